@@ -180,15 +180,14 @@ def covered(
         ref = item.manifest.ref
         kind = f"{ref.group}/{ref.kind}"
         has_schema = bool(BUILTIN.find(ref.api_version, ref.kind))
-        if kind in ruled or kind in pods:
-            if not has_schema:
-                coverage.rules_only[f"{ref.kind} in {ref.api_version[:_SHOWN_OF_VERSION]}"] += 1
-            elif kind in ruled:
-                coverage.ruled += 1
-            else:
-                coverage.pods[ref.kind] += 1
+        if has_schema and kind in ruled:
+            coverage.ruled += 1
+        elif has_schema and kind in pods:
+            coverage.pods[ref.kind] += 1
         elif has_schema:
             coverage.schema_only[ref.kind] += 1
+        elif kind in ruled or kind in pods:
+            coverage.rules_only[f"{ref.kind} in {ref.api_version[:_SHOWN_OF_VERSION]}"] += 1
         else:
             coverage.unknown[ref.kind] += 1
     for template in reading.alone:

@@ -35,6 +35,18 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+def without_rights(*, user: int | None = None) -> Body:
+    """The security context of a program that needs nothing of its node; ``user``: whom it runs as, not root."""
+    identity = {} if user is None else {"runAsNonRoot": True, "runAsUser": user}
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        **identity,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
 def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
     """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
     find some: it fails on unknown ones (kustomize-controller 1.9)."""

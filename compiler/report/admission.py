@@ -9,8 +9,9 @@ from compiler.model.reading import Reading
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
+from compiler.simulate.shown import helps, why
 from compiler.simulate.together import forecast
-from compiler.simulate.verdict import Kind, Verdict
+from compiler.simulate.verdict import Kind
 
 _MOST_JOBS = 200
 """Of more jobs, of which many wait, a simulation takes longer than the rest of a report (docs/simulate.md)."""
@@ -40,12 +41,4 @@ def section(subject: Subject) -> Iterator[str]:
 def _rows(name: str, reading: Reading) -> Iterator[tuple[str, ...]]:
     for verdict in forecast(cluster(name, reading)).verdicts:
         if verdict.kind in (Kind.ONLY_IF, Kind.WAITS, Kind.NEVER):
-            yield f"`{verdict.job}`", str(verdict.kind), _why(verdict), ", or ".join(verdict.edits)
-
-
-def _why(verdict: Verdict) -> str:
-    if verdict.kind is Kind.ONLY_IF:
-        return "; ".join(verdict.conditions)
-    if verdict.kind is Kind.NEVER:
-        return "; ".join(verdict.conflict)
-    return ", ".join(f"`{name}`" for name in verdict.blockers) or "another job of its queue"
+            yield f"`{verdict.job}`", str(verdict.kind), why(verdict), helps(verdict)

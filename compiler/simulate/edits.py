@@ -6,6 +6,7 @@ the topology that it prefers instead of requires.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -37,14 +38,7 @@ def _least(most: int, works: Callable[[int], bool]) -> int | None:
         high *= 2
         if high > most:
             return None
-    low = high // 2 + 1
-    while low < high:
-        middle = (low + high) // 2
-        if works(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return bisect_left(range(high), True, high // 2 + 1, key=works)
 
 
 def _more_quota(world: World, job: Job, lets_in: Try) -> Iterator[str]:
@@ -110,15 +104,9 @@ def _fewer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
 
     if main.count < 2 or main.count > _MOST:
         return
-    low, high = 1, main.count
-    while low < high:
-        middle = (low + high) // 2
-        if works(middle):
-            high = middle
-        else:
-            low = middle + 1
-    if low < main.count:
-        left = sum(each.count for each in job.pod_sets) - low
+    fewer = bisect_left(range(main.count), True, 1, key=works)
+    if fewer < main.count:
+        left = sum(each.count for each in job.pod_sets) - fewer
         yield f"`nodes: {left}` for `{title}`"
 
 

@@ -42,33 +42,39 @@ def _summary(forecast: Forecast, count: int) -> str:
     return f"{jobs} at once, {admitted} admitted; in the order of the spec not: {names}"
 
 
+def why(verdict: Verdict) -> str:
+    """In one line what keeps a job from being admitted for certain; empty where nothing does."""
+    if verdict.kind is Kind.WAITS:
+        return _names(verdict.blockers) or "another job of its queue"
+    return "; ".join((*verdict.conditions, *verdict.conflict))
+
+
+def helps(verdict: Verdict) -> str:
+    """The changes that help, each of them alone."""
+    return ", or ".join(verdict.edits)
+
+
 def _verdict(verdict: Verdict) -> Iterator[str]:
     kind = str(verdict.kind)
     if verdict.kind is Kind.UNKNOWN:
-        yield f"{kind}: {_joined(verdict.conditions)}"
+        yield f"{kind}: {why(verdict)}"
     elif verdict.kind is Kind.FITS:
         yield f"{kind}  {_places(verdict)}".rstrip()
-    elif verdict.kind is Kind.ONLY_IF:
-        yield f"{kind} {_joined(verdict.conditions)}"
+    elif verdict.kind in (Kind.ONLY_IF, Kind.WAITS):
+        yield f"{kind} {why(verdict)}"
         if verdict.where:
             yield _places(verdict)
-    elif verdict.kind is Kind.WAITS:
-        yield f"{kind} {_names(verdict.blockers) or 'another job of its queue'}"
     else:
         yield kind
         yield from (f"because of {each}" for each in verdict.conflict)
     if verdict.preempts:
         yield f"ends {_names(verdict.preempts)}"
     if verdict.edits:
-        yield f"helps: {', or '.join(verdict.edits)}"
+        yield f"helps: {helps(verdict)}"
 
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "; ".join(parts)
 
 
 def _places(verdict: Verdict) -> str:

@@ -19,19 +19,21 @@ SOURCE = (
     "auto-change up to 2026-08-12; read 2026-11-22"
 )
 
-_TEXT: Raw = {"type": "string"}
-_FLAG: Raw = {"type": "boolean"}
-_TAGS: Raw = {"type": "object", "additionalProperties": _TEXT}
+TEXT: Raw = {"type": "string"}
+FLAG: Raw = {"type": "boolean"}
+_TAGS: Raw = {"type": "object", "additionalProperties": TEXT}
 
 
-def _object(required: tuple[str, ...] = (), **properties: Raw) -> Raw:
+def object_schema(required: tuple[str, ...] = (), /, **properties: Raw) -> Raw:
+    """The schema of a mapping with these fields."""
     schema: Raw = {"type": "object", "properties": properties}
     if required:
         schema["required"] = list(required)
     return schema
 
 
-def _list(item: Raw) -> Raw:
+def list_schema(item: Raw) -> Raw:
+    """The schema of a list of one kind of items."""
     return {"type": "array", "items": item}
 
 
@@ -43,8 +45,8 @@ def _one_of(*values: str) -> Raw:
     return {"type": "string", "enum": list(values)}
 
 
-_BY_ID_OR_TAGS = _list(_object(id=_TEXT, tags=_TAGS))
-_INTERFACE = _object(
+_BY_ID_OR_TAGS = list_schema(object_schema(id=TEXT, tags=_TAGS))
+_INTERFACE = object_schema(
     ("networkCardIndex", "deviceIndex", "interfaceType"),
     networkCardIndex={"type": "integer", "minimum": 0},
     deviceIndex={"type": "integer", "minimum": 0},
@@ -52,39 +54,39 @@ _INTERFACE = _object(
     secondaryIPv4Count={"type": "integer", "minimum": 0},
     secondaryIPv4PrefixCount={"type": "integer", "minimum": 0},
 )
-_SPEC = _object(
-    role=_TEXT,
-    instanceProfile=_TEXT,
+_SPEC = object_schema(
+    role=TEXT,
+    instanceProfile=TEXT,
     subnetSelectorTerms=_BY_ID_OR_TAGS,
-    securityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
+    securityGroupSelectorTerms=list_schema(object_schema(id=TEXT, name=TEXT, tags=_TAGS)),
     podSubnetSelectorTerms=_BY_ID_OR_TAGS,
-    podSecurityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
-    capacityReservationSelectorTerms=_list(
-        _object(
-            id=_TEXT,
-            owner=_TEXT,
+    podSecurityGroupSelectorTerms=list_schema(object_schema(id=TEXT, name=TEXT, tags=_TAGS)),
+    capacityReservationSelectorTerms=list_schema(
+        object_schema(
+            id=TEXT,
+            owner=TEXT,
             tags=_TAGS,
             # as Karpenter's documentation calls it, to which ml-node-pools (commit 80436be5) leads for it
             instanceMatchCriteria=_one_of("open", "targeted"),
         )
     ),
-    placementGroupSelector=_object(id=_TEXT, name=_TEXT),
+    placementGroupSelector=object_schema(id=TEXT, name=TEXT),
     snatPolicy=_one_of("Random", "Disabled"),
     networkPolicy=_one_of("DefaultAllow", "DefaultDeny"),
     networkPolicyEventLogs=_one_of("Disabled", "Enabled"),
-    ephemeralStorage=_object(
-        size=_TEXT, iops=_between(3000, 16000), throughput=_between(125, 1000), kmsKeyID=_TEXT
+    ephemeralStorage=object_schema(
+        size=TEXT, iops=_between(3000, 16000), throughput=_between(125, 1000), kmsKeyID=TEXT
     ),
-    advancedNetworking=_object(
-        associatePublicIPAddress=_FLAG,
-        enableV4Egress=_FLAG,
+    advancedNetworking=object_schema(
+        associatePublicIPAddress=FLAG,
+        enableV4Egress=FLAG,
         httpsProxy={"type": "string", "maxLength": 255},
-        noProxy={**_list({"type": "string", "maxLength": 255}), "maxItems": 50},
+        noProxy={**list_schema({"type": "string", "maxLength": 255}), "maxItems": 50},
         ipv4PrefixSize=_one_of("Auto", "32"),
-        networkInterfaces=_list(_INTERFACE),
+        networkInterfaces=list_schema(_INTERFACE),
     ),
-    advancedSecurity=_object(fips=_FLAG, kernelLockdown=_TEXT),
-    certificateBundles=_list(_object(name=_TEXT, data=_TEXT)),
+    advancedSecurity=object_schema(fips=FLAG, kernelLockdown=TEXT),
+    certificateBundles=list_schema(object_schema(name=TEXT, data=TEXT)),
     tags=_TAGS,
 )
 
@@ -97,7 +99,7 @@ NODE_CLASS: Raw = {
         "versions": [
             {
                 "name": "v1",
-                "schema": {"openAPIV3Schema": _object(metadata={}, spec=_SPEC)},
+                "schema": {"openAPIV3Schema": object_schema(metadata={}, spec=_SPEC)},
                 "subresources": {"status": {}},
             }
         ],

@@ -8,9 +8,7 @@ version and plural). Its pod templates are those of Kubernetes. What the models 
 
 from __future__ import annotations
 
-from typing import Any
-
-Raw = dict[str, Any]
+from compiler.verify.documented import FLAG, TEXT, Raw, list_schema, object_schema
 
 PROJECT, RELEASE = "sagemaker-hyperpod", "v3.12.0"
 SOURCE = (
@@ -18,27 +16,19 @@ SOURCE = (
     "sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py"
 )
 
-_TEXT: Raw = {"type": "string"}
 _NUMBER: Raw = {"type": "integer"}
-
-
-def _object(*required: str, **properties: Raw) -> Raw:
-    schema: Raw = {"type": "object", "properties": properties}
-    if required:
-        schema["required"] = list(required)
-    return schema
 
 
 def _numbers(*names: str) -> dict[str, Raw]:
     return dict.fromkeys(names, _NUMBER)
 
 
-_LOG_RULE = _object(
-    *("name", "logPattern"),
-    name=_TEXT,
-    logPattern=_TEXT,
-    operator=_TEXT,
-    stopPattern=_TEXT,
+_LOG_RULE = object_schema(
+    ("name", "logPattern"),
+    name=TEXT,
+    logPattern=TEXT,
+    operator=TEXT,
+    stopPattern=TEXT,
     **_numbers(
         "expectedRecurringFrequencyInSeconds",
         "expectedStartCutOffInSeconds",
@@ -46,8 +36,8 @@ _LOG_RULE = _object(
         "metricThreshold",
     ),
 )
-_RESTART_POLICY = _object(
-    "evalPeriodSeconds",
+_RESTART_POLICY = object_schema(
+    ("evalPeriodSeconds",),
     **_numbers(
         "evalPeriodSeconds",
         "maxFullJobRestarts",
@@ -56,11 +46,11 @@ _RESTART_POLICY = _object(
         "scaleUpSnoozeTimeInSeconds",
     ),
 )
-_RUN_POLICY = _object(
-    cleanPodPolicy=_TEXT,
-    suspend={"type": "boolean"},
-    workloadMode=_TEXT,
-    logMonitoringConfiguration={"type": "array", "items": _LOG_RULE},
+_RUN_POLICY = object_schema(
+    cleanPodPolicy=TEXT,
+    suspend=FLAG,
+    workloadMode=TEXT,
+    logMonitoringConfiguration=list_schema(_LOG_RULE),
     restartPolicy=_RESTART_POLICY,
     **_numbers(
         "activeDeadlineSeconds",
@@ -70,8 +60,8 @@ _RUN_POLICY = _object(
         "ttlSecondsAfterFinished",
     ),
 )
-_ELASTIC_POLICY = _object(
-    replicaDiscreteValues={"type": "array", "items": _NUMBER},
+_ELASTIC_POLICY = object_schema(
+    replicaDiscreteValues=list_schema(_NUMBER),
     **_numbers(
         "minReplicas",
         "maxReplicas",
@@ -85,12 +75,12 @@ _ELASTIC_POLICY = _object(
 
 def hyperpod_job(template: Raw) -> Raw:
     """The definition of HyperPodPyTorchJob; ``template`` is that of pods."""
-    replica = _object(
-        "name", name=_TEXT, template=template, **_numbers("replicas", "maxReplicas", "spares")
+    replica = object_schema(
+        ("name",), name=TEXT, template=template, **_numbers("replicas", "maxReplicas", "spares")
     )
-    spec = _object(
-        nprocPerNode=_TEXT,
-        replicaSpecs={"type": "array", "items": replica},
+    spec = object_schema(
+        nprocPerNode=TEXT,
+        replicaSpecs=list_schema(replica),
         runPolicy=_RUN_POLICY,
         elasticPolicy=_ELASTIC_POLICY,
     )
@@ -103,7 +93,7 @@ def hyperpod_job(template: Raw) -> Raw:
             "versions": [
                 {
                     "name": "v1",
-                    "schema": {"openAPIV3Schema": _object(metadata={}, spec=spec)},
+                    "schema": {"openAPIV3Schema": object_schema(metadata={}, spec=spec)},
                     "subresources": {"status": {}},
                 }
             ],

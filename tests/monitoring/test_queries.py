@@ -18,7 +18,6 @@ from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
 from monitoring.observed import alerts, plan, rules
 from monitoring.queries import grouped, made, metrics, selectors
 
-ALERTNAMES = {"alertname", "severity", "owner"}
 LABELS = {name: metric.labels for name, metric in known_metrics().items()}
 QUERIES = {rule.expr: rule.name for rule in rules()}
 

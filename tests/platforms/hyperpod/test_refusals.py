@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from compiler.language.whole import language
 from compiler.places import Document
 from compiler.platforms import EKS, HYPER_POD
 from compiler.platforms.hyperpod.differences import INSTEAD
-from compiler.spec.errors import inner_model, keys_of
+from compiler.spec.errors import keys_of
 from tests.platforms.hyperpod.clusters import NETWORK, PLAN, files, spec
-from tests.platforms.passes import codes, compiled, leads
+from tests.platforms.passes import codes, compiled, item_model, leads, with_key
 
 
 @pytest.mark.parametrize("path", INSTEAD)
@@ -79,27 +78,15 @@ _ELSEWHERE = {
 
 
 def _taken() -> list[str]:
-    root = language(HYPER_POD).model_fields["spec"].annotation
-    fields = {field.alias or name: field for name, field in root.model_fields.items()}
-    model = inner_model(fields["nodePools"].annotation)
-    assert model is not None
-    keys = [f"nodePools.{key}" for key in keys_of(model)]
+    keys = [f"nodePools.{key}" for key in keys_of(item_model(HYPER_POD, "nodePools"))]
     return [key for key in keys if key not in INSTEAD and key not in _ELSEWHERE]
 
 
 @pytest.mark.parametrize("path", _taken())
 def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
     """With the key another file is written, or something is found: a value that changes nothing was dropped."""
-    section, key = path.split(".")
-    root = language(HYPER_POD).model_fields["spec"].annotation
-    fields = {field.alias or name: field for name, field in root.model_fields.items()}
-    model = inner_model(fields[section].annotation)
-    assert model is not None
-    field = {each.alias or name: each for name, each in model.model_fields.items()}[key]
-    value = _EXAMPLES.get(path, field.examples[0] if field.examples else None)
     base = spec()
-    changed = copy.deepcopy(base)
-    changed["spec"][section][0][key] = value
+    changed = with_key(base, HYPER_POD, path, _EXAMPLES)
     before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
     known = {(fact.code, str(fact.at)) for fact in before.diagnostics}
     found = {(fact.code, str(fact.at)) for fact in after.diagnostics}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from pydantic import BaseModel
 from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.differences import INSTEAD
-from compiler.spec.errors import inner_model, keys_of
+from compiler.spec.errors import keys_of
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
-from tests.platforms.passes import codes, compiled, leads
+from tests.platforms.passes import codes, compiled, item_model, leads, with_key
 
 BLOCK = {
     "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
@@ -83,33 +82,22 @@ _SAY_WHAT_IS_DERIVED = {
 
 def _taken() -> list[str]:
     """The keys of pools and jobs that are not refused."""
-    root = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
     found = []
     for section in ("nodePools", "jobs"):
-        fields = {field.alias or name: field for name, field in root.model_fields.items()}
-        model = inner_model(fields[section].annotation)
-        assert model is not None
-        found += [f"{section}.{key}" for key in keys_of(model)]
+        keys = keys_of(item_model(PARALLEL_CLUSTER, section))
+        found += [f"{section}.{key}" for key in keys]
     return [key for key in found if key not in INSTEAD]
 
 
 @pytest.mark.parametrize("path", _taken())
 def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
     """With the key another file is written, or something is found: a value that changes nothing was dropped."""
-    section, key = path.split(".")
     if path in _EXAMPLES and _EXAMPLES[path] is None:
         pytest.skip("held by a test of its own")
     if path in _SAY_WHAT_IS_DERIVED:
         pytest.skip("says what is derived")
-    root = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
-    fields = {field.alias or name: field for name, field in root.model_fields.items()}
-    model = inner_model(fields[section].annotation)
-    assert model is not None
-    field = {each.alias or name: each for name, each in model.model_fields.items()}[key]
-    value = _EXAMPLES.get(path, field.examples[0] if field.examples else None)
     base = spec()
-    changed = copy.deepcopy(base)
-    changed["spec"][section][0][key] = value
+    changed = with_key(base, PARALLEL_CLUSTER, path, _EXAMPLES)
     before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
     assert not before.diagnostics
     found = [(fact.code, str(fact.at)) for fact in after.diagnostics]

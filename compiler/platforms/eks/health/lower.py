@@ -8,7 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from compiler.lowering.body import NO_SUBSTITUTION, given, head, manifest_in, tolerations
+from compiler.lowering.body import (
+    NO_SUBSTITUTION,
+    given,
+    head,
+    manifest_in,
+    tolerations,
+    without_rights,
+)
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.addons.node_problem_detector import REQUESTS
@@ -221,14 +228,7 @@ def _deployment(tainter: ConditionTainter, digest: str) -> Body:
         "command": ["python", "-u", "/app/condition_tainter.py"],
         "args": options,
         "resources": {"requests": {"cpu": "20m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": without_rights(user=65532),
         "volumeMounts": [{"name": "app", "mountPath": "/app", "readOnly": True}],
     }
     spec = {
@@ -323,12 +323,7 @@ def _step(node: BurnIn, step: str) -> dict[str, Any]:
         "command": ["python", "-u", "/app/burn_in.py"],
         "args": [step, f"--taint={node.taint_key}"],
         "env": [{"name": "NODE_NAME", "valueFrom": node_name}],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": without_rights(),
         "volumeMounts": [
             {"name": "app", "mountPath": "/app", "readOnly": True},
             {"name": "work", "mountPath": "/work"},

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from compiler.lowering.body import NO_SUBSTITUTION, given, head, manifest_in
+from compiler.lowering.body import NO_SUBSTITUTION, given, head, manifest_in, without_rights
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.monitoring.plan import API, EfaExporter, Monitor, Rule, RuleGroups
@@ -126,14 +126,7 @@ def _container(exporter: EfaExporter) -> Body:
             "requests": {"cpu": f"{exporter.cpu}m", "memory": f"{exporter.memory}Mi"},
             "limits": {"memory": f"{2 * exporter.memory}Mi"},
         },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": without_rights(user=65532),
         "volumeMounts": [
             {"name": "app", "mountPath": "/app", "readOnly": True},
             {"name": "sys", "mountPath": "/host/sys", "readOnly": True},
