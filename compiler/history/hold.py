@@ -197,14 +197,20 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
-        was, _ = changes[0].shown()
-        label = f"{was} was submitted, and cannot be changed in a TrainJob that exists"
+        label = _submitted(changes[0])
     shown = changes[:_SHOWN]
     notes = [str(change) for change in shown]
     more = len(changes) - len(shown)
     if more:
         notes.append(f"and {more} more fields")
     return second_run(job, run.object, run.rerun, at, label=label, notes=notes)
+
+
+def _submitted(change: Change) -> str:
+    if change.before is None:
+        return "the job was submitted without it, which cannot be changed in a TrainJob that exists"
+    was, _ = change.shown()
+    return f"{was} was submitted, and cannot be changed in a TrainJob that exists"
 
 
 def second_run(

@@ -226,6 +226,18 @@ def test_the_field_that_has_changed_is_named(
     assert re.search(f"= note: {note}\n", done.out), done.out
 
 
+def test_a_field_that_was_not_submitted(tmp_path: Path, trainyard: Command) -> None:
+    parts: dict[str, Any] = {"queues": QUEUES, "priorities": [{"name": "high", "value": 100}]}
+    write(tmp_path, spec(job={"queue": "research"}, **parts))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    write(tmp_path, spec(job={"queue": "research", "priority": "high"}, **parts))
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert (
+        "the job was submitted without it, which cannot be changed in a TrainJob that exists"
+        in done.out
+    )
+
+
 def test_pods_that_share_a_node(tmp_path: Path, trainyard: Command) -> None:
     """Eight pods of one GPU fill one node: a run of theirs needs no more, and none of its GPUs is idle."""
     shards = {
