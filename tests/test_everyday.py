@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from running import EXAMPLE, ROOT, Command, environment
+from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, environment
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository with the example specs, what they compile to, and `trainyard` in .venv/bin."""
+    """A git repository with the example specs, what they compile to, and `trainyard` in .venv/bin. Beside it is the
+    cache of its user, so that a command judges the clusters that a recipe edits, as it does for a person."""
     folder = tmp_path_factory.mktemp("committed") / "repository"
     shutil.copytree(EXAMPLE, folder)
     shutil.copytree(ROOT / ".githooks", folder / ".githooks")
@@ -38,15 +40,17 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command.chmod(0o755)
     (folder / ".gitignore").write_text(".venv/\n")
     start = "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start"
-    done = shell(folder, start)
+    done = shell(folder, f"{start}; git gc --quiet; trainyard compile")
     assert done.returncode == 0, done.stderr
-    return folder
+    return folder.rename(folder.with_name("committed"))
 
 
 @pytest.fixture
-def repository(tmp_path: Path, committed: Path) -> Path:
-    """A copy of it."""
-    return shutil.copytree(committed, tmp_path / "repository", symlinks=True)
+def repository(committed: Path) -> Iterator[Path]:
+    """A copy of it, always at the same path, by which the cache knows it."""
+    folder = shutil.copytree(committed, committed.with_name("repository"), symlinks=True)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +66,11 @@ def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=120,
         env=environment(
-            PATH=path, GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", **identity
+            PATH=path,
+            GIT_CONFIG_GLOBAL=os.devnull,
+            GIT_CONFIG_NOSYSTEM="1",
+            **identity,
+            **{CACHE_VARIABLE: str(folder.with_name("cache"))},
         ),
     )
 
