@@ -125,9 +125,9 @@ def _node_row(item: Item, region: str) -> tuple[str, ...]:
         amounts = ("?", "?", "?")
     else:
         amounts = (
-            _number(item.usd, exact=exact),
-            _number(item.always, exact=exact),
-            _number(item.at_most, exact=exact),
+            number(item.usd, exact=exact),
+            number(item.always, exact=exact),
+            number(item.at_most, exact=exact),
         )
     return item.name, item.what, _count(item), *amounts, item.how
 
@@ -138,9 +138,9 @@ def _other_row(item: Item, region: str) -> tuple[str, ...]:
         amounts = ("?", "?", "?")
     else:
         amounts = (
-            _number(item.usd * MONTH, exact=exact),
-            _number(item.always * MONTH, exact=exact),
-            _number(item.at_most, exact=exact),
+            number(item.usd * MONTH, exact=exact),
+            number(item.always * MONTH, exact=exact),
+            number(item.at_most, exact=exact),
         )
     return item.name, item.what, _count(item), *amounts, item.how
 
@@ -151,7 +151,8 @@ def _count(item: Item) -> str:
     return f"{item.least} to {item.most}"
 
 
-def _number(amount: float, *, exact: bool) -> str:
+def number(amount: float, *, exact: bool) -> str:
+    """USD without its sign, with ≈ where the price is that of another Region."""
     about = "" if exact else "≈ "
     return f"{about}{amount:,.2f}"
 

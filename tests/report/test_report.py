@@ -54,6 +54,41 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
     }
 
 
+def test_cost_by_job_and_queue(trainyard: Command, tmp_path: Path) -> None:
+    """p4d.24xlarge: 21.957642 USD an hour in us-east-1, by the catalog; 730 hours a month."""
+    queue = {"name": "a", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 3}]}
+    command, image = ["python", "train.py"], "registry.test/train:1.0"
+    write(
+        tmp_path,
+        region="us-east-1",
+        pool={"zones": ["us-east-1b"]},
+        queues=[queue],
+        jobs=[
+            {"name": "long", "nodes": 2, "timeout": "10h", "image": image, "command": command},
+            {"name": "endless", "kind": "JobSet", "nodes": 1, "image": image, "command": command},
+        ],
+    )
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    assert rows(done.out, "Cost by job and queue") == [
+        ["long", "a", "2", "43.92", "10h", "439.15"],
+        ["endless", "a", "1", "21.96", "no limit", ""],
+        ["queue", "namespaces", "quota", "USD an hour", "USD a month"],
+        ["---", "---", "---:", "---:", "---:"],
+        ["a", "team-a", "3 of gpu", "65.87", "48,087.24"],
+    ]
+
+
+def test_a_job_or_queue_of_nodes_without_a_price(trainyard: Command, tmp_path: Path) -> None:
+    queue = {"name": "a", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 2}]}
+    capacity = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}
+    pool = {"instanceTypes": ["p5e.48xlarge"], "capacity": capacity}
+    write(tmp_path, pool=pool, queues=[queue], job={"timeout": "1h"})
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    job, _header, _line, of_queue = rows(done.out, "Cost by job and queue")
+    assert job[3:] == ["?", "1h", "?"]
+    assert of_queue[3:] == ["?", "?"]
+
+
 def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     """p4d.24xlarge: 21.957642 USD an hour in us-east-1, m7i.2xlarge: 0.4032, by the catalog."""
     write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]})

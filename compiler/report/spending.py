@@ -1,0 +1,94 @@
+"""Whom the nodes are paid for: what each job costs, and what each queue may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from compiler.core.jobs.plan import Gang
+from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
+from compiler.plan.units import Duration
+from compiler.report.bill import MONTH, Item
+from compiler.report.cost import number
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+_HOUR = 3600
+_JOBS = ("job", "queue", "nodes:", "USD an hour:", "ends after", "USD until then, at most:")
+_QUEUES = ("queue", "namespaces", "quota:", "USD an hour:", "USD a month:")
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job, then one for each queue, in the price of their nodes alone."""
+    jobs = subject.plan.every(Gang)
+    if not jobs:
+        return
+    items = subject.platform.reported().costs(subject)
+    nodes = {item.name: item for item in items if item.node}
+    yield from ("## Cost by job and queue", "")
+    yield (
+        "Of nodes alone, the dearest that a job may get. What is reserved or a Capacity Block is paid whether its "
+        "jobs run or not."
+    )
+    yield ""
+    yield from table(_JOBS, (_job_row(subject, job, nodes) for job in jobs))
+    queues = QueuesSection.of(subject.spec).queues
+    if queues:
+        yield "When all of the quota is used, all the time:"
+        yield ""
+        yield from table(_QUEUES, (_queue_row(subject, queue, nodes) for queue in queues))
+
+
+def _job_row(subject: Subject, job: Gang, nodes: Mapping[str, Item]) -> tuple[str, ...]:
+    pools = (job.pool, *job.fallbacks)
+    items = [nodes[pool] for pool in pools if pool in nodes]
+    an_hour = _dearest(items, job.whole_nodes)
+    exact = _is_exact(subject, items)
+    shown = (job.source_name, job.queue or "", str(job.whole_nodes), _shown(an_hour, exact=exact))
+    if job.deadline is None:
+        return *shown, "no limit", ""
+    until_then = None if an_hour is None else an_hour * job.deadline / _HOUR
+    return *shown, str(Duration(job.deadline)), _shown(until_then, exact=exact)
+
+
+def _dearest(items: Sequence[Item], count: int) -> float | None:
+    """USD an hour of so many nodes; ``None`` where one of the prices is not known."""
+    prices = [item.usd for item in items]
+    known = [usd for usd in prices if usd is not None]
+    if not known or len(known) < len(prices):
+        return None
+    return count * max(known)
+
+
+def _queue_row(subject: Subject, queue: Queue, nodes: Mapping[str, Item]) -> tuple[str, ...]:
+    items = [nodes[quota.pool] for quota in queue.quota if quota.pool in nodes]
+    exact = _is_exact(subject, items)
+    an_hour = _sum(queue.quota, nodes)
+    a_month = None if an_hour is None else an_hour * MONTH
+    return (
+        queue.name,
+        ", ".join(queue.namespaces),
+        ", ".join(f"{quota.nodes} of {quota.pool}" for quota in queue.quota),
+        _shown(an_hour, exact=exact),
+        _shown(a_month, exact=exact),
+    )
+
+
+def _sum(quotas: Iterable[PoolQuota], nodes: Mapping[str, Item]) -> float | None:
+    """USD an hour of a queue's quotas; ``None`` where a price is not known."""
+    total = 0.0
+    for quota in quotas:
+        item = nodes.get(quota.pool)
+        if item is None or item.usd is None:
+            return None
+        total += quota.nodes * item.usd
+    return total
+
+
+def _is_exact(subject: Subject, items: Sequence[Item]) -> bool:
+    return all(item.is_exact(subject.spec.region) for item in items)
+
+
+def _shown(amount: float | None, *, exact: bool) -> str:
+    if amount is None:
+        return "?"
+    return number(amount, exact=exact)
