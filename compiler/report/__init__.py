@@ -15,6 +15,7 @@ from compiler.report import (
     decisions,
     findings,
     jobs,
+    logs,
     monitoring,
     outside,
     queues,
@@ -42,6 +43,7 @@ SECTIONS = (
     recovery,
     timeouts,
     monitoring,
+    logs,
     outside,
     decisions,
 )
