@@ -77,6 +77,7 @@ SUBJECTS = {
     "efa": "EFA",
     "jobs": "Jobs",
     "nodes": "Nodes and volumes",
+    "logs": "Logs",
     "capacity": "Reserved capacity",
     "control": "The cluster itself",
 }

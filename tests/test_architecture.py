@@ -34,6 +34,7 @@ ORDER = (
     *("platforms.eks.settings", "platforms.eks.rbac", "platforms.eks.flux", "platforms.eks.jobs"),
     *(
         "platforms.eks.kueue",
+        "platforms.eks.logs",
         "platforms.eks.monitoring",
         "platforms.eks.addons",
         "platforms.eks.overrides",

@@ -15,6 +15,7 @@ from compiler.report import (
     decisions,
     findings,
     jobs,
+    logs,
     monitoring,
     outside,
     queues,
@@ -44,6 +45,7 @@ SECTIONS = (
     recovery,
     timeouts,
     monitoring,
+    logs,
     outside,
     decisions,
 )

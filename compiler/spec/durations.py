@@ -145,3 +145,20 @@ scrape_interval = at_most(
     "alerts look back five minutes, and need two samples in them",
     "write `30s`, or remove it",
 )
+
+
+_DAY = 24 * 3600
+
+
+@shaped_like(period)
+def log_retention(value: Any) -> DurationValue:
+    """Whole days: Loki has an index for each, and the lifecycle of a bucket counts them."""
+    parsed = period(value)
+    if parsed.seconds % _DAY:
+        days = -(-parsed.seconds // _DAY)
+        raise fault(
+            f"`{value}` is not a number of whole days",
+            f"write `{24 * days}h`, which is {days} days",
+            source="Loki 3.7.6, limits_config.retention_period: 24h at least; S3 API, lifecycle Days",
+        )
+    return parsed

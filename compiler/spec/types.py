@@ -87,6 +87,9 @@ Retention = Annotated[DurationValue, BeforeValidator(times.retention), _like(tim
 ScrapeInterval = Annotated[
     DurationValue, BeforeValidator(times.scrape_interval), _like(times.scrape_interval)
 ]
+LogRetention = Annotated[
+    DurationValue, BeforeValidator(times.log_retention), _like(times.log_retention)
+]
 Count = Annotated[float, BeforeValidator(check.count)]
 ModelSize = Annotated[float, BeforeValidator(check.model_size)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]

@@ -30,6 +30,7 @@ ON_EFA = {"node": "n1", "device": "rdmap79s0"}
 TEAM = {"namespace": "team-a", "training_job": "llama"}
 RUN = 'label_jobset_sigs_k8s_io_jobset_name="llama-1a2b3"'
 AGENT = 'condition="AcceleratedHardwareReady",status="false"'
+LOKI = 'host="loki.logging.svc:3100",tenant="fake"'
 CLAIM = 'namespace="team-a",persistentvolumeclaim="checkpoints"'
 ON_CLAIM = {"namespace": "team-a", "persistentvolumeclaim": "checkpoints"}
 DEPLOYMENT = 'namespace="kueue-system",deployment="kueue-controller-manager"'
@@ -446,6 +447,18 @@ CASES: dict[str, Case] = {
         {'alertmanager_notifications_failed_total{integration="slack"}': "2+0x60"},
         "Alertmanager cannot notify by slack",
         {"integration": "slack"},
+    ),
+    "LogsNotTaken": Case(
+        {f'loki_write_batch_retries_total{{node="n1",{LOKI}}}': "0+1x60"},
+        {f'loki_write_batch_retries_total{{node="n1",{LOKI}}}': "7+0x60"},
+        "Loki takes no logs of node n1",
+        {"node": "n1"},
+    ),
+    "LogsDropped": Case(
+        {f'loki_write_dropped_entries_total{{node="n1",{LOKI},reason="line_too_long"}}': "0+1x60"},
+        {f'loki_write_dropped_entries_total{{node="n1",{LOKI},reason="line_too_long"}}': "3+0x60"},
+        "logs of node n1 are dropped: line_too_long",
+        {"node": "n1", "reason": "line_too_long"},
     ),
     "Watchdog": Case({}, {}, "alerts are evaluated and sent; this one always fires"),
 }

@@ -96,7 +96,8 @@ class MadeStorage(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeBucket(MadeStorage):
-    """An S3 bucket. ``transitions``: days after the creation of an object, and its storage class from then on."""
+    """An S3 bucket. ``transitions``: days after the creation of an object, and its storage class from then on.
+    ``expiration``: the beginning of the keys of objects that S3 deletes, and after how many days."""
 
     bucket: str
     partition: str
@@ -104,6 +105,7 @@ class MadeBucket(MadeStorage):
     noncurrent_days: int | None = None
     upload_days: int = 7
     transitions: tuple[tuple[int, str], ...] = ()
+    expiration: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,16 @@ Origins = Places
 
 
 def bucket_stack(bucket: MadeBucket) -> Artifact:
+    """A stack of a bucket alone."""
+    outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
+    return _artifact(
+        bucket, f"Bucket {bucket.bucket}", bucket_resources(bucket), outputs, bucket_origins(bucket)
+    )
+
+
+def bucket_resources(bucket: MadeBucket) -> dict[str, Any]:
     """A bucket that takes requests by TLS alone and nothing from the public."""
-    resources = {
+    return {
         "Bucket": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": _bucket(bucket)},
         "TlsOnly": {
             "Type": "AWS::S3::BucketPolicy",
@@ -41,15 +49,17 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
             "Properties": {"Bucket": {"Ref": "Bucket"}, "PolicyDocument": _tls_only(bucket)},
         },
     }
+
+
+def bucket_origins(bucket: MadeBucket) -> Origins:
+    """Where the spec says what the bucket is."""
     at = ("Resources", "Bucket", "Properties")
-    origins: Origins = {
+    return {
         (*at, "BucketName"): bucket.where("bucket"),
         (*at, "VersioningConfiguration"): bucket.where("versioning"),
         (*at, "BucketEncryption"): bucket.where("key"),
         (*at, "LifecycleConfiguration"): bucket.where("transitions"),
     }
-    outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
-    return _artifact(bucket, f"Bucket {bucket.bucket}", resources, outputs, origins)
 
 
 def _artifact(
@@ -88,7 +98,7 @@ def _bucket(bucket: MadeBucket) -> dict[str, Any]:
 
 
 def _rules(bucket: MadeBucket) -> Iterator[dict[str, Any]]:
-    """Rules of the lifecycle, each of which holds for every object."""
+    """Rules of the lifecycle, each of which holds for every object but the last, which says for which."""
     yield {
         "Id": "incomplete-uploads",
         "Status": "Enabled",
@@ -106,6 +116,9 @@ def _rules(bucket: MadeBucket) -> Iterator[dict[str, Any]]:
             for days, storage_class in bucket.transitions
         ]
         yield {"Id": "transitions", "Status": "Enabled", "Transitions": moves}
+    if bucket.expiration is not None:
+        prefix, days = bucket.expiration
+        yield {"Id": "expiration", "Status": "Enabled", "Prefix": prefix, "ExpirationInDays": days}
 
 
 def _tls_only(bucket: MadeBucket) -> dict[str, Any]:

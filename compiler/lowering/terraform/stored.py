@@ -68,13 +68,17 @@ def _lifecycle(rule: Properties) -> dict[str, Any]:
         for move in rule.get("Transitions", [])
     ]
     rendered = given(id=rule["Id"], status=rule["Status"], transition=moves)
-    rendered["filter"] = {"prefix": ""}  # every object
+    rendered["filter"] = {
+        "prefix": rule.get("Prefix", "")
+    }  # every object, where no beginning is said
     if uploads is not None:
         days = uploads["DaysAfterInitiation"]
         rendered["abort_incomplete_multipart_upload"] = {"days_after_initiation": days}
     if versions is not None:
         days = versions["NoncurrentDays"]
         rendered["noncurrent_version_expiration"] = {"noncurrent_days": days}
+    if "ExpirationInDays" in rule:
+        rendered["expiration"] = {"days": rule["ExpirationInDays"]}
     return rendered
 
 

@@ -30,6 +30,7 @@ EKS = Platform(
         "platforms.eks.secrets",
         "core.health",
         "platforms.eks.health",
+        "platforms.eks.logs",
         "platforms.eks.monitoring",
         "core.delivery",
         "platforms.eks.flux",

@@ -19,6 +19,10 @@ INSTEAD: Mapping[str, str] = {
         "remove it: HyperPod has an add-on of EKS for this, "
         "`amazon-sagemaker-hyperpod-observability`, which writes to Amazon Managed Prometheus"
     ),
+    "logs": (
+        "remove it: HyperPod has an add-on of EKS for this, `amazon-cloudwatch-observability`, which "
+        "`platform.eks.addons` installs"
+    ),
     # the cluster
     "platform.eks.autoMode": "remove it: HyperPod launches the nodes of pools",
     "platform.eks.ami": "remove it: HyperPod has images of its own",

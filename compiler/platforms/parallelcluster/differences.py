@@ -24,6 +24,10 @@ INSTEAD: Mapping[str, str] = {
     "monitoring": (
         "remove it: ParallelCluster makes a dashboard of the cluster in CloudWatch by itself"
     ),
+    "logs": (
+        "remove it: ParallelCluster sends the logs of its nodes to CloudWatch Logs by itself, and jobs write theirs to "
+        "files"
+    ),
     "flux": "remove it: `bootstrap/up.sh` brings the cluster and its jobs",
     "components": f"remove it: {_KUBERNETES}, so that no chart is installed",
     "patches": "remove it: `customSlurmSettings` of the platform has what no key says",

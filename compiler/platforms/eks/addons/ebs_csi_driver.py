@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role
+from compiler.platforms.eks.logs.stack import wanted as logged
 from compiler.platforms.eks.monitoring.stack import wanted as monitored
 
 _GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 
 
 def wanted(context: Context) -> bool:
-    """Where the spec has EBS volumes, or Prometheus keeps its samples on one."""
-    if monitored(context):
+    """Where the spec has EBS volumes, or Prometheus or Loki keeps on one what is new."""
+    if monitored(context) or logged(context):
         return True
     storages = StorageSection.of(context.spec).storage
     return any(storage.ebs for storage in storages)

@@ -11,6 +11,7 @@ from typing import Any
 from compiler.catalog.exporters import kept
 from compiler.context import Context
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
+from compiler.platforms.eks.jobs.pod_labels import RUNS
 from compiler.platforms.eks.monitoring.sizing import size
 from compiler.platforms.eks.monitoring.stack import CLASS, STACK, at, monitoring_of, wanted
 
@@ -30,7 +31,7 @@ _LABELS = {
         "karpenter.sh/nodepool",
         "eks.amazonaws.com/nodegroup",
     ),
-    "pods": ("jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "ray.io/cluster"),
+    "pods": RUNS,
 }
 """What kube-state-metrics says of labels: what nodes are, and which job a pod is of."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compiler.catalog.ebs import DRIVER, refusals
+from compiler.catalog.ebs import refusals
 from compiler.context import Context
-from compiler.core.storage.plan import VolumeClass
 from compiler.plan import PlanNode
 from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
 from compiler.platforms.eks.flux.stages import stage
@@ -26,7 +25,7 @@ from compiler.platforms.eks.monitoring.stack import (
     namespace,
     wanted,
 )
-from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.platforms.eks.settings.volumes import encrypted_class
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
@@ -51,7 +50,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     needed = size(context, monitoring)
     _check_disk(context, monitoring, needed)
     yield _size(context, monitoring, needed)
-    yield _volume_class(context)
+    yield encrypted_class(context, CLASS, at())
     yield from monitors(context)
     if has_efa(context):
         yield from _efa(context)
@@ -108,21 +107,6 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
         needed=needed.disk,
         retention=str(monitoring.retention),
         interval=str(monitoring.interval),
-    )
-
-
-def _volume_class(context: Context) -> VolumeClass:
-    """gp3, encrypted, in the zone of the pod. EKS Auto Mode has a driver of its own (EKS user guide,
-    create-storage-class)."""
-    auto = ClusterSection.of(context.spec).auto_mode is not None
-    return VolumeClass(
-        at=at(),
-        name=CLASS,
-        driver="ebs.csi.eks.amazonaws.com" if auto else DRIVER,
-        parameters={"type": "gp3", "encrypted": "true"},
-        binding="WaitForFirstConsumer",
-        reclaim="Delete",
-        expansion=True,
     )
 
 

@@ -19,15 +19,13 @@ from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.spec import StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.logs import stack as logged
+from compiler.platforms.eks.settings.pods import AGENTS, CONTROLLERS
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
 
-AGENTS = 12
-"""Pods of DaemonSets on a GPU node with all that Trainyard installs."""
-CONTROLLERS = 40
-"""Pods of controllers, of Flux and of monitoring itself."""
 _DEPLOYMENTS, _FLUX, _WEBHOOKS, _TARGETS = 30, 40, 20, 20
 """At most, of a cluster with all add-ons: Deployments, objects of Flux, webhooks, and targets beside those of nodes."""
 
@@ -110,6 +108,7 @@ def counts(context: Context) -> dict[str, int]:
     return {
         "one": 1,
         "node": number,
+        "collector": number if logged.wanted(context) else 0,
         "cpu": sum(instance.vcpus * count for instance, count in nodes),
         "gpu": sum(instance.gpus * count for instance, count in nodes),
         "efa": efa,

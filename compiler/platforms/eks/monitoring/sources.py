@@ -14,6 +14,8 @@ from compiler.dataclass import dataclass
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.jobs.kinds.ray_job import KUBERAY
 from compiler.platforms.eks.jobs.wanted import operates
+from compiler.platforms.eks.logs.stack import ALLOY
+from compiler.platforms.eks.logs.stack import wanted as logged
 from compiler.platforms.eks.monitoring.plan import Monitor
 from compiler.platforms.eks.monitoring.stack import RELEASE, at, namespace
 from compiler.platforms.eks.settings.spec import ClusterSection
@@ -69,6 +71,8 @@ _SOURCES = (
 _KARPENTER = Source("karpenter", _name("karpenter"), "http-metrics", ("controllers",))
 # kuberay v1.6.2 helm-chart/kuberay-operator/templates/service.yaml
 _KUBERAY = Source(KUBERAY, _name("kuberay-operator"), "http", ("controllers",))
+# alloy chart 1.11.1, templates/containers/_agent.yaml: port http-metrics of its pods
+_ALLOY = Source(ALLOY, _name("alloy"), "http-metrics", ("alloy",), pods=True)
 # fluxcd/flux2-monitoring-example 7ab65dc8 monitoring/configs/podmonitor.yaml: its controllers have no Service for
 # metrics. The label is on their pods since flux2 v2.7.0 at the latest.
 _FLUX = Source(
@@ -88,6 +92,8 @@ def sources(context: Context) -> Iterator[Source]:
         yield _KARPENTER
     if operates(context, KUBERAY):
         yield _KUBERAY
+    if logged(context):
+        yield _ALLOY
     yield _FLUX
 
 

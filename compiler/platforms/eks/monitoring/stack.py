@@ -49,6 +49,11 @@ def namespace(context: Context) -> str:
     return context.release.chart(STACK).namespace
 
 
+def alertmanager(context: Context) -> str:
+    """Where Alertmanager answers inside the cluster."""
+    return f"http://prometheus-alertmanager.{namespace(context)}.svc:9093"
+
+
 def has_gpus(context: Context) -> bool:
     """Whether a pool has NVIDIA GPUs."""
     return any(instance.gpus for _, instance in context.once(pool_types))

@@ -20,6 +20,7 @@ from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.resolve import TRAINING
+from compiler.platforms.eks.logs import stack as logs
 from compiler.platforms.eks.monitoring import stack as monitoring
 from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from compiler.platforms.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from compiler.core.teams.forms.namespace import NamespaceQuota
 
 IMDS = "169.254.169.254/32"
+POD_IDENTITY = "169.254.170.23/32"
+NAMESPACE = "kubernetes.io/metadata.name"
+"""The label of every namespace that has its name."""
 _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 
 
@@ -49,6 +53,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
     if monitoring.wanted(context):
         yield _of_monitoring(context)
+    if logs.wanted(context):
+        yield from _of_logs(context)
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
@@ -99,6 +105,35 @@ def _of_monitoring(context: Context) -> Namespace:
     labels = _pod_security("privileged", context.version("kubernetes"))
     name = monitoring.namespace(context)
     return Namespace(at=monitoring.at(), name=name, labels=labels, prune=False)
+
+
+def _of_logs(context: Context) -> Iterator[PlanNode]:
+    """The namespace of Loki and Alloy: Alloy mounts folders of its node, which the level `privileged` alone allows.
+    Nobody has a password there, so who reaches Loki says a policy: Alloy, Prometheus and who asks from its
+    namespace."""
+    name, at = logs.namespace(context), logs.at()
+    labels = _pod_security("privileged", context.version("kubernetes"))
+    yield Namespace(at=at, name=name, labels=labels, prune=False)
+    own = Peer(pods={})
+    ingress = [NetworkRule(peers=(own,))]
+    egress = [
+        NetworkRule(peers=(own,)),
+        NetworkRule(
+            peers=(Peer(namespaces={NAMESPACE: "kube-system"}),), ports=(("UDP", 53), ("TCP", 53))
+        ),
+        # S3, and the API server, whose addresses nobody knows before it is made.
+        NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),), ports=(("TCP", 443),)),
+        # EKS user guide, pod-id-how-it-works: where the agent of the node hands out credentials.
+        NetworkRule(peers=(Peer(cidr=POD_IDENTITY),), ports=(("TCP", 80),)),
+    ]
+    if monitoring.wanted(context):
+        observer = Peer(namespaces={NAMESPACE: monitoring.namespace(context)})
+        ports = (("TCP", logs.LOKI_PORT), ("TCP", logs.ALLOY_PORT))
+        ingress.append(NetworkRule(peers=(observer,), ports=ports))
+        egress.append(NetworkRule(peers=(observer,), ports=(("TCP", 9093),)))
+    yield NetworkPolicy(
+        at=at, name=name, namespace=name, ingress=tuple(ingress), egress=tuple(egress)
+    )
 
 
 def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
@@ -257,16 +292,13 @@ def _asking(context: Context) -> Iterator[NetworkRule]:
             continue
         namespace = context.release.chart(caller.component).namespace
         operator = Peer(
-            namespaces={"kubernetes.io/metadata.name": namespace},
-            pods={"app.kubernetes.io/name": caller.component},
+            namespaces={NAMESPACE: namespace}, pods={"app.kubernetes.io/name": caller.component}
         )
         yield NetworkRule(peers=(operator,), ports=(("TCP", caller.port),))
     if monitoring.wanted(context):
         # What jobs say of themselves they serve on a port of their choice.
         namespace = monitoring.namespace(context)
-        prometheus = Peer(
-            namespaces={"kubernetes.io/metadata.name": namespace}, pods=monitoring.PROMETHEUS
-        )
+        prometheus = Peer(namespaces={NAMESPACE: namespace}, pods=monitoring.PROMETHEUS)
         yield NetworkRule(peers=(prometheus,))
 
 

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.catalog.xid import XidTable
 from compiler.context import Context
 from compiler.core.pools.spec import PoolsSection
-from compiler.platforms.eks.monitoring.alerts import capacity, control, fabric, gpus, jobs, nodes
+from compiler.platforms.eks.logs import stack as logged
+from compiler.platforms.eks.monitoring.alerts import (
+    capacity,
+    control,
+    fabric,
+    gpus,
+    jobs,
+    logs,
+    nodes,
+)
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.alerts.records import records
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
@@ -36,6 +45,8 @@ def every(context: Context) -> dict[str, tuple[Alert, ...]]:
         found["efa"] = fabric.ALERTS
     found["jobs"] = jobs.alerts(monitoring.gpu_utilization)
     found["nodes"] = nodes.ALERTS
+    if logged.wanted(context):
+        found["logs"] = logs.ALERTS
     capacity_of = series_for(size(context, monitoring).memory)
     found["control"] = control.alerts(capacity_of, _controllers(context))
     return found
@@ -49,6 +60,7 @@ def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
         "efa": fabric.ALERTS,
         "jobs": jobs.alerts(50),
         "nodes": nodes.ALERTS,
+        "logs": logs.ALERTS,
         "capacity": (
             capacity.block_ends("POOL", 0),
             capacity.reservation_unused("POOL", 1, "", "", CRITICAL),

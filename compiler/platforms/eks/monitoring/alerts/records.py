@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
+from compiler.platforms.eks.jobs.pod_labels import RUNS, plain
 from compiler.platforms.eks.monitoring.plan import Rule
-
-_RUNS = (
-    "label_jobset_sigs_k8s_io_jobset_name",
-    "label_training_kubeflow_org_job_name",
-    "label_ray_io_cluster",
-)
-"""The label of pods that has the name of their run: of JobSets and TrainJobs, of MPIJobs and PyTorchJobs, and of
-RayJobs."""
 
 
 def _run(label: str) -> str:
@@ -30,7 +23,7 @@ TYPE_DOLLARS = "trainyard:instance_type:dollars_per_hour"
 NODE_DOLLARS, GPU_DOLLARS = "trainyard:node:dollars_per_hour", "trainyard:gpu:dollars_per_hour"
 IDLE, IDLE_DOLLARS = "trainyard:gpus_idle:job", "trainyard:gpus_idle:dollars_per_hour"
 
-_RUN = " or ".join(map(_run, _RUNS))
+_RUN = " or ".join(_run(f"label_{plain(label)}") for label in RUNS)
 _JOB = f"* on (namespace, pod) group_left (training_job, run) {POD_JOB}"
 _TYPED = (
     'label_replace(kube_node_labels, "instance_type", "$1", '

@@ -1,0 +1,65 @@
+"""Alloy on each node, which reads the files of its pods and sends their lines to Loki."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.lowering.body import without_rights
+from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
+from compiler.platforms.eks.logs.stack import ALLOY, LOKI, address, at, wanted
+
+_CPU, _MEMORY = 50, 192
+_READS = ["get", "list", "watch"]
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """alloy 1.11.1 chart values (Alloy v1.18.1).
+
+    It runs as root, as which the files of pods are written, and has no other right. Of the API server it asks for pods;
+    the chart's own rules let it read all Secrets.
+    """
+    from compiler.platforms.eks.logs.pipeline import POSITIONS, configuration
+
+    push = f"{address(setting.context)}/loki/api/v1/push"
+    return {
+        "alloy": {
+            "configMap": {"content": configuration(push)},
+            "enableReporting": False,
+            "mounts": {"varlog": True, "extra": [{"name": "positions", "mountPath": POSITIONS}]},
+            "resources": {
+                "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
+                "limits": {"memory": f"{2 * _MEMORY}Mi"},
+            },
+            "securityContext": without_rights(),
+            "storagePath": POSITIONS,
+        },
+        "configReloader": {"enabled": False},
+        "controller": {
+            "priorityClassName": "system-node-critical",
+            "tolerations": EVERYWHERE,
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%"}},
+            "volumes": {"extra": [_positions(POSITIONS)]},
+        },
+        "crds": {"create": False},
+        "rbac": {
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": _READS}],
+            "clusterRules": [{"apiGroups": [""], "resources": ["namespaces"], "verbs": _READS}],
+        },
+        "service": {"enabled": False},
+    }
+
+
+def _positions(path: str) -> dict[str, Any]:
+    return {"name": "positions", "hostPath": {"path": path, "type": "DirectoryOrCreate"}}
+
+
+ADD_ON = AddOn(
+    component=ALLOY,
+    wanted=wanted,
+    at=at() / LOKI,
+    values=values,
+    reach=("controller", "tolerations"),
+    # It would try again until Loki is there.
+    after=(LOKI,),
+    daemons=(Daemon(ALLOY, _CPU, _MEMORY, OURS, kept=False),),
+)

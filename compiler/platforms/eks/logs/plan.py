@@ -1,0 +1,45 @@
+"""Logs: the store in AWS, and what it is expected to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from compiler.core.storage.plan import MadeBucket
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogBucket(PlanNode):
+    """Who may keep lines in which bucket: ``trust`` is that of the role, ``key`` the KMS key that encrypts the objects,
+    ``made`` the bucket where the bootstrap makes it. A stack of its own says it."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    bucket: str
+    partition: str
+    namespace: str
+    service_account: str
+    trust: Mapping[str, Any]
+    key: str | None = None
+    made: MadeBucket | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSize(PlanNode):
+    """What is expected of logs, for the report: pods of jobs and others, what is written a day and kept, and how
+    long."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    working: int
+    others: int
+    per_pod: Quantity
+    a_day: Quantity
+    kept: Quantity
+    retention: str

@@ -1,0 +1,52 @@
+"""The names that logs go by: charts, namespace, ports and bucket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.context import SPEC, Context
+from compiler.places import Route
+from compiler.platforms.eks.logs.spec import LogsSection
+
+if TYPE_CHECKING:
+    from compiler.platforms.eks.logs.forms.logs import Loki
+
+LOKI, ALLOY = "loki", "alloy"
+"""The charts, and the service accounts of their pods."""
+LOKI_PORT, ALLOY_PORT = 3100, 12345
+"""Where Loki takes lines and queries (Loki 3.7.6, server.http_listen_port), and where Alloy has its metrics (chart
+alloy 1.11.1, alloy.listenPort)."""
+CLASS = "logging"
+"""The StorageClass of Loki's volume."""
+
+
+def at() -> Route:
+    """The place of the key in the spec."""
+    return SPEC / "logs"
+
+
+def loki_of(context: Context) -> Loki | None:
+    """What the spec says of Loki, where logs are kept there."""
+    logs = LogsSection.of(context.spec).logs
+    return logs.loki if logs is not None else None
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec asks for Loki, and so for Alloy."""
+    return loki_of(context) is not None
+
+
+def namespace(context: Context) -> str:
+    """Where Loki and Alloy are."""
+    return context.release.chart(LOKI).namespace
+
+
+def address(context: Context) -> str:
+    """Where Loki answers inside the cluster."""
+    return f"http://{LOKI}.{namespace(context)}.svc:{LOKI_PORT}"
+
+
+def bucket_of(context: Context, loki: Loki) -> str:
+    """The bucket of the logs; a bucket's name is its own in the whole partition (S3 user guide, bucketnamingrules)."""
+    spec = context.spec
+    return loki.bucket or f"{context.name}-loki-{spec.account}-{spec.region}"

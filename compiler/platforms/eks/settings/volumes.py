@@ -1,0 +1,24 @@
+"""The StorageClass of volumes that hold what the cluster says of itself."""
+
+from __future__ import annotations
+
+from compiler.catalog.ebs import DRIVER
+from compiler.context import Context
+from compiler.core.storage.plan import VolumeClass
+from compiler.places import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
+
+
+def encrypted_class(context: Context, name: str, at: Route) -> VolumeClass:
+    """gp3, encrypted, in the zone of the pod, deleted with its claim. EKS Auto Mode has a driver of its own (EKS user
+    guide, create-storage-class)."""
+    auto = ClusterSection.of(context.spec).auto_mode is not None
+    return VolumeClass(
+        at=at,
+        name=name,
+        driver="ebs.csi.eks.amazonaws.com" if auto else DRIVER,
+        parameters={"type": "gp3", "encrypted": "true"},
+        binding="WaitForFirstConsumer",
+        reclaim="Delete",
+        expansion=True,
+    )
