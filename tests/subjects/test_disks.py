@@ -275,3 +275,16 @@ def test_the_cache_of_a_bucket(cache: dict[str, str], attributes: dict[str, str]
 def test_what_ebs_refuses(size: int, iops: int | None, throughput: int | None, field: str) -> None:
     fields = [refusal.field for refusal in refusals(size, iops, throughput)]
     assert fields == ([field] if field else [])
+
+
+@pytest.mark.parametrize("tags", [{}, {"team": "research", "cost-center": "42"}])
+def test_the_driver_tags_what_it_makes(
+    tags: dict[str, str], tmp_path: Path, trainyard: Command
+) -> None:
+    """Also the volumes of monitoring, whose StorageClass could not change with the tags."""
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec(tags=tags, monitoring={})))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    made = yaml.safe_load((tmp_path / "generated/lab/bootstrap/eksctl.yaml").read_text())
+    (driver,) = (addon for addon in made["addons"] if addon["name"] == "aws-ebs-csi-driver")
+    configured = json.loads(driver.get("configurationValues", "{}"))
+    assert configured.get("controller", {}).get("extraVolumeTags", {}) == tags

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
-from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role
+from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role, Setting
 from compiler.platforms.eks.logs.stack import wanted as logged
 from compiler.platforms.eks.monitoring.stack import wanted as monitored
 
@@ -43,11 +44,21 @@ def rights(context: Context) -> Sequence[dict[str, object]]:
     return (use, grant)
 
 
+def values(setting: Setting) -> dict[str, Any]:
+    """The tags of the spec for each volume that it makes (EKS' schema of the add-on's configuration,
+    controller.extraVolumeTags). Those of a StorageClass could not change any more."""
+    tags = setting.context.spec.tags
+    if not tags:
+        return {}
+    return {"controller": {"extraVolumeTags": dict(tags)}}
+
+
 ADD_ON = AddOn(
     component="aws-ebs-csi-driver",
     in_auto_mode=True,
     by=EKS,
     wanted=wanted,
+    values=values,
     at=SPEC / "storage",
     after=("eks-pod-identity-agent",),
     # Its agents tolerate every taint (v1.63.1, charts/aws-ebs-csi-driver/values.yaml: node.tolerateAllTaints).
