@@ -1,6 +1,6 @@
 """What exporters say: their metrics, the labels of each, and how many series one is, by exporter and version.
 
-Listed are the metrics that Prometheus keeps: what alerts ask for, and nothing else. A metric that is
+Listed are the metrics that Prometheus keeps: what alerts and dashboards ask for, and nothing else. A metric that is
 not listed is dropped when it is scraped, or never made.
 """
 
