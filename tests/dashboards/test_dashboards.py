@@ -15,11 +15,12 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models import units
 from monitoring.observed import plan
-from monitoring.queries import grouped, made, metrics, seen
+from monitoring.queries import grouped, made, metrics
 
 from compiler.catalog.exporters import metrics as known_metrics
 from compiler.formats import lifted
 from compiler.lower import lower
+from compiler.model.promql import of_dashboard
 from compiler.platforms.eks.dashboards.lower import dashboard_body
 from compiler.platforms.eks.dashboards.plan import Dashboard
 from compiler.verify.verifier import validate_body
@@ -46,8 +47,8 @@ def test_each_subject_has_a_dashboard() -> None:
 
 @pytest.mark.parametrize(("query", "legend"), QUERIES)
 def test_a_panel_names_metrics_and_labels_that_there_are(query: str, legend: str) -> None:
-    tree = promql_parser.parse(seen(query))
-    for name, labels in metrics(seen(query)).items():
+    tree = promql_parser.parse(of_dashboard(query))
+    for name, labels in metrics(of_dashboard(query)).items():
         assert name in LABELS, f"no exporter has {name}"
         assert labels <= LABELS[name], f"{name} has no label {labels - LABELS[name]}"
     for labels, part in grouped(tree):

@@ -11,11 +11,6 @@ CREATES = {"label_replace": 1, "label_join": 1}
 """Functions that make a label, with the place of its name in their arguments."""
 
 
-def seen(query: str) -> str:
-    """A query of a dashboard as Prometheus sees one: with a time for each that Grafana puts in."""
-    return query.replace("$__rate_interval", "5m").replace("$__range", "6h")
-
-
 def selectors(node: Any) -> Iterator[Any]:
     """Every selector of a query."""
     kind = type(node).__name__
