@@ -24,7 +24,9 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: dcgm-exporter, namespace: flux-system}
-        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.2}}}
+        spec:
+          chart: {spec: {chart: dcgm-exporter, version: 4.8.2}}
+          values: {tolerations: [{operator: Exists}]}
         ---
         apiVersion: monitoring.coreos.com/v1
         kind: PrometheusRule
@@ -39,7 +41,9 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
         metadata: {name: dcgm-exporter, namespace: flux-system}
         spec:
           chart: {spec: {chart: dcgm-exporter, version: 4.7.1}}
-          values: {customMetrics: "DCGM_FI_DEV_GPU_TEMP, gauge, temperature"}
+          values:
+            customMetrics: DCGM_FI_DEV_GPU_TEMP, gauge, temperature
+            tolerations: [{operator: Exists}]
         ---
         apiVersion: v1
         kind: ConfigMap
@@ -54,7 +58,9 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: dcgm-exporter, namespace: flux-system}
-        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.2}}}
+        spec:
+          chart: {spec: {chart: dcgm-exporter, version: 4.8.2}}
+          values: {tolerations: [{operator: Exists}]}
         ---
         apiVersion: monitoring.coreos.com/v1
         kind: PrometheusRule
