@@ -14,7 +14,7 @@ from grafana_foundation_sdk.cog.variants import Dataquery
 from grafana_foundation_sdk.models import common, prometheus
 
 with warnings.catch_warnings():
-    # It prefers the schema of version 2, which no Grafana before 12 reads (docs/adr/0028).
+    # It prefers the schema of version 2, which no Grafana before 12 reads (docs/adr/0029).
     warnings.simplefilter("ignore", DeprecationWarning)
     from grafana_foundation_sdk.models import dashboard as grafana
 
