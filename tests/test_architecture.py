@@ -36,6 +36,7 @@ ORDER = (
         "platforms.eks.kueue",
         "platforms.eks.logs",
         "platforms.eks.monitoring",
+        "platforms.eks.dashboards",
         "platforms.eks.addons",
         "platforms.eks.overrides",
         "platforms.eks.release",

@@ -41,6 +41,7 @@ NOT_RUN = {
     "A change of what jobs are rendered to": "is a command",
     "A dependency": "needs a package index",
     "an alert": "tests/monitoring asks each for its case, its page and metrics that an exporter has",
+    "a dashboard": "tests/dashboards asks each for metrics that an exporter has, and for what Grafana's types say",
 }
 """By recipe, why it is not run here."""
 SAME = {

@@ -1,6 +1,6 @@
 """What exporters say: their metrics, the labels of each, and how many series one is, by exporter and version.
 
-Listed are the metrics that Prometheus keeps: what alerts ask for, and nothing else. A metric that is
+Listed are the metrics that Prometheus keeps: what alerts and dashboards ask for, and nothing else. A metric that is
 not listed is dropped when it is scraped, or never made.
 """
 
@@ -32,13 +32,17 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """An exporter in one version. ``prefixes``: what the names of its metrics begin with, and of no other's."""
+    """An exporter in one version. ``prefixes``: what the names of its metrics begin with, and of no other's.
+
+    ``default``: what it has where nobody says which metrics it is to have; empty where that is not known.
+    """
 
     name: str
     version: str
     source: str
     prefixes: tuple[str, ...]
     metrics: Mapping[str, Metric]
+    default: frozenset[str] = frozenset()
 
 
 @cache
@@ -62,13 +66,31 @@ def _exporter(name: str, row: Mapping[str, Any]) -> Exporter:
         )
         for metric, facts in row["metrics"].items()
     }
-    return Exporter(name, row["version"], row["source"], tuple(row["prefixes"]), metrics)
+    return Exporter(
+        name,
+        row["version"],
+        row["source"],
+        tuple(row["prefixes"]),
+        metrics,
+        frozenset(row.get("default", ())),
+    )
 
 
 @cache
 def metrics() -> Mapping[str, Metric]:
     """Every metric by name."""
     return {name: metric for each in exporters().values() for name, metric in each.metrics.items()}
+
+
+def exporter_of(metric: str) -> Exporter | None:
+    """The exporter whose metrics begin like this one: the longest beginning counts."""
+    fitting = [
+        (len(prefix), name)
+        for name, exporter in exporters().items()
+        for prefix in exporter.prefixes
+        if metric.startswith(prefix)
+    ]
+    return exporters()[max(fitting)[1]] if fitting else None
 
 
 def of(*names: str) -> Iterator[Metric]:

@@ -22,7 +22,7 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: dcgm, namespace: flux-system}
-        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.x}}}
+        spec: {chart: {spec: {chart: kuberay-operator, version: 4.x}}}
 
         apiVersion: source.toolkit.fluxcd.io/v1
         kind: OCIRepository
@@ -39,7 +39,7 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: dcgm, namespace: flux-system}
-        spec: {chart: {spec: {chart: dcgm-exporter, version: 4.8.1}}}
+        spec: {chart: {spec: {chart: kuberay-operator, version: 4.8.1}}}
 
         apiVersion: source.toolkit.fluxcd.io/v1
         kind: OCIRepository

@@ -11,7 +11,9 @@ import pytest
 
 from compiler.catalog.exporters import exporters
 from compiler.catalog.exporters import metrics as known_metrics
+from compiler.model.promql import of_dashboard
 from compiler.platforms.eks.addons.dcgm_exporter import counters
+from compiler.platforms.eks.dashboards.plan import Dashboard
 from compiler.platforms.eks.monitoring.alerts.records import RECORDS
 from compiler.platforms.eks.monitoring.plan import Monitor, Rule
 from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
@@ -77,8 +79,11 @@ def test_a_wrong_name_is_found() -> None:
 
 
 def test_what_is_kept_is_asked_for() -> None:
-    """A metric that neither a rule nor a page names is a series for nothing."""
+    """A metric that no rule, page or panel names is a series for nothing."""
     asked = {name for query in QUERIES for name in metrics(query)}
+    panels = [panel for board in plan().of(Dashboard) for panel in board.panels]
+    drawn = [query.expr for panel in panels for query in panel.queries]
+    asked |= {name for query in drawn for name in metrics(of_dashboard(query))}
     shown = {name for _, code in STEPS for name in metrics(code)}
     messages = "".join(text for rule in rules() for text in rule.annotations.values())
     shown |= {name for name in LABELS if name in messages}

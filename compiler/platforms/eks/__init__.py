@@ -32,6 +32,7 @@ EKS = Platform(
         "platforms.eks.health",
         "platforms.eks.logs",
         "platforms.eks.monitoring",
+        "platforms.eks.dashboards",
         "core.delivery",
         "platforms.eks.flux",
         "platforms.eks.delivery",

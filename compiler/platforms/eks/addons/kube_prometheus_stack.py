@@ -1,6 +1,6 @@
-"""kube-prometheus-stack: Prometheus, its operator, Alertmanager, kube-state-metrics and node-exporter.
+"""kube-prometheus-stack: Prometheus, its operator, Alertmanager, Grafana, kube-state-metrics and node-exporter.
 
-Of what they could say, Prometheus keeps what alerts ask for (``catalog/exporters.py``): so its series
+Of what they could say, Prometheus keeps what alerts and dashboards ask for (``catalog/exporters.py``): so its series
 can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are off.
 """
 
@@ -13,7 +13,14 @@ from compiler.context import Context
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import RUNS
 from compiler.platforms.eks.monitoring.sizing import size
-from compiler.platforms.eks.monitoring.stack import CLASS, STACK, at, monitoring_of, wanted
+from compiler.platforms.eks.monitoring.stack import (
+    CLASS,
+    STACK,
+    at,
+    monitoring_of,
+    namespace,
+    wanted,
+)
 
 _JOBSET = "jobset.x-k8s.io"
 _FLUX_KINDS = {
@@ -64,7 +71,7 @@ def values(setting: Setting) -> dict[str, Any]:
             "serviceMonitor": {"metricRelabelings": _keep("alertmanager")},
             "alertmanagerSpec": {"resources": _requests(*_ALERTMANAGER), "storage": _claim("2Gi")},
         },
-        "grafana": {"enabled": False},
+        "grafana": _grafana(context),
     }
 
 
@@ -191,6 +198,37 @@ def _flux_resource(group: str, version: str, kind: str) -> dict[str, Any]:
     }
 
 
+def _grafana(context: Context) -> dict[str, Any]:
+    """Grafana with our dashboards alone (chart grafana 12.11.1, Grafana 13.2.0).
+
+    Its sidecars may read ConfigMaps of their own namespace, and no Secret: by default they read both, everywhere. The
+    chart makes up the password of `admin`, and keeps it in the Secret `grafana` (templates/_helpers.tpl). Nothing of it
+    is on a disk: dashboards and data sources are those of ConfigMaps.
+    """
+    return {
+        "fullnameOverride": "grafana",
+        "defaultDashboardsEnabled": False,
+        "rbac": {"namespaced": True},
+        "resources": _requests(*_GRAFANA),
+        "serviceMonitor": {"enabled": False},
+        "sidecar": {
+            "resources": _requests(*_SIDECAR),
+            "dashboards": {"resource": "configmap", "searchNamespace": namespace(context)},
+            "datasources": {"resource": "configmap"},
+        },
+        "testFramework": {"enabled": False},
+        "grafana.ini": {
+            # Nothing is sent to its maker, and what the image has is not replaced when it starts.
+            "analytics": {
+                "check_for_updates": False,
+                "check_for_plugin_updates": False,
+                "reporting_enabled": False,
+            },
+            "plugins": {"preinstall_auto_update": False},
+        },
+    }
+
+
 def _node_exporter() -> dict[str, Any]:
     """One on each node; of a node's CPUs the idle seconds say what is used."""
     idle = {
@@ -212,6 +250,7 @@ def _node_exporter() -> dict[str, Any]:
 
 
 _OPERATOR, _ALERTMANAGER, _STATE_METRICS = (50, 128), (50, 128), (50, 256)
+_GRAFANA, _SIDECAR, _SIDECARS = (100, 256), (10, 96), 2
 _NODE_CPU, _NODE_MEMORY = 30, 64
 
 
@@ -237,5 +276,12 @@ ADD_ON = AddOn(
         Controller("prometheus-operator", 1, *_OPERATOR, OURS),
         Controller("alertmanager", 1, *_ALERTMANAGER, OURS),
         Controller("kube-state-metrics", 1, *_STATE_METRICS, OURS),
+        Controller(
+            "grafana",
+            1,
+            _GRAFANA[0] + _SIDECARS * _SIDECAR[0],
+            _GRAFANA[1] + _SIDECARS * _SIDECAR[1],
+            OURS,
+        ),
     ),
 )

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 
-_AGENT = "AcceleratedHardwareReady|ContainerRuntimeReady|KernelReady|NetworkingReady|StorageReady"
+CONDITIONS = (
+    "AcceleratedHardwareReady|ContainerRuntimeReady|KernelReady|NetworkingReady|StorageReady"
+)
 """Conditions of the node monitoring agent: False means sick (eks-node-monitoring-agent v1.7.0)."""
+FILE_SYSTEMS = 'mountpoint!~"/run.*|/var/lib/kubelet.*"'
+"""The file systems of a node itself, without those of pods."""
 _CLAIM = "by (namespace, persistentvolumeclaim)"
 _VOLUME = "volume {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }}"
 _GROW = (
@@ -30,7 +34,7 @@ ALERTS = (
     Alert(
         name="NodeUnhealthy",
         expr=(
-            f'max by (node, condition) (kube_node_status_condition{{condition=~"{_AGENT}",status="false"}}) > 0'
+            f'max by (node, condition) (kube_node_status_condition{{condition=~"{CONDITIONS}",status="false"}}) > 0'
         ),
         wait="5m",
         severity=CRITICAL,
@@ -43,7 +47,7 @@ ALERTS = (
         name="NodeRepairStopped",
         expr=(
             "sum by (label_karpenter_sh_nodepool) (max by (node) (kube_node_status_condition"
-            f'{{condition=~"{_AGENT}",status="false"}})'
+            f'{{condition=~"{CONDITIONS}",status="false"}})'
             " * on (node) group_left (label_karpenter_sh_nodepool)"
             ' kube_node_labels{label_karpenter_sh_nodepool!=""})'
             ' / count by (label_karpenter_sh_nodepool) (kube_node_labels{label_karpenter_sh_nodepool!=""}) > 0.2'
@@ -75,8 +79,8 @@ ALERTS = (
     Alert(
         name="NodeDiskFilling",
         expr=(
-            'min by (node, mountpoint) (node_filesystem_avail_bytes{mountpoint!~"/run.*|/var/lib/kubelet.*"}'
-            ' / node_filesystem_size_bytes{mountpoint!~"/run.*|/var/lib/kubelet.*"}) < 0.12'
+            f"min by (node, mountpoint) (node_filesystem_avail_bytes{{{FILE_SYSTEMS}}}"
+            f" / node_filesystem_size_bytes{{{FILE_SYSTEMS}}}) < 0.12"
         ),
         wait="10m",
         severity=WARNING,

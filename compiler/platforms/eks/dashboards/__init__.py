@@ -1,0 +1,1 @@
+"""Dashboards of Grafana, over what Prometheus keeps."""

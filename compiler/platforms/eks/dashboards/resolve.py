@@ -1,0 +1,62 @@
+"""Dashboards: those of the subjects that a cluster has, where it is monitored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.context import Context
+from compiler.plan import PlanNode
+from compiler.platforms.eks.dashboards.page import Page
+from compiler.platforms.eks.dashboards.plan import Dashboard
+from compiler.platforms.eks.monitoring.stack import (
+    at,
+    has_efa,
+    has_gpus,
+    monitoring_of,
+    namespace,
+    wanted,
+)
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Nothing where the spec does not ask for monitoring."""
+    if not wanted(context):
+        return
+    for page in _pages(context):
+        yield Dashboard(
+            at=at(),
+            name=f"dashboard-{page.subject}",
+            namespace=namespace(context),
+            file=f"{page.subject}.json",
+            uid=f"trainyard-{page.subject}",
+            title=page.title,
+            variables=page.variables,
+            panels=page.panels,
+        )
+
+
+def _pages(context: Context) -> Iterator[Page]:
+    """A page a subject: none of them depends on single jobs, queues, pools or volumes."""
+    # Their texts are only needed here, and are of no use to a cluster without monitoring.
+    from compiler.platforms.eks.dashboards.subjects import (
+        checkpoints,
+        cost,
+        fabric,
+        gpus,
+        jobs,
+        nodes,
+        queues,
+        storage,
+    )
+
+    of_gpus, of_efa = has_gpus(context), has_efa(context)
+    if of_gpus:
+        yield gpus.PAGE
+    if of_efa:
+        yield fabric.PAGE
+    yield jobs.page(gpus=of_gpus, efa=of_efa)
+    yield queues.PAGE
+    yield nodes.PAGE
+    yield checkpoints.page(gpus=of_gpus)
+    yield storage.PAGE
+    yield cost.page(monitoring_of(context).interval.seconds, gpus=of_gpus)

@@ -1,0 +1,78 @@
+"""Whether jobs save: what grows where they save to, and what a restart would cost them.
+
+No exporter says that a program has saved. A save is seen in its traces: its volume grows, and while it lasts the tensor
+cores of its job do nothing.
+"""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.dashboards.page import Page
+from compiler.platforms.eks.dashboards.panels import (
+    BYTES,
+    BYTES_A_SECOND,
+    COUNT,
+    SECONDS,
+    SHARE,
+    choice,
+    graph,
+    rows,
+)
+from compiler.platforms.eks.dashboards.plan import Panel
+from compiler.platforms.eks.dashboards.subjects.storage import used
+from compiler.platforms.eks.monitoring.alerts.records import GPU_TENSOR
+
+_VOLUME = '{namespace="$namespace",persistentvolumeclaim=~"$volume"}'
+_BY = "max by (persistentvolumeclaim)"
+_USED = f"{_BY} ({used(_VOLUME)})"
+_FREE = f"{_BY} (kubelet_volume_stats_available_bytes{_VOLUME})"
+_GROWTH = (
+    f"-min by (persistentvolumeclaim) (deriv(kubelet_volume_stats_available_bytes{_VOLUME}[1h]))"
+)
+_OF_VOLUME = "{{persistentvolumeclaim}}"
+
+_RESTARTED = 'trainyard_jobset_restarts{namespace="$namespace"}'
+
+_SAVES = [
+    graph(
+        "Used on the volume",
+        BYTES,
+        _USED,
+        _OF_VOLUME,
+        about="A step up is a save, a step down a checkpoint that was deleted.",
+    ),
+    graph("Growth, over an hour", BYTES_A_SECOND, f"{_GROWTH} > 0", _OF_VOLUME),
+    graph(
+        "Time until the volume is full",
+        SECONDS,
+        f"{_FREE} / ({_GROWTH} > 0)",
+        _OF_VOLUME,
+        about="At the growth of the last hour. A checkpoint that does not fit is lost.",
+    ),
+]
+_RESTARTS = graph(
+    "Restarts in two hours",
+    COUNT,
+    f"max by (jobset) (max_over_time({_RESTARTED}[2h]) - min_over_time({_RESTARTED}[2h])) > 0",
+    "{{jobset}}",
+    about="Each costs the steps since the last save.",
+)
+_PAUSES = graph(
+    "Cycles with active tensor cores",
+    SHARE,
+    f'avg by (training_job) ({GPU_TENSOR}{{namespace="$namespace"}})',
+    "{{training_job}}",
+    about="Regular gaps that fit the steps of the volume are saves for which the job waits.",
+)
+
+
+def page(*, gpus: bool) -> Page:
+    """With the GPUs of jobs, where there are some."""
+    of_jobs: list[Panel] = [_RESTARTS]
+    if gpus:
+        of_jobs.append(_PAUSES)
+    claims = 'kubelet_volume_stats_capacity_bytes{namespace="$namespace"}'
+    choices = (
+        choice("namespace", "kubelet_volume_stats_capacity_bytes"),
+        choice("volume", claims, "persistentvolumeclaim", several=True),
+    )
+    return Page("checkpoints", "Checkpoints", choices, rows({"Volumes": _SAVES, "Jobs": of_jobs}))
