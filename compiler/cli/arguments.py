@@ -86,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     _schema(commands)
     _catalog(commands)
     _drill(commands)
+    _status(commands)
     _completion(commands)
     return top
 
@@ -437,6 +438,44 @@ def _drill(commands: Commands) -> None:
     command.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
+
+
+def _one_spec(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "paths",
+        nargs="*",
+        default=[SPECS],
+        metavar="SPEC",
+        help=f"the spec of one cluster: a file or folder (default: {SPECS}/)",
+    )
+
+
+def _asking(command: argparse.ArgumentParser) -> None:
+    """The options of commands that ask a cluster."""
+    command.add_argument(
+        "--context",
+        metavar="NAME",
+        help="the context of the kubeconfig (default: the current one); KUBECONFIG names the file",
+    )
+
+
+def _tabled(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
+    )
+
+
+def _status(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "status",
+        "say how the jobs of a spec are in the cluster: state, place in the queue and why, attempts, cost so far",
+    )
+    _one_spec(command)
+    _asking(command)
+    _tabled(command)
+    _committed(command)
+    _rules_and_facts(command)
 
 
 def _completion(commands: Commands) -> None:
