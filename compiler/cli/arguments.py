@@ -87,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     _catalog(commands)
     _drill(commands)
     _status(commands)
+    _logs(commands)
     _completion(commands)
     return top
 
@@ -474,6 +475,30 @@ def _status(commands: Commands) -> None:
     _one_spec(command)
     _asking(command)
     _tabled(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _logs(commands: Commands) -> None:
+    command = _command(
+        commands, "logs", "print what the pods of a job log, each line with its rank"
+    )
+    command.add_argument("job", metavar="JOB", help="the job, by its name in the spec")
+    _one_spec(command)
+    command.add_argument(
+        "--rank",
+        type=int,
+        metavar="N",
+        help="only the node of this number, from 0 on (default: all)",
+    )
+    command.add_argument(
+        "--previous", action="store_true", help="of the container before its last restart"
+    )
+    command.add_argument(
+        "--follow", action="store_true", help="as it comes, until it ends; of one rank"
+    )
+    command.add_argument("--tail", type=int, metavar="N", help="the last N lines of each pod")
+    _asking(command)
     _committed(command)
     _rules_and_facts(command)
 

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
-_OPERATING = ("status",)
+_OPERATING = ("status", "logs")
 
 
 def _command(name: str) -> Any:

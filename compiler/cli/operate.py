@@ -17,15 +17,19 @@ from compiler.cli.output import say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.near import meant
 from compiler.driver import check
 from compiler.language.load import platform_of
 from compiler.operate import shown
 from compiler.operate.api import Api, connect
 from compiler.operate.faults import ClusterError
+from compiler.operate.logs import printed, sources
 from compiler.operate.proof import Expected, prove, unproven
-from compiler.operate.status import status
+from compiler.operate.runs import runs_in
+from compiler.operate.status import namespaces_of, status
 from compiler.outcome import Compilation, Options
 from compiler.platforms import PARALLEL_CLUSTER
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 
 _FORMATS = ("text", "json")
@@ -78,6 +82,34 @@ def run_status(options: argparse.Namespace) -> int:
         out(f"{json.dumps(shown.values(found), indent=2, ensure_ascii=False)}\n")
     else:
         out(visible(shown.text(found)))
+    return CLEAN
+
+
+@asking
+def run_logs(options: argparse.Namespace) -> int:
+    """``logs``: what the pods of a job print."""
+    if options.follow and options.rank is None:
+        raise UsageError("`--follow` is for one rank: add `--rank 0`")
+    settings = run_options(options, explained=True)
+    _, subject = _one_cluster(options, settings)
+    names = {job.source_name or job.name for job in subject.plan.of(TrainJob)}
+    if options.job not in names:
+        hint = meant(options.job, names) or f"its jobs are {', '.join(sorted(names))}"
+        raise ClusterError("CLU012", f"the spec has no job `{options.job}`", hint)
+    api = connect(options.context)
+    _proven(options, api, subject)
+    found = [run for run in runs_in(api, namespaces_of(subject)) if run.job == options.job]
+    if not found:
+        raise ClusterError(
+            "CLU013",
+            f"job `{options.job}` has no run in the cluster",
+            "`trainyard status` says more; Flux applies what is merged",
+        )
+    run = max(found, key=lambda one: one.created)
+    for source in sources(run, run.pods(api), options.rank, previous=options.previous):
+        prefix = "" if options.rank is not None else f"[{source.who}] "
+        for line in printed(api, source, options.tail, follow=options.follow):
+            out(visible(f"{prefix}{line}\n"))
     return CLEAN
 
 

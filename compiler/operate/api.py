@@ -7,7 +7,7 @@ client for Python, which reads kubeconfigs, runs their credential plugins and ke
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -85,6 +85,18 @@ class Api:
             found[group["name"]] = group["preferredVersion"]["groupVersion"]
         return found
 
+    def lines(self, path: str, query: Query, *, endless: bool) -> Iterator[str]:
+        """The lines of a text as they come; ``endless``: however long the next one takes."""
+        response = self._answer(path, query, endless=endless)
+        rest = b""
+        with _reported(self.context):
+            for part in response.stream(decode_content=True):
+                *whole, rest = (rest + part).split(b"\n")
+                for line in whole:
+                    yield line.decode(errors="replace")
+        if rest:
+            yield rest.decode(errors="replace")
+
     def _parsed(self, response: Any) -> Body:
         with _reported(self.context):
             data = response.read()
@@ -98,12 +110,12 @@ class Api:
             ) from None
         return found
 
-    def _answer(self, path: str, query: Query) -> Any:
+    def _answer(self, path: str, query: Query, *, endless: bool = False) -> Any:
         """The response to a request, whose body is not read yet."""
         url = f"{self._client.configuration.host.rstrip('/')}{path}"
         if query:
             url += f"?{urlencode(query)}"
-        headers = {"Accept": _JSON}
+        headers = {"Accept": f"{_JSON}, */*"}
         for setting in self._client.configuration.auth_settings().values():
             headers[setting["key"]] = setting["value"]
         with _reported(self.context):
@@ -111,7 +123,7 @@ class Api:
                 "GET",
                 url,
                 headers=headers,
-                timeout=_timeout(),
+                timeout=_timeout(endless=endless),
                 preload_content=False,
                 retries=False,
             )
@@ -193,10 +205,10 @@ def _chosen(contexts: Sequence[Mapping[str, Any]], current: Any, wanted: str | N
     )
 
 
-def _timeout() -> Any:
+def _timeout(*, endless: bool) -> Any:
     from urllib3 import Timeout
 
-    return Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+    return Timeout(connect=CONNECT_SECONDS, read=None if endless else READ_SECONDS)
 
 
 class _reported:  # noqa: N801 - a context manager, used like a function

@@ -23,6 +23,8 @@ class Cluster:
         self.lists: Lists = {}
         self.single: dict[str, dict[str, Any]] = {}
         self.refused: dict[str, int] = {}
+        self.texts: dict[str, str] = {}
+        self.asked: list[str] = []
 
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
         for prefix, status in self.refused.items():
@@ -55,6 +57,9 @@ def serving(cluster: Cluster, folder: Path, context: str = "local") -> Iterator[
             parts = urlsplit(self.path)
             status, body = cluster.answer(parts.path, parse_qs(parts.query))
             data = json.dumps(body).encode()
+            cluster.asked.append(self.path)
+            if parts.path in cluster.texts:
+                status, data = 200, cluster.texts[parts.path].encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
