@@ -36,6 +36,7 @@ AREAS = {
     "ACC": "Access",
     "CAT": "The catalog",
     "CHG": "Changes of a cluster that runs",
+    "CLU": "Asking a cluster",
     "EFA": "EFA",
     "HLT": "Node health",
     "INT": "Faults of Trainyard itself",

@@ -63,7 +63,7 @@ ORDER = (
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
-    *("lint", "linter", "cli", "__main__"),
+    *("lint", "linter", "operate", "cli", "__main__"),
 )
 # A platform that extends another one, which never imports it (docs/adr/0026): (upper, lower).
 STANDS_ON = {"platforms.hyperpod": "platforms.eks"}

@@ -86,6 +86,8 @@ def parser() -> argparse.ArgumentParser:
     _schema(commands)
     _catalog(commands)
     _drill(commands)
+    _status(commands)
+    _logs(commands)
     _completion(commands)
     return top
 
@@ -437,6 +439,68 @@ def _drill(commands: Commands) -> None:
     command.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
+
+
+def _one_spec(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "paths",
+        nargs="*",
+        default=[SPECS],
+        metavar="SPEC",
+        help=f"the spec of one cluster: a file or folder (default: {SPECS}/)",
+    )
+
+
+def _asking(command: argparse.ArgumentParser) -> None:
+    """The options of commands that ask a cluster."""
+    command.add_argument(
+        "--context",
+        metavar="NAME",
+        help="the context of the kubeconfig (default: the current one); KUBECONFIG names the file",
+    )
+
+
+def _tabled(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
+    )
+
+
+def _status(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "status",
+        "say how the jobs of a spec are in the cluster: state, place in the queue and why, attempts, cost so far",
+    )
+    _one_spec(command)
+    _asking(command)
+    _tabled(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _logs(commands: Commands) -> None:
+    command = _command(
+        commands, "logs", "print what the pods of a job log, each line with its rank"
+    )
+    command.add_argument("job", metavar="JOB", help="the job, by its name in the spec")
+    _one_spec(command)
+    command.add_argument(
+        "--rank",
+        type=int,
+        metavar="N",
+        help="only the node of this number, from 0 on (default: all)",
+    )
+    command.add_argument(
+        "--previous", action="store_true", help="of the container before its last restart"
+    )
+    command.add_argument(
+        "--follow", action="store_true", help="as it comes, until it ends; of one rank"
+    )
+    command.add_argument("--tail", type=int, metavar="N", help="the last N lines of each pod")
+    _asking(command)
+    _committed(command)
+    _rules_and_facts(command)
 
 
 def _completion(commands: Commands) -> None:

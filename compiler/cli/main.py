@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
+_OPERATING = ("status", "logs")
 
 
 def _command(name: str) -> Any:
@@ -60,6 +61,10 @@ def _command(name: str) -> Any:
         from compiler.cli import printing
 
         return getattr(printing, f"run_{name}")
+    if name in _OPERATING:
+        from compiler.cli import operate
+
+        return getattr(operate, f"run_{name}")
     from compiler.cli import commands
 
     return getattr(commands, f"run_{name}")

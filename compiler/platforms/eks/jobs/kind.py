@@ -26,6 +26,7 @@ from compiler.platforms.eks.jobs.heads import JOBS, job_head
 from compiler.platforms.eks.jobs.lifting import Part
 from compiler.platforms.eks.jobs.origins import head_origins, pod_origins, program_origins
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
+from compiler.platforms.eks.jobs.run_pods import RunPods
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -62,7 +63,7 @@ ASKED = (
         "pods",
         "name_limit",
     ),
-    *("name_syntax", "retries", "retried", "restarted", "launchers"),
+    *("name_syntax", "retries", "retried", "restarted", "launchers", "run_pods"),
 )
 """What every kind must set itself. The values of :class:`JobKind` mark what is not set, so that the guards can name
 all of it (tests/platforms/test_kinds.py)."""
@@ -99,6 +100,8 @@ class JobKind(Kind):
     """What it restarts when a pod fails."""
     launchers: ClassVar[tuple[str, ...]] = ()
     """The launchers that it can run, by their framework."""
+    run_pods: ClassVar[RunPods] = RunPods("")
+    """How the pods of a run are found."""
     counts_pods: ClassVar[bool] = False
     """Whether that number is of the restarts of all pods, and not of the gang."""
     main: ClassVar[str] = "node"

@@ -23,6 +23,7 @@ from compiler.platforms.eks.jobs.lifting import (
     parallelism,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_JOBSET
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -60,6 +61,7 @@ class JobSet(OwnPods):
     name_limit = None
     name_syntax = "dns-subdomain"
     launchers = ("torch",)
+    run_pods = OF_JOBSET
     retries = ("spec", "failurePolicy", "maxRestarts")
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together"

@@ -27,6 +27,7 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_MPI_JOB
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -54,6 +55,7 @@ class MPIJob(OwnPods):
     name_syntax = "dns-subdomain"
     launcher = "mpi"
     launchers = ("mpi",)
+    run_pods = OF_MPI_JOB
     retries = ("spec", "runPolicy", "backoffLimit")
     restarted = "its launcher"
     retried = "how often the launcher is started again"

@@ -23,6 +23,7 @@ from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
 from compiler.platforms.eks.jobs.kinds.job_set import torch_variables
 from compiler.platforms.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, peers
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_JOB
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -48,6 +49,7 @@ class PlainJob(OwnPods):
     elastic = True
     made_by_others = True
     launchers = ("torch",)
+    run_pods = OF_JOB
     retries = ("spec", "backoffLimit")
     restarted = "single pods"
     places = {

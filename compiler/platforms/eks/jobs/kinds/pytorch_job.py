@@ -28,6 +28,7 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_PYTORCH_JOB
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -62,6 +63,7 @@ class PyTorchJob(OwnPods):
     # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
     main = "pytorch"
     launchers = ("torch",)
+    run_pods = OF_PYTORCH_JOB
     retries = ("spec", "runPolicy", "backoffLimit")
     # training-operator v1.9.4, pkg/core/job.go PastBackoffLimit: the restarts of all containers.
     counts_pods = True

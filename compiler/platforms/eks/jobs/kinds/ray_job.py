@@ -42,6 +42,7 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_RAY_JOB
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -84,6 +85,7 @@ class RayJob(OwnPods):
     name_syntax = "dns-1035-label"
     launcher = "ray"
     launchers = ("ray",)
+    run_pods = OF_RAY_JOB
     retries = ("spec", "backoffLimit")
     restarted = "all pods together, as a new RayCluster"
     called_by = CalledBy(KUBERAY, DASHBOARD)

@@ -27,6 +27,7 @@ from compiler.platforms.eks.jobs.plan import (
     Patch,
     TrainJob,
 )
+from compiler.platforms.eks.jobs.run_pods import OF_JOBSET
 
 if TYPE_CHECKING:
     from compiler.core.jobs.job import Job
@@ -54,6 +55,7 @@ class OfTrainer(JobKind):
     name_limit = None
     name_syntax = "dns-1035-label"
     launchers = ("torch", "mpi", "jax")
+    run_pods = OF_JOBSET
     retries = ()
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"

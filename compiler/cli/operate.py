@@ -1,0 +1,211 @@
+"""The commands that ask a cluster: each takes the parsed arguments and returns an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import wraps
+from types import TracebackType
+
+from compiler.catalog import load_catalog
+from compiler.cli.exits import CLEAN, FINDINGS, USAGE
+from compiler.cli.output import say
+from compiler.cli.settings import command, complain, run_options
+from compiler.cli.streams import UsageError, out, put_err, visible
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.near import meant
+from compiler.driver import check
+from compiler.language.load import platform_of
+from compiler.operate import shown
+from compiler.operate.api import Api, connect
+from compiler.operate.faults import ClusterError
+from compiler.operate.logs import printed, sources
+from compiler.operate.proof import Expected, prove, unproven
+from compiler.operate.runs import runs_in
+from compiler.operate.status import namespaces_of, status
+from compiler.outcome import Compilation, Options
+from compiler.platforms import PARALLEL_CLUSTER
+from compiler.platforms.eks.jobs.plan import TrainJob
+from compiler.report import Subject
+
+_FORMATS = ("text", "json")
+_SECOND = 1.0
+
+
+def asking(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Report why a cluster is not asked, as any other finding."""
+
+    @command
+    @wraps(run)
+    def reporting(options: argparse.Namespace) -> int:
+        try:
+            return run(options)
+        except ClusterError as fault:
+            complain([fault.diagnostic])
+            return USAGE
+        except _SpecFaults as fault:
+            complain(fault.diagnostics)
+            return FINDINGS
+
+    return reporting
+
+
+class _SpecFaults(Exception):  # noqa: N818 - findings, which are reported as such
+    """Errors in the spec, so that nobody knows what its jobs are."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__()
+        self.diagnostics = diagnostics
+
+
+@asking
+def run_status(options: argparse.Namespace) -> int:
+    """``status``: how the jobs of a spec are."""
+    _require_format(options)
+    settings = run_options(options, explained=True)
+    compilation, subject = _one_cluster(options, settings)
+    api = connect(options.context)
+    with _Progress(options, "asking the cluster"):
+        proven = _proven(options, api, subject)
+        found = status(
+            api,
+            subject,
+            datetime.now(UTC),
+            proven=proven,
+            forecast=lambda: _forecasts(compilation, settings),
+        )
+    if options.format == "json":
+        out(f"{json.dumps(shown.values(found), indent=2, ensure_ascii=False)}\n")
+    else:
+        out(visible(shown.text(found)))
+    return CLEAN
+
+
+@asking
+def run_logs(options: argparse.Namespace) -> int:
+    """``logs``: what the pods of a job print."""
+    if options.follow and options.rank is None:
+        raise UsageError("`--follow` is for one rank: add `--rank 0`")
+    settings = run_options(options, explained=True)
+    _, subject = _one_cluster(options, settings)
+    names = {job.source_name or job.name for job in subject.plan.of(TrainJob)}
+    if options.job not in names:
+        hint = meant(options.job, names) or f"its jobs are {', '.join(sorted(names))}"
+        raise ClusterError("CLU012", f"the spec has no job `{options.job}`", hint)
+    api = connect(options.context)
+    _proven(options, api, subject)
+    found = [run for run in runs_in(api, namespaces_of(subject)) if run.job == options.job]
+    if not found:
+        raise ClusterError(
+            "CLU013",
+            f"job `{options.job}` has no run in the cluster",
+            "`trainyard status` says more; Flux applies what is merged",
+        )
+    run = max(found, key=lambda one: one.created)
+    for source in sources(run, run.pods(api), options.rank, previous=options.previous):
+        prefix = "" if options.rank is not None else f"[{source.who}] "
+        for line in printed(api, source, options.tail, follow=options.follow):
+            out(visible(f"{prefix}{line}\n"))
+    return CLEAN
+
+
+def _require_format(options: argparse.Namespace) -> None:
+    if options.format not in _FORMATS:
+        raise UsageError(
+            f"`{options.format}` is no format of `{options.command}`: write text or json"
+        )
+
+
+def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
+    """The one cluster of the specs that are named, compiled."""
+    done = check(options.paths, settings, current=lambda _: None)
+    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    if errors:
+        raise _SpecFaults(errors)
+    names = [each.name for each in done.compilations]
+    if len(names) != 1:
+        raise ClusterError(
+            "CLU009",
+            f"the specs are of {len(names)} clusters, and a context is one: {', '.join(names)}",
+            f"name the spec of one: `trainyard {options.command} specs/NAME.yaml`",
+        )
+    (compilation,) = done.compilations
+    platform = platform_of(compilation.document)
+    if platform is PARALLEL_CLUSTER:
+        raise ClusterError(
+            "CLU010",
+            f"`{compilation.name}` is a cluster of Slurm, which has no Kubernetes API",
+            "on its login node: `squeue --me` and `sacct --starttime=now-1day` show the jobs, `scontrol show job ID` "
+            "why one waits, `tail -f` of its `StdOut` what it prints; `srun --jobid=ID --overlap --pty bash` is "
+            "a shell on its node",
+        )
+    assert compilation.plan is not None
+    assert compilation.spec is not None
+    subject = Subject(
+        compilation.name,
+        compilation.spec,
+        compilation.plan,
+        load_catalog(settings.catalog),
+        platform,
+        runs=compilation.runs or (),
+        manifests=compilation.manifests,
+    )
+    return compilation, subject
+
+
+def expected(subject: Subject) -> Expected:
+    """The cluster of a spec, as it can be recognised."""
+    return Expected(subject.name, str(subject.spec.account), subject.spec.region)
+
+
+def _proven(options: argparse.Namespace, api: Api, subject: Subject) -> bool:
+    """Whether the cluster is certainly that of the spec; a note where nobody can say."""
+    wanted = expected(subject)
+    proven = prove(api, wanted)
+    if not proven:
+        say(options, f"note[CLU007]: {unproven(api, wanted)}")
+    return proven
+
+
+def _forecasts(compilation: Compilation, settings: Options) -> Mapping[str, str]:
+    """What the simulation of the spec says of each job."""
+    from compiler.cli.simulate import forecasts
+    from compiler.outcome import Outcome
+    from compiler.simulate.shown import helps, why
+    from compiler.simulate.verdict import Kind
+
+    (found,) = forecasts(Outcome([compilation]), settings, [])
+    said = {}
+    for verdict in found.verdicts:
+        parts = [f"{str(verdict.kind).lower()} {why(verdict)}".strip()]
+        if verdict.kind in (Kind.FITS, Kind.UNKNOWN):
+            continue
+        if verdict.edits:
+            parts.append(f"helps: {helps(verdict)}")
+        said[verdict.job] = "; ".join(parts)
+    return said
+
+
+class _Progress:
+    """What is being waited for, on a terminal and after a second."""
+
+    def __init__(self, options: argparse.Namespace, what: str) -> None:
+        self._wanted = sys.stderr.isatty() and not options.quiet
+        self._timer = threading.Timer(_SECOND, put_err, (f"{what} …\n",))
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        if self._wanted:
+            self._timer.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()

@@ -1,0 +1,89 @@
+"""Which cluster answers: the spec's, another one, or nobody can say.
+
+The compilation leaves its cluster's name in the cluster: Flux' Kustomization ``trainyard`` applies the folder
+``<output>/<cluster>/flux``. Who may not read it has the name that a context of EKS carries (aws-cli,
+``eks update-kubeconfig``: the cluster's ARN; eksctl: ``NAME.REGION.eksctl.io``).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from compiler.operate.api import Api, Context
+from compiler.operate.faults import ClusterError, RefusedError
+from compiler.output.body import at
+from compiler.platforms.eks.flux.stages import FLUX, PREFIX
+
+_ROOT = f"/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/{FLUX}/kustomizations/{PREFIX}"
+_ARN = re.compile(r"^arn:[\w-]+:eks:([\w-]+):(\d{12}):cluster/(.+)$")
+_EKSCTL = re.compile(r"^(.+)\.([\w-]+)\.eksctl\.io$")
+_FORBIDDEN = 403
+
+
+class Expected(NamedTuple):
+    """The cluster that is meant: its name, and its account and Region, empty where unknown."""
+
+    name: str
+    account: str = ""
+    region: str = ""
+
+
+def prove(api: Api, expected: Expected) -> bool:
+    """Whether the cluster is certainly the one that is meant; false where nothing says so, nor otherwise.
+
+    Raises ``ClusterError`` where it is another one.
+    """
+    applied = _applied(api)
+    if applied is not None:
+        _require(applied == expected.name, api, expected, f"Flux applies `{applied}` in it")
+        return True
+    return _is_named(api.context, api, expected)
+
+
+def unproven(api: Api, expected: Expected) -> str:
+    """That nothing says which cluster it is."""
+    return f"nothing says whether context `{api.context.name}` is the cluster `{expected.name}`"
+
+
+def _applied(api: Api) -> str | None:
+    """The cluster whose folder Flux applies, where one may look."""
+    try:
+        root = api.find(_ROOT)
+    except RefusedError as fault:
+        if fault.status == _FORBIDDEN:
+            return None
+        raise
+    path = at(root, "spec", "path") if root is not None else None
+    if not isinstance(path, str):
+        return None
+    return PurePosixPath(path).parent.name or None
+
+
+def _is_named(context: Context, api: Api, expected: Expected) -> bool:
+    """Whether the context carries a name of EKS, which is then that of the cluster."""
+    for text in (context.cluster, context.name):
+        arn = _ARN.match(text)
+        if arn is not None:
+            region, account, name = arn.groups()
+            wanted = (expected.region or region, expected.account or account, expected.name)
+            _require(wanted == (region, account, name), api, expected, f"it is `{text}`")
+            return True
+        made = _EKSCTL.match(text)
+        if made is not None:
+            name, region = made.groups()
+            wanted_here = (expected.name, expected.region or region)
+            _require(wanted_here == (name, region), api, expected, f"it is `{text}`")
+            return True
+    return False
+
+
+def _require(same: bool, api: Api, expected: Expected, evidence: str) -> None:
+    if same:
+        return
+    raise ClusterError(
+        "CLU006",
+        f"context `{api.context.name}` is another cluster than `{expected.name}`: {evidence}",
+        "name the right one: `--context NAME`; `kubectl config get-contexts` lists them",
+    )

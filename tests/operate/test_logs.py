@@ -1,0 +1,89 @@
+"""``logs`` prints what the pods of a run log, by rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from running import Command
+
+from compiler.platforms.eks.jobs.kinds import called
+from operate.server import Cluster
+from operate.test_status import PODS, TRAINJOBS, cluster, lab, pod
+
+__all__ = ["cluster", "lab"]  # fixtures
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def logging(cluster: Cluster) -> Cluster:
+    """Eleven nodes, in another order than that of their ranks, of which one was restarted."""
+    run = cluster.lists[TRAINJOBS][0]
+    for number in (10, 0, 2, 1):
+        made = pod(run, number)
+        made["metadata"]["creationTimestamp"] = run["metadata"]["creationTimestamp"]
+        made["spec"] = {"containers": [{"name": "sidecar"}, {"name": "node"}]}
+        made["status"]["containerStatuses"] = [{"name": "node", "restartCount": int(number == 2)}]
+        cluster.lists[PODS].append(made)
+        cluster.texts[f"{PODS}/node-{number}/log"] = f"first {number}\nlast {number}\n"
+    return cluster
+
+
+def test_all_ranks_in_their_order(trainyard: Command, lab: Path, logging: Cluster) -> None:
+    done = trainyard("logs", "train", "lab.yaml", "--tail", "2", cwd=lab)
+    assert done.code == 0, done.err
+    assert done.out.splitlines() == [
+        f"[{rank}] {which} {rank}" for rank in (0, 1, 2, 10) for which in ("first", "last")
+    ]
+    assert logging.asked[-1] == f"{PODS}/node-10/log?container=node&tailLines=2"
+
+
+def test_one_rank_and_the_container_before(trainyard: Command, lab: Path, logging: Cluster) -> None:
+    done = trainyard("logs", "train", "lab.yaml", "--rank", "2", "--previous", cwd=lab)
+    assert done.out == "first 2\nlast 2\n"
+    assert "previous=true" in logging.asked[-1]
+    trainyard("logs", "train", "lab.yaml", "--rank", "0", "--follow", cwd=lab)
+    assert "follow=true" in logging.asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("trian",), "error[CLU012]: the spec has no job `trian`\n  = help: did you mean `train`?"),
+        (("train", "--rank", "4"), "error[CLU014]"),
+        (("train", "--rank", "0", "--previous"), "error[CLU015]"),
+        (("train", "--follow"), "add `--rank 0`"),
+    ],
+)
+def test_bad_input(
+    trainyard: Command, lab: Path, logging: Cluster, words: tuple[str, ...], said: str
+) -> None:
+    job, *options = words
+    done = trainyard("logs", job, "lab.yaml", *options, cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_job_without_pods_or_run(trainyard: Command, lab: Path, cluster: Cluster) -> None:
+    assert "has no pods" in trainyard("logs", "train", "lab.yaml", cwd=lab).err
+    cluster.lists[TRAINJOBS] = []
+    assert "has no run" in trainyard("logs", "train", "lab.yaml", cwd=lab).err
+
+
+def test_ranks_of_each_kind() -> None:
+    replica = "training.kubeflow.org/replica-index"
+    role = "training.kubeflow.org/replica-type"
+    both = frozenset(("master", "worker"))
+    torch = called("PyTorchJob").run_pods
+    assert torch.rank({role: "master", replica: "0"}, both) == 0
+    assert torch.rank({role: "worker", replica: "0"}, both) == 1
+    mpi = called("MPIJob").run_pods
+    labels = {"training.kubeflow.org/job-role": "worker", replica: "1"}
+    assert mpi.rank(labels, frozenset(("launcher", "worker"))) == 1
+    node = {"jobset.sigs.k8s.io/replicatedjob-name": "node"}
+    index = "batch.kubernetes.io/job-completion-index"
+    train = called("TrainJob").run_pods
+    assert train.rank({**node, index: "3"}, frozenset(("node",))) == 3
+    assert train.rank({**node, index: "3"}, frozenset(("launcher", "node"))) == 4
+    assert called("Job").run_pods.rank({}, frozenset()) == 0
+    assert called("RayJob").run_pods.rank({"ray.io/node-type": "worker"}, frozenset()) is None

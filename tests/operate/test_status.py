@@ -1,0 +1,268 @@
+"""``status`` says how the jobs of a spec are, from what an API server answers, and why where it cannot ask one."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import spec
+from running import Command
+
+from operate.server import Cluster, kubeconfig, serving
+
+pytest.importorskip("kubernetes")
+pytestmark = pytest.mark.slow
+
+TRAINJOBS = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/training/trainjobs"
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/training/jobsets"
+WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/training/workloads"
+PODS = "/api/v1/namespaces/training/pods"
+FLUX = "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/trainyard"
+EARLIER, LATER = "2026-11-25T11:05:17Z", "2026-11-25T12:05:17Z"
+
+
+@pytest.fixture
+def lab(tmp_path: Path, trainyard: Command) -> Path:
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
+    done = trainyard("compile", "lab.yaml", cwd=tmp_path)
+    assert done.code == 0, done.err
+    return tmp_path
+
+
+@pytest.fixture
+def cluster(lab: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """The cluster ``lab`` after Flux has applied it, before Kueue has seen the job."""
+    found = Cluster()
+    (file,) = lab.glob("generated/lab/jobs/*.trainjob-*.yaml")
+    body = yaml.safe_load(file.read_text())
+    namespace = body["metadata"]["namespace"]
+    assert namespace == "training", namespace
+    body["metadata"] |= {"uid": "u1", "creationTimestamp": EARLIER}
+    found.lists = {TRAINJOBS: [body], JOBSETS: [jobset(body, 0)], WORKLOADS: [], PODS: []}
+    found.single = {
+        FLUX: {"spec": {"path": "./generated/lab/flux"}},
+        "/apis": {
+            "groups": [
+                {
+                    "name": "kueue.x-k8s.io",
+                    "preferredVersion": {"groupVersion": "kueue.x-k8s.io/v1beta2"},
+                }
+            ]
+        },
+    }
+    with serving(found, lab) as file:
+        monkeypatch.setenv("KUBECONFIG", str(file))
+        monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(file))
+        yield found
+
+
+def owned(name: str, uid: str, **more: Any) -> dict[str, Any]:
+    owner = {"uid": uid, "controller": True}
+    return {
+        "metadata": {"name": name, "creationTimestamp": EARLIER, "ownerReferences": [owner]},
+        **more,
+    }
+
+
+def jobset(job: dict[str, Any], restarts: int) -> dict[str, Any]:
+    return owned(job["metadata"]["name"], "u1", status={"restarts": restarts})
+
+
+def condition(type: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
+    return {
+        "type": type,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": LATER,
+    }
+
+
+def workload(
+    *conditions: dict[str, str], name: str = "w1", uid: str = "u1", **spec: Any
+) -> dict[str, Any]:
+    pod_sets = [{"name": "node", "count": 4}]
+    queue = spec.pop("queueName", "gpu")
+    return owned(
+        name,
+        uid,
+        spec={"podSets": pod_sets, "queueName": queue, "priority": 1, **spec},
+        status={"conditions": list(conditions), "accumulatedPastExecutionTimeSeconds": 7200},
+    )
+
+
+def pod(job: dict[str, Any], number: int, phase: str = "Running") -> dict[str, Any]:
+    labels = {
+        "jobset.sigs.k8s.io/jobset-name": job["metadata"]["name"],
+        "jobset.sigs.k8s.io/replicatedjob-name": "node",
+        "batch.kubernetes.io/job-completion-index": str(number),
+    }
+    return {"metadata": {"name": f"node-{number}", "labels": labels}, "status": {"phase": phase}}
+
+
+def asked(trainyard: Command, lab: Path, *more: str) -> dict[str, Any]:
+    done = trainyard("status", "lab.yaml", "--format", "json", *more, cwd=lab)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def only(trainyard: Command, lab: Path) -> dict[str, Any]:
+    (job,) = asked(trainyard, lab)["jobs"]
+    assert isinstance(job, dict)
+    return job
+
+
+def queue_of(cluster: Cluster) -> str:
+    return str(cluster.lists[TRAINJOBS][0]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"])
+
+
+def test_a_job_waits_with_its_place_and_the_words_of_kueue(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    queue = queue_of(cluster)
+    cluster.lists[WORKLOADS] = [
+        workload(
+            condition("QuotaReserved", "False", "WaitingForQuota", "insufficient unused quota"),
+            queueName=queue,
+        ),
+        workload(name="w0", uid="another", queueName=queue, priority=9),
+    ]
+    job = only(trainyard, lab)
+    assert job["name"] == "train"
+    assert job["state"] == "waiting"
+    assert job["place"] == {"number": 2, "total": 2, "queue": queue, "by": "order"}
+    assert job["kueue"] == "insufficient unused quota"
+    assert job["why"] == "other jobs hold the quota that it needs"
+    assert (job["attempts"], job["cost"]["usd"] > 0) == (0, True)
+    text = trainyard("status", "lab.yaml", cwd=lab).out
+    assert "Kueue: insufficient unused quota" in text
+    assert "2 of 2" in text
+
+
+def test_a_preempted_job_waits_again(trainyard: Command, lab: Path, cluster: Cluster) -> None:
+    preempted = condition("Evicted", "True", "Preempted", "Preempted to accommodate a workload")
+    waits = condition("QuotaReserved", "False", "Pending", "no quota")
+    cluster.lists[WORKLOADS] = [workload(preempted, waits, queueName=queue_of(cluster))]
+    cluster.lists[WORKLOADS][0]["status"]["schedulingStats"] = {
+        "evictions": [{"reason": "Preempted", "underlyingCause": "", "count": 1}]
+    }
+    job = only(trainyard, lab)
+    assert (job["state"], job["attempts"]) == ("waiting", 1)
+    assert job["kueue"] == "Preempted to accommodate a workload; no quota"
+
+
+def test_admitted_running_failed_and_done(trainyard: Command, lab: Path, cluster: Cluster) -> None:
+    run = cluster.lists[TRAINJOBS][0]
+    admitted = (condition("QuotaReserved", "True"), condition("Admitted", "True"))
+    cluster.lists[WORKLOADS] = [workload(*admitted)]
+    cluster.lists[PODS] = [pod(run, 0), pod(run, 1, "Pending")]
+    job = only(trainyard, lab)
+    assert (job["state"], job["nodes"]) == ("admitted", {"running": 1, "wanted": 4})
+
+    cluster.lists[PODS] = [pod(run, number) for number in range(4)]
+    cluster.lists[JOBSETS] = [jobset(run, 2)]
+    job = only(trainyard, lab)
+    assert (job["state"], job["attempts"], job["object"]) == ("running", 3, run["metadata"]["name"])
+
+    run["status"] = {"conditions": [condition("Failed", "True")]}
+    assert only(trainyard, lab)["state"] == "failed"
+    run["status"] = {"conditions": [condition("Complete", "True")]}
+    done = only(trainyard, lab)
+    # Two hours of earlier attempts, and this one, which ended as it was admitted: 4 nodes, each at one price.
+    assert done["state"] == "done"
+    assert done["cost"]["usd"] > 0
+
+
+def test_what_is_not_applied_and_what_the_spec_does_not_ask_for(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    cluster.lists[TRAINJOBS][0]["metadata"]["name"] = "train-00000"
+    found = asked(trainyard, lab)
+    assert [job["state"] for job in found["jobs"]] == ["not applied"]
+    assert [job["object"] for job in found["notInSpec"]] == ["train-00000"]
+    assert "not in the spec: 1 waiting" in trainyard("status", "lab.yaml", cwd=lab).out
+
+
+def test_another_cluster_is_not_asked(trainyard: Command, lab: Path, cluster: Cluster) -> None:
+    cluster.single[FLUX] = {"spec": {"path": "./generated/prod/flux"}}
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CLU006]" in done.err
+    assert "Flux applies `prod` in it" in done.err
+
+
+def test_without_rights_on_flux_the_context_is_the_proof(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    cluster.refused[FLUX] = 403
+    found = trainyard("status", "lab.yaml", cwd=lab)
+    assert found.code == 0
+    assert "note[CLU007]" in found.err
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, "CLU004"), (403, "CLU005"), (500, "CLU008")])
+def test_what_the_server_refuses_is_reported(
+    trainyard: Command, lab: Path, cluster: Cluster, status: int, code: str
+) -> None:
+    cluster.refused[TRAINJOBS] = status
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert f"error[{code}]" in done.err
+    assert "no rights on" in done.err
+
+
+def _with(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(file))
+
+
+def test_without_a_cluster(trainyard: Command, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _with(monkeypatch, lab / "no-such-file")
+    assert "error[CLU001]" in trainyard("status", "lab.yaml", cwd=lab).err
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    _with(monkeypatch, kubeconfig(lab, f"http://127.0.0.1:{port}"))
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert done.code == 2
+    assert "error[CLU002]" in done.err
+    done = trainyard("status", "lab.yaml", "--context", "loca", cwd=lab)
+    assert "did you mean `local`?" in done.err
+
+
+def test_the_context_of_another_cluster_of_eks(
+    trainyard: Command, lab: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del cluster.single[FLUX]
+    url = yaml.safe_load((lab / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
+    arn = "arn:aws:eks:us-west-2:111122223333:cluster"
+    _with(monkeypatch, kubeconfig(lab, url, f"{arn}/other"))
+    assert "error[CLU006]" in trainyard("status", "lab.yaml", cwd=lab).err
+    _with(monkeypatch, kubeconfig(lab, url, f"{arn}/lab"))
+    assert asked(trainyard, lab)["proven"] is True
+
+
+def test_one_cluster_that_is_no_slurm(trainyard: Command) -> None:
+    root = Path(__file__).parents[2]
+    done = trainyard("status", "specs/starter.yaml", "specs/two-teams.yaml", cwd=root)
+    assert (done.code, "error[CLU009]" in done.err) == (2, True)
+    done = trainyard("status", "specs/jakarta-slurm.yaml", cwd=root)
+    assert (done.code, "error[CLU010]" in done.err, "squeue" in done.err) == (2, True, True)
+
+
+def test_a_real_api_server_is_asked(
+    trainyard: Command, lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRAINYARD_KUBECONFIG names a test API server: whatever runs in it, the answer is a status or says why not."""
+    file = os.environ.get("TRAINYARD_KUBECONFIG")
+    if not file:
+        pytest.skip("TRAINYARD_KUBECONFIG names no kubeconfig of a test API server")
+    _with(monkeypatch, Path(file))
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert done.code == 0 or "error[CLU006]" in done.err
