@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
 WORKSHOP = ROOT / "specs" / "workshop"
 STARTER = ROOT / "specs" / "starter.yaml"
+OBSERVED = ROOT / "tests" / "scenarios" / "observed.yaml"
 CRD = ROOT.parent / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
 LINTED = 3000
 BARE = ROOT / "benchmarks" / "bare_cdk8s.py"
@@ -151,6 +152,7 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
         *unchanged(runs, out, imports),
         cold("S5", S5, "≤ 1.6", runs, scratch),
         cold("the workshop", WORKSHOP, "≤ 1.3", runs, scratch),
+        cold("S16, monitoring and logs", OBSERVED, "≤ 1.3", runs, scratch),
     ]
 
 
