@@ -25,7 +25,9 @@ def monitor_not_selected(plan: Plan, world: World) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: prometheus, namespace: flux-system}
-        spec: {chart: {spec: {chart: kube-prometheus-stack, version: 88.5.3}}}
+        spec:
+          chart: {spec: {chart: kube-prometheus-stack, version: 88.5.3}}
+          values: {prometheus: {prometheusSpec: {storageSpec: {volumeClaimTemplate: {spec: {}}}}}}
         ---
         apiVersion: monitoring.coreos.com/v1
         kind: ServiceMonitor
@@ -35,7 +37,9 @@ def monitor_not_selected(plan: Plan, world: World) -> Iterator[Finding]:
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: prometheus, namespace: flux-system}
-        spec: {chart: {spec: {chart: kube-prometheus-stack, version: 88.5.3}}}
+        spec:
+          chart: {spec: {chart: kube-prometheus-stack, version: 88.5.3}}
+          values: {prometheus: {prometheusSpec: {storageSpec: {volumeClaimTemplate: {spec: {}}}}}}
         ---
         apiVersion: monitoring.coreos.com/v1
         kind: PrometheusRule
