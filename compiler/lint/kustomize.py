@@ -132,10 +132,16 @@ class Kustomizations:
         return folder in self._folders and "patch" in name
 
     def built(self, item: LintObject) -> LintObject:
-        """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""
+        """The object with the labels that its kustomizations add to selectors, where it leaves that to them; a Service
+        with all that they add, since monitors select it by its own."""
         manifest = item.manifest
         spec = manifest.body.get("spec")
         ref = manifest.ref
+        if (ref.group, ref.kind) == ("", "Service"):
+            added = self._added(manifest.path)
+            if not added:
+                return item
+            return replace(item, manifest=replace(manifest, body=_labelled(manifest.body, added)))
         if (ref.group, ref.kind) not in _WITH_SELECTOR:
             return item
         if not isinstance(spec, dict):
@@ -158,6 +164,18 @@ class Kustomizations:
             if labels:
                 return labels
         return {}
+
+    def _added(self, file: str) -> dict[str, str]:
+        """The labels that all kustomizations together add to a file's objects."""
+        added: dict[str, str] = {}
+        for root in sorted(self.roots(file)):
+            body = self._bodies[root]
+            given = [at(body, "commonLabels")]
+            given += [labels.get("pairs") for labels in items(body, "labels")]
+            for pairs in given:
+                if isinstance(pairs, dict):
+                    added.update(pairs)
+        return added
 
     def _files(
         self, path: str, changes: _Changes, seen: set[str], depth: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
@@ -14,20 +15,18 @@ _WITH_PODS = ("Deployment", "DaemonSet", "StatefulSet")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a monitor may select, by its ``labels``. ``ports`` are the names of its ports.
+    """What a monitor may select, by its ``labels``.
 
-    ``mistaken`` are labels that are easily taken for its own: ``mistake`` says whose they are, ``remedy`` what to
-    write.
+    ``ports`` are the names of its ports, ``of_pods`` the labels by which a Service selects its pods.
     """
 
-    title: str
+    kind: str
+    name: str
     namespace: str
     at: Route
     labels: Mapping[str, str]
-    mistaken: Mapping[str, str]
     ports: frozenset[str]
-    mistake: str
-    remedy: str
+    of_pods: Mapping[str, str] = field(default_factory=dict)
 
 
 def services_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
@@ -36,14 +35,13 @@ def services_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
         ports = items(manifest.body, "spec", "ports")
         if manifest.ref.kind == "Service" and not manifest.ref.group and ports:
             yield Target(
-                title=f"the Service `{manifest.ref.name}`",
+                kind=manifest.ref.kind,
+                name=manifest.ref.name,
                 namespace=manifest.ref.namespace,
                 at=Route((manifest.id, "spec", "ports")),
                 labels=mapping(manifest.body, "metadata", "labels"),
-                mistaken=mapping(manifest.body, "spec", "selector"),
                 ports=_names(ports),
-                mistake="has pods with them, and lacks them itself",
-                remedy="label the Service like its pods",
+                of_pods=mapping(manifest.body, "spec", "selector"),
             )
 
 
@@ -57,16 +55,14 @@ def pods_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
                 *items(template, "spec", "initContainers"),
             ]
             yield Target(
-                title=f"the {manifest.ref.kind} `{manifest.ref.name}`",
+                kind=manifest.ref.kind,
+                name=manifest.ref.name,
                 namespace=manifest.ref.namespace,
                 at=Route((manifest.id, "spec", "template")),
                 labels=mapping(template, "metadata", "labels"),
-                mistaken=mapping(manifest.body, "metadata", "labels"),
                 ports=_names(
                     port for container in containers for port in items(container, "ports")
                 ),
-                mistake="has them, and its pods do not",
-                remedy="label the pods too, under `template.metadata.labels`",
             )
 
 

@@ -61,9 +61,11 @@ def beside(one: str, other: str) -> bool:
     """Whether two files lie in one folder, or one of them above the other: what is in sibling folders, like
     the examples of a project, need not belong together."""
     paths = [path.replace("\\", "/") for path in (one, other)]
-    folders = list(map(posixpath.dirname, paths))
-    if not all(folders):
+    folders = [posixpath.normpath(posixpath.dirname(path)) for path in paths]
+    if posixpath.curdir in folders:
         return True
+    if posixpath.isabs(folders[0]) != posixpath.isabs(folders[1]):
+        return False
     return posixpath.commonpath(folders) in folders
 
 

@@ -23,14 +23,14 @@ _SERVICES, _PODS = "ServiceMonitor", "PodMonitor"
     kinds=("monitoring.coreos.com/ServiceMonitor", "monitoring.coreos.com/PodMonitor"),
 )
 def monitor_selects_nothing(manifest: Manifest, world: World) -> Iterator[Finding]:
-    """A monitor selects by labels of something else, or asks for a port that its targets do not have.
+    """A monitor selects by labels that Services do not have, or asks for a port that its targets do not have.
 
     A ServiceMonitor selects by the labels of Services, not of their pods, and its `port` is the name of a port of the
-    Service; a PodMonitor selects by the labels of pods, not of what makes them, and its `port` is the name of a port of
-    a container (prometheus-operator v0.93.1, API reference). Prometheus scrapes nothing then, and no event says why.
-    It is said only where the manifests have what was meant, in a namespace of the monitor: a Service whose pods have
-    the labels, a Deployment, DaemonSet or StatefulSet that has them itself, or targets of which none has the port.
-    Nothing is said of namespaces that a chart is installed into, since the chart may bring the target.
+    Service; the `port` of a PodMonitor is the name of a port of a container (prometheus-operator v0.93.1, API
+    reference). Prometheus scrapes nothing then, and no event says why. Judged are monitors whose targets the manifests
+    have, in a namespace that the monitor looks into: where no Service has the labels, and the pods of one do; and where
+    no Service or Deployment, DaemonSet and StatefulSet that is selected has the port. In namespaces with a Helm release
+    nothing is judged, since its chart may bring the target.
 
     ## Fails
 
@@ -113,9 +113,17 @@ def monitor_selects_nothing(manifest: Manifest, world: World) -> Iterator[Findin
     if selected:
         yield from _without_port(manifest, selected)
         return
-    meant = [target for target in targets if labels.items() <= target.mistaken.items()]
-    if meant:
-        yield _of_other_labels(manifest, meant[0])
+    for service in targets:
+        if labels.items() <= service.of_pods.items():
+            yield Finding(
+                f"no Service here has the labels by which `{manifest.ref.name}` selects, which the pods of "
+                f"`{service.name}` have",
+                Route((manifest.id, "spec", "selector")),
+                label="nothing is scraped",
+                help=f"label the Service `{service.name}` like its pods",
+                also=((service.at, "lacks the labels itself"),),
+            )
+            return
 
 
 def _namespaces(manifest: Manifest) -> tuple[str, ...]:
@@ -139,19 +147,9 @@ def _without_port(manifest: Manifest, selected: list[Target]) -> Iterator[Findin
         if not isinstance(port, str) or placeholder(port) or port in known:
             continue
         yield Finding(
-            f"{selected[0].title} has no port with the name `{port}`",
+            f"the {selected[0].kind} `{selected[0].name}` has no port with the name `{port}`",
             Route((manifest.id, "spec", field, index, "port")),
             label="nothing is scraped",
             help=f"its ports are {listed(sorted(known))}" if known else "give its port this name",
             also=((selected[0].at, "what it selects"),),
         )
-
-
-def _of_other_labels(manifest: Manifest, meant: Target) -> Finding:
-    return Finding(
-        f"nothing here has the labels by which `{manifest.ref.name}` selects: {meant.title} {meant.mistake}",
-        Route((manifest.id, "spec", "selector")),
-        label="nothing is scraped",
-        help=meant.remedy,
-        also=((meant.at, "probably meant"),),
-    )
