@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from compiler.core.images.plan import repository_of
 from compiler.core.pools.plan import Pool
-from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
+from compiler.model.agents import Agent, agents
 from compiler.model.beside import in_one_folder
-from compiler.model.values import items, mapping, read_tolerations, tolerations, value
-from compiler.places import Route
 from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration, untolerated
+from compiler.plan.scheduling import untolerated
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -94,7 +89,7 @@ def agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
               containers: [{name: fluent-bit, image: public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0}]
     """
     pools = [pool for pool in world.pools if world.accelerated(pool)]
-    for agent in (*_of_releases(world), *_of_daemon_sets(world)):
+    for agent in agents(world.releases("alloy"), world.manifests):
         for pool in pools:
             left = untolerated(pool.taints, agent.tolerations)
             if left and _is_for(agent, pool, world) and in_one_folder(agent.at, pool.at):
@@ -107,79 +102,10 @@ def agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
                 break
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """Pods on each node that has the labels of ``selector``. ``field`` is where their tolerations are written."""
-
-    title: str
-    at: Route
-    field: str
-    tolerations: tuple[Toleration, ...]
-    selector: Mapping[str, str]
-    gpus_only: bool = False
-
-
 def _is_for(agent: Agent, pool: Pool, world: World) -> bool:
     """Whether an agent is meant for the nodes of a pool, as far as the set says."""
-    if agent.gpus_only and not all(instance.gpus for instance in world.types(pool)):
+    types = world.types(pool)
+    has_gpus = bool(types) and all(instance.gpus for instance in types)
+    if agent.gpus_only and not has_gpus:
         return False
     return world.may_match(pool, agent.selector)
-
-
-def _of_releases(world: World) -> Iterator[Agent]:
-    for release in world.releases("alloy"):
-        controller = mapping(release.values, "controller")
-        reach = tolerations(release, "controller", "tolerations")
-        is_daemon_set = controller.get("type", "daemonset") == "daemonset"
-        if is_daemon_set and reach is not None and not controller.get("affinity"):
-            yield Agent(
-                f"release `{release.name}`",
-                release.where("values"),
-                "controller.tolerations",
-                reach,
-                mapping(controller, "nodeSelector"),
-            )
-
-
-def _of_daemon_sets(world: World) -> Iterator[Agent]:
-    for manifest in world.manifests:
-        if manifest.ref.kind == "DaemonSet" and manifest.ref.group == "apps":
-            yield from _of_daemon_set(manifest)
-
-
-def _of_daemon_set(manifest: Manifest) -> Iterator[Agent]:
-    pod = mapping(manifest.body, "spec", "template", "spec")
-    names = {_name(container.get("image")) for container in items(pod, "containers")}
-    if not names & _IMAGES or value(pod, "affinity", "nodeAffinity"):
-        return
-    at = Route((manifest.id, "spec", "template", "spec"))
-    yield Agent(
-        f"the DaemonSet `{manifest.ref.name}`",
-        at / "tolerations" if pod.get("tolerations") else at,
-        "tolerations",
-        read_tolerations(pod.get("tolerations")),
-        mapping(pod, "nodeSelector"),
-        gpus_only=names & _IMAGES == {_DCGM},
-    )
-
-
-def _name(image: Any) -> str:
-    """The last part of an image's name: ``fluent-bit``."""
-    return repository_of(str(image)).rpartition("/")[2]
-
-
-_DCGM = "dcgm-exporter"
-_IMAGES = frozenset(
-    {
-        _DCGM,
-        "alloy",
-        "aws-for-fluent-bit",
-        "cloudwatch-agent",
-        "fluent-bit",
-        "fluentd",
-        "fluentd-kubernetes-daemonset",
-        "node-exporter",
-        "promtail",
-        "vector",
-    }
-)

@@ -8,7 +8,6 @@ from compiler.manifest import Manifest, placeholder
 from compiler.model.beside import in_one_folder
 from compiler.model.scraping import Target, pods_of, services_of
 from compiler.model.values import items, mapping
-from compiler.output.body import texts
 from compiler.places import Route
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
@@ -131,7 +130,10 @@ def _namespaces(manifest: Manifest) -> tuple[str, ...]:
     chosen = mapping(manifest.body, "spec", "namespaceSelector")
     if chosen.get("any"):
         return ()
-    return tuple(texts(chosen, "matchNames")) or (manifest.ref.namespace,)
+    names = chosen.get("matchNames")
+    if isinstance(names, list) and names:
+        return tuple(map(str, names))
+    return (manifest.ref.namespace,)
 
 
 def _may_come_from_a_chart(namespaces: tuple[str, ...], world: World) -> bool:
