@@ -22,7 +22,8 @@ EXIT_CODES = """exit codes:
   1  findings at or above the fail level
   2  wrong usage, or input or output that cannot be read or written
   3  the committed output is not what the spec compiles to (compile --check)
-  4  a fault of Trainyard itself"""
+  4  a fault of Trainyard itself
+  5  the cluster is not what the committed output says (drift)"""
 RULES_ARE_CODE = """\
 Rules in Python are code, as tests are, and run with your rights. They come from `policies/` of the working directory
 or from --policies, never from what is read. CI runs those of a pull request, a fork's too, without secrets and with a
@@ -88,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     _drill(commands)
     _status(commands)
     _logs(commands)
+    _drift(commands)
     _completion(commands)
     return top
 
@@ -499,6 +501,19 @@ def _logs(commands: Commands) -> None:
     )
     command.add_argument("--tail", type=int, metavar="N", help="the last N lines of each pod")
     _asking(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _drift(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "drift",
+        "compare the committed output with the cluster, and change nothing; exit 5 where they differ",
+    )
+    _one_spec(command)
+    _asking(command)
+    _tabled(command)
     _committed(command)
     _rules_and_facts(command)
 

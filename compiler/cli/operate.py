@@ -10,18 +10,21 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
+from typing import Any
 
 from compiler.catalog import load_catalog
-from compiler.cli.exits import CLEAN, FINDINGS, USAGE
+from compiler.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
 from compiler.cli.output import say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.near import meant
 from compiler.driver import check
+from compiler.history.committed import Committed
 from compiler.language.load import platform_of
-from compiler.operate import shown
+from compiler.operate import drift_shown, shown
 from compiler.operate.api import Api, connect
+from compiler.operate.drift import compare
 from compiler.operate.faults import ClusterError
 from compiler.operate.logs import printed, sources
 from compiler.operate.proof import Expected, prove, unproven
@@ -79,10 +82,32 @@ def run_status(options: argparse.Namespace) -> int:
             forecast=lambda: _forecasts(compilation, settings),
         )
     if options.format == "json":
-        out(f"{json.dumps(shown.values(found), indent=2, ensure_ascii=False)}\n")
+        _print_json(shown.values(found))
     else:
         out(visible(shown.text(found)))
     return CLEAN
+
+
+@asking
+def run_drift(options: argparse.Namespace) -> int:
+    """``drift``: where the cluster differs from the committed output."""
+    _require_format(options)
+    settings = run_options(options)
+    compilation, subject = _one_cluster(options, settings)
+    committed = Committed(settings.output / compilation.name)
+    api = connect(options.context)
+    with _Progress(options, "comparing each object with the cluster"):
+        proven = _proven(options, api, subject)
+        found = compare(api, compilation.name, committed, proven=proven)
+    if options.format == "json":
+        _print_json(drift_shown.values(found))
+    else:
+        out(visible(drift_shown.text(found)))
+    return DRIFTED if found.drifted else CLEAN
+
+
+def _print_json(values: Mapping[str, Any]) -> None:
+    out(f"{json.dumps(values, indent=2, ensure_ascii=False)}\n")
 
 
 @asking
