@@ -92,7 +92,7 @@ def run_status(options: argparse.Namespace) -> int:
 def run_drift(options: argparse.Namespace) -> int:
     """``drift``: where the cluster differs from the committed output."""
     _require_format(options)
-    settings = run_options(options)
+    settings = run_options(options, explained=True)
     compilation, subject = _one_cluster(options, settings)
     committed = Committed(settings.output / compilation.name)
     api = connect(options.context)
