@@ -29,8 +29,9 @@ def _summary(found: Comparison) -> str:
         return same
     missing = sum(not each.exists for each in found.drifted)
     extra = sum(not each.file for each in found.drifted)
+    differing = len(found.drifted) - missing - extra
     counts = {
-        "differ": len(found.drifted) - missing - extra,
+        "differs" if differing == 1 else "differ": differing,
         "missing in the cluster": missing,
         "not in git": extra,
     }
