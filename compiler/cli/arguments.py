@@ -90,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     _status(commands)
     _logs(commands)
     _drift(commands)
+    _debug(commands)
     _completion(commands)
     return top
 
@@ -514,6 +515,32 @@ def _drift(commands: Commands) -> None:
     _one_spec(command)
     _asking(command)
     _tabled(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _debug(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "debug",
+        "make a pod like those of a job that only sleeps, and say how to get into it",
+    )
+    command.add_argument("job", metavar="JOB", help="the job, by its name in the spec")
+    _one_spec(command)
+    command.add_argument(
+        "--gpus",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with N GPUs, or Neuron devices, from the job's queue (default: none)",
+    )
+    command.add_argument(
+        "--minutes", type=int, default=60, metavar="N", help="it ends after N minutes (default: 60)"
+    )
+    command.add_argument(
+        "--print", action="store_true", dest="printed", help="print it, and make nothing"
+    )
+    _asking(command)
     _committed(command)
     _rules_and_facts(command)
 

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
-_OPERATING = ("status", "logs", "drift")
+_OPERATING = ("status", "logs", "drift", "debug")
 
 
 def _command(name: str) -> Any:

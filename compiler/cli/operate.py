@@ -20,10 +20,12 @@ from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.near import meant
 from compiler.driver import check
+from compiler.emit.yaml import dump
 from compiler.history.committed import Committed
 from compiler.language.load import platform_of
 from compiler.operate import drift_shown, shown
 from compiler.operate.api import Api, connect
+from compiler.operate.debug import create, debug_job, steps
 from compiler.operate.drift import compare
 from compiler.operate.faults import ClusterError
 from compiler.operate.logs import printed, sources
@@ -117,10 +119,7 @@ def run_logs(options: argparse.Namespace) -> int:
         raise UsageError("`--follow` is for one rank: add `--rank 0`")
     settings = run_options(options, explained=True)
     _, subject = _one_cluster(options, settings)
-    names = {job.source_name or job.name for job in subject.plan.of(TrainJob)}
-    if options.job not in names:
-        hint = meant(options.job, names) or f"its jobs are {', '.join(sorted(names))}"
-        raise ClusterError("CLU012", f"the spec has no job `{options.job}`", hint)
+    _job(subject, options.job)
     api = connect(options.context)
     _proven(options, api, subject)
     found = [run for run in runs_in(api, namespaces_of(subject)) if run.job == options.job]
@@ -136,6 +135,35 @@ def run_logs(options: argparse.Namespace) -> int:
         for line in printed(api, source, options.tail, follow=options.follow):
             out(visible(f"{prefix}{line}\n"))
     return CLEAN
+
+
+@asking
+def run_debug(options: argparse.Namespace) -> int:
+    """``debug``: a pod like those of a job, which only sleeps."""
+    if options.gpus < 0 or options.minutes < 1:
+        raise UsageError("`--gpus` is 0 or more, and `--minutes` 1 or more")
+    settings = run_options(options, explained=True)
+    _, subject = _one_cluster(options, settings)
+    job = _job(subject, options.job)
+    body = debug_job(subject.plan, job, options.gpus, options.minutes)
+    if options.printed:
+        comments = [f"# {line}\n" for line in steps(body)]
+        out("".join(comments) + dump(body))
+        return CLEAN
+    api = connect(options.context)
+    _proven(options, api, subject)
+    create(api, body)
+    out(visible("".join(f"{line}\n" for line in steps(body))))
+    return CLEAN
+
+
+def _job(subject: Subject, name: str) -> TrainJob:
+    """The job of a name in the spec."""
+    jobs = {job.source_name or job.name: job for job in subject.plan.of(TrainJob)}
+    if name not in jobs:
+        hint = meant(name, jobs) or f"its jobs are {', '.join(sorted(jobs))}"
+        raise ClusterError("CLU012", f"the spec has no job `{name}`", hint)
+    return jobs[name]
 
 
 def _require_format(options: argparse.Namespace) -> None:

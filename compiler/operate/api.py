@@ -63,6 +63,10 @@ class Api:
         query = {"dryRun": "All", "fieldManager": manager, "force": "true"}
         return self._parsed(self._answer(path, query, method="PATCH", type=_APPLY, body=body))
 
+    def create(self, path: str, body: Body) -> None:
+        """Store an object in a list."""
+        self._parsed(self._answer(path, {}, method="POST", body=body))
+
     def find(self, path: str, query: Query | None = None) -> Body | None:
         """The object at a path, or ``None`` where there is none, or its kind is not served."""
         try:

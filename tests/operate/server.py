@@ -96,8 +96,11 @@ def serving(cluster: Cluster, folder: Path, context: str = "local") -> Iterator[
 
         def do_POST(self) -> None:
             body = self.body()
-            cluster.created.append((self.path, body))
-            self.send(201, json.dumps(body).encode())
+            present = [each["metadata"]["name"] for each in cluster.lists.get(self.path, ())]
+            status = 409 if body["metadata"]["name"] in present else 201
+            if status == 201:
+                cluster.created.append((self.path, body))
+            self.send(status, json.dumps(body).encode())
 
         def body(self) -> Any:
             return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
