@@ -13,6 +13,8 @@ import pytest
 import yaml
 from running import Command
 
+from compiler.emit.marker import marked
+from compiler.emit.yaml import dump
 from compiler.operate.fields import ABSENT, Item, differing, owners, shown
 from compiler.operate.hidden import hidden
 from operate.server import Cluster, serving
@@ -130,6 +132,7 @@ def test_a_field_with_both_values_and_its_owner(
         {"path": "spec.trainer.numNodes", "git": 4, "cluster": 3, "owners": ["kubectl-edit"]}
     ]
     text = trainyard("drift", "lab.yaml", cwd=lab)
+    assert text.out.startswith("lab: 1 differs, ")
     assert "    spec.trainer.numNodes: git 4, cluster 3 (kubectl-edit)\n" in text.out
     assert f"(jobs/training.trainjob-{job['metadata']['name']}.yaml)" in text.out
 
@@ -215,6 +218,68 @@ def test_another_cluster_is_not_compared(trainyard: Command, lab: Path, applied:
     done = trainyard("drift", "lab.yaml", cwd=lab)
     assert (done.code, done.out, applied.applied) == (2, "", [])
     assert "error[CLU006]" in done.err
+
+
+def commit(lab: Path, path: str, body: dict[str, Any]) -> None:
+    """An object in the committed folder, as the compiler writes it."""
+    file = lab / "generated/lab" / path
+    file.write_bytes(marked(path, dump(body).encode()))
+
+
+def config_map(name: str, **annotations: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "training", "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}}
+
+
+def test_what_is_not_compared_is_said(trainyard: Command, lab: Path, applied: Cluster) -> None:
+    flux = "kustomize.toolkit.fluxcd.io"
+    secret = {**config_map("token"), "kind": "Secret", "data": {"a": "c3dvcmRmaXNo"}}
+    alone = config_map("alone", **{f"{flux}/reconcile": "disabled"})
+    once = config_map("once", **{f"{flux}/ssa": "IfNotPresent"})
+    merged = config_map("merged", **{f"{flux}/ssa": "Merge"})
+    for body in (secret, alone, once, merged):
+        commit(lab, f"platform/{body['metadata']['name']}.yaml", body)
+        serve(applied, {**body, "data": {"a": "1", "b": "2"}})
+    (lab / "generated/lab/more").mkdir()
+    commit(lab, "more/x.yaml", config_map("x"))
+    entry = {"manager": "kubectl-edit", "fieldsV1": {"f:data": {"f:b": {}}}}
+    applied.single[path_of(merged)]["metadata"]["managedFields"] = [entry]
+    done = trainyard("drift", "lab.yaml", "--format", "json", cwd=lab)
+    assert done.code == 0, done.out
+    assert json.loads(done.out)["notCompared"] == [
+        {"file": "more/x.yaml", "why": "no Kustomization applies its folder"},
+        {"file": "platform/alone.yaml", "why": "Flux leaves it alone, by its annotation"},
+        {"file": "platform/token.yaml", "why": "it is secret"},
+    ]
+    assert not [path for path in applied.asked if path_of(secret) in path]
+    assert "not compared: platform/token.yaml" in trainyard("drift", "lab.yaml", cwd=lab).out
+    del applied.single[path_of(once)]
+    (missing,) = asked(trainyard, lab, 5)["drifted"]
+    assert (missing["name"], missing["state"]) == ("once", "missing")
+
+
+def test_values_that_flux_fills_in(trainyard: Command, lab: Path, applied: Cluster) -> None:
+    """A stage with values of the bootstrap: known ones are filled in before the comparison."""
+    path = "flux/kustomization-trainyard-platform.yaml"
+    stage = yaml.safe_load((lab / "generated/lab" / path).read_text())
+    sources = [{"kind": "ConfigMap", "name": "made"}]
+    stage["spec"]["postBuild"] = {"substituteFrom": sources}
+    commit(lab, path, stage)
+    serve(applied, stage)
+    body = config_map("volume")
+    commit(lab, "platform/volume.yaml", {**body, "data": {"a": "fs-${id}"}})
+    serve(applied, {**body, "data": {"a": "fs-0a1b"}})
+    found = asked(trainyard, lab, 0)
+    assert {"file": "platform/volume.yaml", "why": "nothing says what `${id}` is"} in found[
+        "notCompared"
+    ]
+    made = "/api/v1/namespaces/flux-system/configmaps/made"
+    applied.single[made] = {"data": {"id": "0a1b"}}
+    assert asked(trainyard, lab, 0)["notCompared"] == []
+    applied.single[made] = {"data": {"id": "ffff"}}
+    (drift,) = asked(trainyard, lab, 5)["drifted"]
+    (field,) = drift["fields"]
+    assert (field["git"], field["cluster"]) == ("fs-ffff", "fs-0a1b")
 
 
 def test_lists_by_the_keys_of_their_items() -> None:
