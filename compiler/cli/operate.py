@@ -181,10 +181,11 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
         raise _SpecFaults(errors)
     names = [each.name for each in done.compilations]
     if len(names) != 1:
+        words = f"{options.command} {getattr(options, 'job', '')}".rstrip()
         raise ClusterError(
             "CLU009",
             f"the specs are of {len(names)} clusters, and a context is one: {', '.join(names)}",
-            f"name the spec of one: `trainyard {options.command} specs/NAME.yaml`",
+            f"name the spec of one: `trainyard {words} specs/NAME.yaml`",
         )
     (compilation,) = done.compilations
     platform = platform_of(compilation.document)

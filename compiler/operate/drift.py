@@ -7,7 +7,7 @@ of fields count as they do for Flux (fluxcd/pkg ssa v0.76.2, manager_diff.go: la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from compiler.dataclass import dataclass
@@ -98,19 +98,32 @@ def compare(api: Api, cluster: str, committed: Committed, *, proven: bool) -> Co
             f"no output of cluster `{cluster}` is committed",
             "`trainyard compile`, or name the folder: `--output DIR`",
         )
-    comparer = _Comparer(api, stages(manifests))
+    found_stages = stages(manifests)
+    comparer = _Comparer(api, found_stages)
     found = [comparer.compared(each) for each in manifests]
     drifted = [each for each in found if isinstance(each, Drift)]
     drifted += comparer.left_over({_key(each.ref) for each in manifests})
+    skipped = [each for each in found if isinstance(each, Skipped)]
+    skipped += _others(committed, found_stages, {each.path for each in manifests})
     return Comparison(
         cluster=cluster,
         context=api.context.name,
         proven=proven,
         same=found.count(None),
         drifted=tuple(drifted),
-        skipped=tuple(each for each in found if isinstance(each, Skipped)),
+        skipped=tuple(skipped),
         suspended=tuple(comparer.suspended),
     )
+
+
+def _others(
+    committed: Committed, found: Iterable[Stage], known: Collection[str]
+) -> Iterator[Skipped]:
+    """Files that Flux applies and that are not ours, or cannot be read as ours."""
+    for folder in sorted({stage.folder for stage in found}):
+        for path in committed.files_below(folder):
+            if path not in known and path.endswith((".yaml", ".yml")):
+                yield Skipped(path, "it is no object that Trainyard wrote")
 
 
 class _Comparer:

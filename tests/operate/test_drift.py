@@ -242,6 +242,7 @@ def test_what_is_not_compared_is_said(trainyard: Command, lab: Path, applied: Cl
         serve(applied, {**body, "data": {"a": "1", "b": "2"}})
     (lab / "generated/lab/more").mkdir()
     commit(lab, "more/x.yaml", config_map("x"))
+    (lab / "generated/lab/health/mine.yaml").write_text("kind: ConfigMap\n")
     entry = {"manager": "kubectl-edit", "fieldsV1": {"f:data": {"f:b": {}}}}
     applied.single[path_of(merged)]["metadata"]["managedFields"] = [entry]
     done = trainyard("drift", "lab.yaml", "--format", "json", cwd=lab)
@@ -250,6 +251,7 @@ def test_what_is_not_compared_is_said(trainyard: Command, lab: Path, applied: Cl
         {"file": "more/x.yaml", "why": "no Kustomization applies its folder"},
         {"file": "platform/alone.yaml", "why": "Flux leaves it alone, by its annotation"},
         {"file": "platform/token.yaml", "why": "it is secret"},
+        {"file": "health/mine.yaml", "why": "it is no object that Trainyard wrote"},
     ]
     assert not [path for path in applied.asked if path_of(secret) in path]
     assert "not compared: platform/token.yaml" in trainyard("drift", "lab.yaml", cwd=lab).out
