@@ -189,6 +189,8 @@ class _Comparer:
                     yield Drift(ref=ref, file="", stage=stage.name)
 
     def _exists(self, ref: ObjectRef) -> bool:
+        if ref.kind == "Secret":  # which is not read
+            return True
         path = self._resources.path(ref)
         return path is not None and self._api.find(path) is not None
 

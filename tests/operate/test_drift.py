@@ -170,6 +170,7 @@ def test_missing_in_the_cluster_and_not_in_git(
     old["metadata"]["name"] = "old"
     serve(applied, old)
     ids = [f"training_{name}_kueue.x-k8s.io_LocalQueue" for name in ("old", "deleted")]
+    ids.append("training_token__Secret")
     ids.append(f"training_{queue['metadata']['name']}_kueue.x-k8s.io_LocalQueue")
     stage = applied.single[f"{FLUX}/trainyard-queues"]
     entries = [{"id": id, "v": "v1beta2"} for id in ids]
@@ -179,10 +180,12 @@ def test_missing_in_the_cluster_and_not_in_git(
     assert [(each["name"], each["state"]) for each in found["drifted"]] == [
         (queue["metadata"]["name"], "missing"),
         ("old", "notInGit"),
+        ("token", "notInGit"),
     ]
+    assert not [path for path in applied.asked if "/secrets/" in path]
     assert found["suspended"] == ["trainyard-queues"]
     text = trainyard("drift", "lab.yaml", cwd=lab).out
-    assert "lab: 1 missing in the cluster, 1 not in git, " in text
+    assert "lab: 1 missing in the cluster, 2 not in git, " in text
     assert "LocalQueue/training/old: not in git, and Kustomization trainyard-queues owns it" in text
     assert "suspended: Kustomization trainyard-queues applies nothing" in text
 
