@@ -22,7 +22,8 @@ EXIT_CODES = """exit codes:
   1  findings at or above the fail level
   2  wrong usage, or input or output that cannot be read or written
   3  the committed output is not what the spec compiles to (compile --check)
-  4  a fault of Trainyard itself"""
+  4  a fault of Trainyard itself
+  5  the cluster is not what the committed output says (drift)"""
 RULES_ARE_CODE = """\
 Rules in Python are code, as tests are, and run with your rights. They come from `policies/` of the working directory
 or from --policies, never from what is read. CI runs those of a pull request, a fork's too, without secrets and with a
@@ -88,6 +89,8 @@ def parser() -> argparse.ArgumentParser:
     _drill(commands)
     _status(commands)
     _logs(commands)
+    _drift(commands)
+    _debug(commands)
     _completion(commands)
     return top
 
@@ -498,6 +501,45 @@ def _logs(commands: Commands) -> None:
         "--follow", action="store_true", help="as it comes, until it ends; of one rank"
     )
     command.add_argument("--tail", type=int, metavar="N", help="the last N lines of each pod")
+    _asking(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _drift(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "drift",
+        "compare the committed output with the cluster, and change nothing; exit 5 where they differ",
+    )
+    _one_spec(command)
+    _asking(command)
+    _tabled(command)
+    _committed(command)
+    _rules_and_facts(command)
+
+
+def _debug(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "debug",
+        "make a pod like those of a job that only sleeps, and say how to get into it",
+    )
+    command.add_argument("job", metavar="JOB", help="the job, by its name in the spec")
+    _one_spec(command)
+    command.add_argument(
+        "--gpus",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with N GPUs, or Neuron devices, from the job's queue (default: none)",
+    )
+    command.add_argument(
+        "--minutes", type=int, default=60, metavar="N", help="it ends after N minutes (default: 60)"
+    )
+    command.add_argument(
+        "--print", action="store_true", dest="printed", help="print it, and make nothing"
+    )
     _asking(command)
     _committed(command)
     _rules_and_facts(command)

@@ -16,7 +16,7 @@ from compiler.source.read import MOST_DIGITS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal)."""
+    """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal, 5 drift)."""
     verbose = False
     sys.set_int_max_str_digits(MOST_DIGITS)
     try:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
-_OPERATING = ("status", "logs")
+_OPERATING = ("status", "logs", "drift", "debug")
 
 
 def _command(name: str) -> Any:

@@ -10,18 +10,23 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
+from typing import Any
 
 from compiler.catalog import load_catalog
-from compiler.cli.exits import CLEAN, FINDINGS, USAGE
+from compiler.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
 from compiler.cli.output import say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.near import meant
 from compiler.driver import check
+from compiler.emit.yaml import dump
+from compiler.history.committed import Committed
 from compiler.language.load import platform_of
-from compiler.operate import shown
+from compiler.operate import drift_shown, shown
 from compiler.operate.api import Api, connect
+from compiler.operate.debug import create, debug_job, steps
+from compiler.operate.drift import compare
 from compiler.operate.faults import ClusterError
 from compiler.operate.logs import printed, sources
 from compiler.operate.proof import Expected, prove, unproven
@@ -79,10 +84,32 @@ def run_status(options: argparse.Namespace) -> int:
             forecast=lambda: _forecasts(compilation, settings),
         )
     if options.format == "json":
-        out(f"{json.dumps(shown.values(found), indent=2, ensure_ascii=False)}\n")
+        _print_json(shown.values(found))
     else:
         out(visible(shown.text(found)))
     return CLEAN
+
+
+@asking
+def run_drift(options: argparse.Namespace) -> int:
+    """``drift``: where the cluster differs from the committed output."""
+    _require_format(options)
+    settings = run_options(options, explained=True)
+    compilation, subject = _one_cluster(options, settings)
+    committed = Committed(settings.output / compilation.name)
+    api = connect(options.context)
+    with _Progress(options, "comparing each object with the cluster"):
+        proven = _proven(options, api, subject)
+        found = compare(api, compilation.name, committed, proven=proven)
+    if options.format == "json":
+        _print_json(drift_shown.values(found))
+    else:
+        out(visible(drift_shown.text(found)))
+    return DRIFTED if found.drifted else CLEAN
+
+
+def _print_json(values: Mapping[str, Any]) -> None:
+    out(f"{json.dumps(values, indent=2, ensure_ascii=False)}\n")
 
 
 @asking
@@ -92,10 +119,7 @@ def run_logs(options: argparse.Namespace) -> int:
         raise UsageError("`--follow` is for one rank: add `--rank 0`")
     settings = run_options(options, explained=True)
     _, subject = _one_cluster(options, settings)
-    names = {job.source_name or job.name for job in subject.plan.of(TrainJob)}
-    if options.job not in names:
-        hint = meant(options.job, names) or f"its jobs are {', '.join(sorted(names))}"
-        raise ClusterError("CLU012", f"the spec has no job `{options.job}`", hint)
+    _job(subject, options.job)
     api = connect(options.context)
     _proven(options, api, subject)
     found = [run for run in runs_in(api, namespaces_of(subject)) if run.job == options.job]
@@ -113,6 +137,35 @@ def run_logs(options: argparse.Namespace) -> int:
     return CLEAN
 
 
+@asking
+def run_debug(options: argparse.Namespace) -> int:
+    """``debug``: a pod like those of a job, which only sleeps."""
+    if options.gpus < 0 or options.minutes < 1:
+        raise UsageError("`--gpus` is 0 or more, and `--minutes` 1 or more")
+    settings = run_options(options, explained=True)
+    _, subject = _one_cluster(options, settings)
+    job = _job(subject, options.job)
+    body = debug_job(subject.plan, job, options.gpus, options.minutes)
+    if options.printed:
+        comments = [f"# {line}\n" for line in steps(body)]
+        out("".join(comments) + dump(body))
+        return CLEAN
+    api = connect(options.context)
+    _proven(options, api, subject)
+    create(api, body)
+    out(visible("".join(f"{line}\n" for line in steps(body))))
+    return CLEAN
+
+
+def _job(subject: Subject, name: str) -> TrainJob:
+    """The job of a name in the spec."""
+    jobs = {job.source_name or job.name: job for job in subject.plan.of(TrainJob)}
+    if name not in jobs:
+        hint = meant(name, jobs) or f"its jobs are {', '.join(sorted(jobs))}"
+        raise ClusterError("CLU012", f"the spec has no job `{name}`", hint)
+    return jobs[name]
+
+
 def _require_format(options: argparse.Namespace) -> None:
     if options.format not in _FORMATS:
         raise UsageError(
@@ -128,10 +181,11 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
         raise _SpecFaults(errors)
     names = [each.name for each in done.compilations]
     if len(names) != 1:
+        words = f"{options.command} {getattr(options, 'job', '')}".rstrip()
         raise ClusterError(
             "CLU009",
             f"the specs are of {len(names)} clusters, and a context is one: {', '.join(names)}",
-            f"name the spec of one: `trainyard {options.command} specs/NAME.yaml`",
+            f"name the spec of one: `trainyard {words} specs/NAME.yaml`",
         )
     (compilation,) = done.compilations
     platform = platform_of(compilation.document)

@@ -19,6 +19,7 @@ from compiler.operate.faults import ClusterError, RefusedError
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 _PAGE = 500
 _JSON = "application/json"
+_APPLY = "application/apply-patch+yaml"  # any JSON is YAML
 _NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
 _ANONYMOUS = "system:anonymous"
 _LOGIN = "log in again, and try `kubectl auth whoami`; `aws eks update-kubeconfig --name CLUSTER` writes the context"
@@ -36,8 +37,13 @@ class Context(NamedTuple):
 
 def path_of(version: str, plural: str, namespace: str) -> str:
     """The path of all objects of a kind in a namespace."""
+    return f"{version_path(version)}/namespaces/{namespace}/{plural}"
+
+
+def version_path(version: str) -> str:
+    """The path of what an ``apiVersion`` serves."""
     prefix = "apis" if "/" in version else "api"
-    return f"/{prefix}/{version}/namespaces/{namespace}/{plural}"
+    return f"/{prefix}/{version}"
 
 
 class Api:
@@ -50,6 +56,16 @@ class Api:
     def get(self, path: str, query: Query | None = None) -> Body:
         """The object at a path."""
         return self._parsed(self._answer(path, query or {}))
+
+    def dry_run(self, path: str, body: Body, manager: str) -> Body:
+        """The object at a path as it would be if ``manager`` applied a body and took every field of it; nothing is
+        stored (``dryRun=All``)."""
+        query = {"dryRun": "All", "fieldManager": manager, "force": "true"}
+        return self._parsed(self._answer(path, query, method="PATCH", type=_APPLY, body=body))
+
+    def create(self, path: str, body: Body) -> None:
+        """Store an object in a list."""
+        self._parsed(self._answer(path, {}, method="POST", body=body))
 
     def find(self, path: str, query: Query | None = None) -> Body | None:
         """The object at a path, or ``None`` where there is none, or its kind is not served."""
@@ -110,18 +126,32 @@ class Api:
             ) from None
         return found
 
-    def _answer(self, path: str, query: Query, *, endless: bool = False) -> Any:
-        """The response to a request, whose body is not read yet."""
+    def _answer(
+        self,
+        path: str,
+        query: Query,
+        *,
+        endless: bool = False,
+        method: str = "GET",
+        type: str = _JSON,
+        body: Body | None = None,
+    ) -> Any:
+        """The response to a request, whose body is not read yet; ``body`` is sent as JSON, with its ``type``."""
         url = f"{self._client.configuration.host.rstrip('/')}{path}"
         if query:
             url += f"?{urlencode(query)}"
         headers = {"Accept": f"{_JSON}, */*"}
         for setting in self._client.configuration.auth_settings().values():
             headers[setting["key"]] = setting["value"]
+        sent = None
+        if body is not None:
+            headers["Content-Type"] = type
+            sent = json.dumps(body).encode()
         with _reported(self.context):
             response = self._client.rest_client.pool_manager.request(
-                "GET",
+                method,
                 url,
+                body=sent,
                 headers=headers,
                 timeout=_timeout(endless=endless),
                 preload_content=False,
@@ -130,9 +160,9 @@ class Api:
             if response.status < 300:
                 return response
             said = response.read()
-        raise self._refusal(path, response.status, said)
+        raise self._refusal(f"{method} {path}", response.status, said)
 
-    def _refusal(self, path: str, status: int, said: bytes) -> RefusedError:
+    def _refusal(self, request: str, status: int, said: bytes) -> RefusedError:
         """What the server says against a request."""
         reason = _message(said) or f"HTTP {status}"
         name = self.context.name
@@ -154,7 +184,7 @@ class Api:
             )
         return RefusedError(
             "CLU008",
-            f"GET {path} fails with HTTP {status}: {reason}",
+            f"{request} fails with HTTP {status}: {reason}",
             "",
             status=status,
             reason=reason,

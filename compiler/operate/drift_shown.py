@@ -1,0 +1,108 @@
+"""A comparison as text for people, and as values for JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.diagnostics.words import numbered
+from compiler.operate.drift import Comparison, Difference, Drift
+from compiler.operate.fields import ABSENT
+
+_LONGEST = 100  # characters of a value in text
+
+
+def text(found: Comparison) -> str:
+    """Each object that differs with its fields, then what was not compared."""
+    lines = [f"{found.cluster}: {_summary(found)} (context {found.context})"]
+    for drift in found.drifted:
+        lines += _lines(drift)
+    lines += [f"  suspended: Kustomization {name} applies nothing" for name in found.suspended]
+    lines += [f"  not compared: {each.file}: {each.why}" for each in found.skipped]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(found: Comparison) -> str:
+    same = f"{numbered(found.same, 'object')} in sync"
+    if not found.drifted:
+        return same
+    missing = sum(not each.exists for each in found.drifted)
+    extra = sum(not each.file for each in found.drifted)
+    differing = len(found.drifted) - missing - extra
+    counts = {
+        "differs" if differing == 1 else "differ": differing,
+        "missing in the cluster": missing,
+        "not in git": extra,
+    }
+    parts = [f"{count} {what}" for what, count in counts.items() if count]
+    return ", ".join((*parts, same))
+
+
+def _lines(drift: Drift) -> Iterator[str]:
+    if not drift.file:
+        yield f"  {drift.ref}: not in git, and Kustomization {drift.stage} owns it"
+    elif not drift.exists:
+        yield f"  {drift.ref}: missing in the cluster ({drift.file})"
+    elif drift.refused:
+        yield f"  {drift.ref}: the cluster refuses what is in git ({drift.file})"
+        yield f"    {drift.refused}"
+    else:
+        yield f"  {drift.ref} ({drift.file})"
+        yield from (f"    {_line(each)}" for each in drift.fields)
+
+
+def _line(field: Difference) -> str:
+    owner = f" ({', '.join(field.owners)})" if field.owners else ""
+    return f"{field.field}: git {_short(field.git)}, cluster {_short(field.cluster)}{owner}"
+
+
+def _short(value: Any) -> str:
+    if value is ABSENT:
+        return "has none"
+    shown = json.dumps(value, ensure_ascii=False)
+    if len(shown) > _LONGEST:
+        return f"{shown[:_LONGEST]}…"
+    return shown
+
+
+def values(found: Comparison) -> dict[str, Any]:
+    """What ``--format json`` prints. A field that git or the cluster does not have has no such key."""
+    return {
+        "cluster": found.cluster,
+        "context": found.context,
+        "proven": found.proven,
+        "inSync": found.same,
+        "drifted": [_values(each) for each in found.drifted],
+        "suspended": list(found.suspended),
+        "notCompared": [each._asdict() for each in found.skipped],
+    }
+
+
+def _values(drift: Drift) -> dict[str, Any]:
+    ref = drift.ref
+    return {
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "namespace": ref.namespace or None,
+        "name": ref.name,
+        "file": drift.file or None,
+        "state": _state(drift),
+        "refused": drift.refused or None,
+        "ownedBy": drift.stage or None,
+        "fields": [_field(each) for each in drift.fields],
+    }
+
+
+def _state(drift: Drift) -> str:
+    if not drift.file:
+        return "notInGit"
+    if not drift.exists:
+        return "missing"
+    return "refused" if drift.refused else "differs"
+
+
+def _field(field: Difference) -> dict[str, Any]:
+    both = {"git": field.git, "cluster": field.cluster}
+    known = {key: value for key, value in both.items() if value is not ABSENT}
+    return {"path": field.field, **known, "owners": list(field.owners)}
