@@ -18,6 +18,7 @@ from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.notifications.plan import AwaitedSecret
 from compiler.platforms.eks.secrets.plan import SecretReader
 from compiler.platforms.eks.teams.people import short_name
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
@@ -69,6 +70,7 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             cluster=plan.one(Cluster),
             network=plan.one(MadeNetwork),
             kinds=job_resources(),
+            awaited=plan.of(AwaitedSecret),
         )
 
     return text
