@@ -70,10 +70,15 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             cluster=plan.one(Cluster),
             network=plan.one(MadeNetwork),
             kinds=job_resources(),
-            awaited=plan.of(AwaitedSecret),
+            awaited=_awaited(plan),
         )
 
     return text
+
+
+def _awaited(plan: Plan) -> list[tuple[str, str, str]]:
+    """Namespace, name and key of what receivers read of Secrets that nothing of the spec makes."""
+    return sorted({(each.namespace, each.name, each.key) for each in plan.of(AwaitedSecret)})
 
 
 def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
