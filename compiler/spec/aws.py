@@ -311,7 +311,7 @@ TopicArn = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:(?=.{1,256}\Z)[A-Za-z0-9_-]+(\.fifo)?",
+            r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?",
             "the ARN of a topic of SNS",
             "arn:aws:sns:us-west-2:111122223333:gpu-alerts",
             longest=512,

@@ -323,7 +323,7 @@ SlackChannel = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"[#@]?[^\s#@{}\"'`]+",
+            r"[#@]?[^\s#@{}'`]+",
             "a channel of Slack",
             "#gpu",
             longest=81,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -98,8 +99,19 @@ def test_the_pinned_chart_reads_every_value() -> None:
 @needs_amtool
 @pytest.mark.slow
 def test_amtool_accepts_receivers_of_slack_pagerduty_and_sns(tmp_path: Path) -> None:
-    """amtool of Debian is 0.25.0, which does not know `url_file` of a webhook yet (Alertmanager 0.26.0, changelog)."""
     data = notified(CHAT, PAGER, SNS, default="chat", critical="pager", teams={"team-a": "topic"})
+    assert "SUCCESS" in amtool("check-config", str(written(tmp_path, data))).stdout
+
+
+@needs_amtool
+@pytest.mark.slow
+def test_amtool_accepts_webhooks(tmp_path: Path) -> None:
+    """That of Debian is 0.25.0; `url_file` of a webhook came with 0.26.0 (Alertmanager, changelog)."""
+    version = re.search(r"version (\d+)\.(\d+)", amtool("--version").stdout)
+    assert version is not None
+    if (int(version[1]), int(version[2])) < (0, 26):
+        pytest.skip(f"amtool {version[1]}.{version[2]} is older than `url_file` of a webhook: 0.26")
+    data = notified(CHAT, HOOK, default="chat", watchdog="hook")
     assert "SUCCESS" in amtool("check-config", str(written(tmp_path, data))).stdout
 
 
