@@ -37,6 +37,7 @@ ORDER = (
         "platforms.eks.logs",
         "platforms.eks.monitoring",
         "platforms.eks.dashboards",
+        "platforms.eks.notifications",
         "platforms.eks.addons",
         "platforms.eks.overrides",
         "platforms.eks.release",

@@ -306,6 +306,19 @@ KmsKey = Annotated[
         )
     ),
 ]
+# SNS API, CreateTopic Name: 256 letters, digits, `-` and `_`; topics of FIFO end in `.fifo`.
+TopicArn = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?",
+            "the ARN of a topic of SNS",
+            "arn:aws:sns:us-west-2:111122223333:gpu-alerts",
+            longest=512,
+            source="SNS API, CreateTopic Name",
+        )
+    ),
+]
 Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
 Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
 # EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.

@@ -15,12 +15,13 @@ from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec.editor import shaped
 
 
-def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
+def fault(
+    message: str, help: str, key: str = "", *, source: str = "", secret: bool = False
+) -> PydanticCustomError:
     """An error with its help; braces in the text are literal. ``key``: the value of a mapping at fault;
-    ``source``: where the rule is written."""
-    return PydanticCustomError(
-        "spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source}
-    )
+    ``source``: where the rule is written; ``secret``: the value is never shown."""
+    context = {"fact": message, "help": help, "key": key, "source": source, "secret": secret}
+    return PydanticCustomError("spec_value", "{fact}", context)
 
 
 def as_text(

@@ -110,9 +110,10 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
             at = at / str(context["key"])
         source = context["source"]
         notes = (f"source: {source}",) if source else ()
-        return error(
+        found = error(
             "SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key, notes=notes
         )
+        return replace(found, secret=bool(context["secret"]))
     if kind in _WANTED:
         field = _field(model, at)
         required = field is not None and field.is_required()

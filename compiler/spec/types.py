@@ -318,4 +318,17 @@ HostName = Annotated[
         }
     ),
 ]
+# Slack, creating a channel: 80 characters at most, no spaces and periods; its id and `@` of a person are taken too.
+SlackChannel = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[#@]?[^\s#@{}'`]+",
+            "a channel of Slack",
+            "#gpu",
+            longest=81,
+            source="Slack API, conversations.create name",
+        )
+    ),
+]
 Distinct = AfterValidator(check.distinct)

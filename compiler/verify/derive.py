@@ -44,6 +44,7 @@ CRDS: dict[str, frozenset[str]] = {
         {"GitRepository", "OCIRepository", "HelmRepository"}
     ),
     "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
+    "flux-notification-controller/v1.9.3": frozenset({"Alert", "Provider"}),
     "prometheus-operator/v0.93.0": frozenset({"PodMonitor", "PrometheusRule", "ServiceMonitor"}),
     "external-secrets/v2.9.0": frozenset({"ExternalSecret", "SecretStore"}),
     "training-operator/v1.9.4": frozenset({"MPIJob"}),

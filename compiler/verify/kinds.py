@@ -39,6 +39,7 @@ _OTHERS = frozenset(
         "HelmChart",
         "Bucket",
         "ExternalArtifact",
+        "Receiver",
         "ComponentStatus",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",

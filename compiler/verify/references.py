@@ -18,7 +18,9 @@ from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import Identity, ObjectSet, identity_of
 
 TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
-SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
+SOURCE, KUSTOMIZE, HELM, NOTIFICATION = (
+    f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm", "notification")
+)
 SECRETS = "external-secrets.io"
 STORAGE = "storage.k8s.io"
 
@@ -97,6 +99,8 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
         _to("spec.dependsOn.*", HELM, "HelmRelease"),
         _to("spec.valuesFrom.*", "", typed=True),
     ),
+    (NOTIFICATION, "Alert"): (_to("spec.providerRef", NOTIFICATION, "Provider"),),
+    (NOTIFICATION, "Provider"): (_to("spec.secretRef", "", "Secret"),),
     (TRAINER, "TrainJob"): (
         *_QUEUED,
         _to("spec.runtimeRef", TRAINER, "ClusterTrainingRuntime", typed=True),

@@ -90,6 +90,19 @@ MADE: dict[str, dict[str, Any]] = {
         flux=FLUX,
         platform=OPEN,
     ),
+    "notified": spec(
+        monitoring={},
+        notifications={
+            "receivers": [
+                {"name": "hook", "webhook": {"url": {"secret": "hook", "key": "address"}}},
+                {"name": "failed", "webhook": {"url": {"secret": "failed", "key": "address"}}},
+            ],
+            "default": "hook",
+            "flux": "failed",
+        },
+        flux=FLUX,
+        platform={"eks": {"systemNodes": {"instanceType": "c7g.4xlarge"}, **OPEN["eks"]}},
+    ),
     "kept": spec(
         secrets=[
             kept("wandb", "team/wandb", keys={"key": "api_key"}),
@@ -439,6 +452,25 @@ def test_secrets_that_pull_images_or_are_volumes_are_made(lab: Lab) -> None:
     assert "--type=kubernetes.io/dockerconfigjson" in made["ngc"]
     assert any(each.startswith("--from-file=.dockerconfigjson=") for each in made["ngc"])
     assert any(each.startswith("--from-file=token=") for each in made["ngc"])
+
+
+@everywhere("notified")
+def test_secrets_that_receivers_read_are_made_before_flux(lab: Lab) -> None:
+    """In `monitoring` for Alertmanager, and in `flux-system`, which Flux is only about to make."""
+    done = lab.run("up.sh")
+    assert done.returncode == 1
+    assert "set TRAINYARD_SECRET_MONITORING_HOOK_ADDRESS, or put" in done.stderr
+    assert "set TRAINYARD_SECRET_FLUX_SYSTEM_FAILED_ADDRESS, or put" in done.stderr
+    assert not lab.world.delivered
+    given = {
+        "TRAINYARD_SECRET_MONITORING_HOOK_ADDRESS": "https://hook.test/a1b2",
+        "TRAINYARD_SECRET_FLUX_SYSTEM_FAILED_ADDRESS": "https://hook.test/a1b2",
+    }
+    done = lab.run("up.sh", "--from", "secrets", **given)
+    assert done.returncode == 0, done.stderr
+    made = [call[5] for call in lab.world.calls if call[1:3] == ["create", "secret"]]
+    assert made == ["--namespace=flux-system", "--namespace=monitoring"]
+    assert "a1b2" not in done.stdout + done.stderr
 
 
 @everywhere("kept")

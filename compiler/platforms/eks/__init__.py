@@ -27,6 +27,8 @@ EKS = Platform(
         "platforms.eks.runs",
         "platforms.eks.jobs",
         "core.secrets",
+        # before what makes the Secrets that receivers read
+        "platforms.eks.notifications",
         "platforms.eks.secrets",
         "core.health",
         "platforms.eks.health",

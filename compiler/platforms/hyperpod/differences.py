@@ -19,6 +19,9 @@ INSTEAD: Mapping[str, str] = {
         "remove it: HyperPod has an add-on of EKS for this, "
         "`amazon-sagemaker-hyperpod-observability`, which writes to Amazon Managed Prometheus"
     ),
+    "notifications": (
+        "remove it: who is sent the alerts of HyperPod's add-on for observability is set up in Amazon Managed Grafana"
+    ),
     "logs": (
         "remove it: HyperPod has an add-on of EKS for this, `amazon-cloudwatch-observability`, which "
         "`platform.eks.addons` installs"

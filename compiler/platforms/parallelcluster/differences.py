@@ -24,6 +24,9 @@ INSTEAD: Mapping[str, str] = {
     "monitoring": (
         "remove it: ParallelCluster makes a dashboard of the cluster in CloudWatch by itself"
     ),
+    "notifications": (
+        "remove it: ParallelCluster makes alarms of its head node in CloudWatch by itself, which take your action"
+    ),
     "logs": (
         "remove it: ParallelCluster sends the logs of its nodes to CloudWatch Logs by itself, and jobs write theirs to "
         "files"

@@ -21,6 +21,7 @@ from compiler.platforms.eks.monitoring.stack import (
     namespace,
     wanted,
 )
+from compiler.platforms.eks.notifications.stack import alerts_of
 
 _JOBSET = "jobset.x-k8s.io"
 _FLUX_KINDS = {
@@ -67,10 +68,7 @@ def values(setting: Setting) -> dict[str, Any]:
             "serviceMonitor": {"selfMonitor": False},
         },
         "prometheus": _prometheus(context),
-        "alertmanager": {
-            "serviceMonitor": {"metricRelabelings": _keep("alertmanager")},
-            "alertmanagerSpec": {"resources": _requests(*_ALERTMANAGER), "storage": _claim("2Gi")},
-        },
+        "alertmanager": _alertmanager(context),
         "grafana": _grafana(context),
     }
 
@@ -100,6 +98,22 @@ def _claim(disk: str) -> dict[str, Any]:
         "resources": {"requests": {"storage": disk}},
     }
     return {"volumeClaimTemplate": {"spec": spec}}
+
+
+def _alertmanager(context: Context) -> dict[str, Any]:
+    """Alertmanager, which sends nothing unless the spec says to whom."""
+    monitor = {"metricRelabelings": _keep("alertmanager")}
+    spec: dict[str, Any] = {"resources": _requests(*_ALERTMANAGER), "storage": _claim("2Gi")}
+    notifications = alerts_of(context)
+    if notifications is None:
+        return {"serviceMonitor": monitor, "alertmanagerSpec": spec}
+    from compiler.platforms.eks.notifications import alertmanager
+
+    secrets = alertmanager.mounted(notifications)
+    if secrets:
+        spec["secrets"] = secrets
+    sent = alertmanager.values(context.name, notifications)
+    return {"serviceMonitor": monitor, "alertmanagerSpec": spec, **sent}
 
 
 def _prometheus(context: Context) -> dict[str, Any]:

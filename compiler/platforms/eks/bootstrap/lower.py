@@ -18,6 +18,7 @@ from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.notifications.plan import AwaitedSecret
 from compiler.platforms.eks.secrets.plan import SecretReader
 from compiler.platforms.eks.teams.people import short_name
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
@@ -69,9 +70,15 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             cluster=plan.one(Cluster),
             network=plan.one(MadeNetwork),
             kinds=job_resources(),
+            awaited=_awaited(plan),
         )
 
     return text
+
+
+def _awaited(plan: Plan) -> list[tuple[str, str, str]]:
+    """Namespace, name and key of what receivers read of Secrets that nothing of the spec makes."""
+    return sorted({(each.namespace, each.name, each.key) for each in plan.of(AwaitedSecret)})
 
 
 def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:

@@ -18,6 +18,7 @@ from compiler.plan import Duration, PlanNode
 from compiler.platforms.eks.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
 from compiler.platforms.eks.flux.accounts import deliverer_in, makes
 from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.notifications.stack import namespaces as notified
 from compiler.platforms.eks.secrets.plan import (
     API,
     RESOURCES,
@@ -41,7 +42,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
     The account is there without secrets as well: Flux deletes those that leave git by its rights.
     """
-    yield from deliverer_in(context.once(namespace_routes), _STAGE, _RIGHT)
+    known = {**context.once(namespace_routes), **notified(context)}
+    yield from deliverer_in(known, _STAGE, _RIGHT)
     sops = SecretsSection.of(context.spec).sops
     if context.included or sops is not None:
         # Most specs have neither.
@@ -56,7 +58,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     unique(context, "secret", names, at)
     made: dict[tuple[str, str], Secret] = {}
     stores: dict[str, Route] = {}
-    known = context.once(namespace_routes)
     for index, secret in enumerate(secrets):
         here = at / index
         for place, namespace in enumerate(secret.namespaces):

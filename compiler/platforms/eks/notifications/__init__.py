@@ -1,0 +1,1 @@
+"""Notifications: who is sent which alert, and who hears that Flux failed."""

@@ -1,0 +1,1 @@
+"""What single keys of the spec hold: models that are made when a spec has the key."""
