@@ -193,14 +193,8 @@ class Api:
 
 def connect(wanted: str | None) -> Api:
     """The cluster of a context of the kubeconfig; of the current one where none is named."""
-    try:
-        from kubernetes import client, config
-    except ImportError:
-        raise ClusterError(
-            "CLU011",
-            "the Python client of Kubernetes is not installed",
-            "`pip install 'trainyard[cluster]'`",
-        ) from None
+    from kubernetes import client, config
+
     try:
         contexts, current = config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
         chosen = _chosen(contexts, current, wanted)
