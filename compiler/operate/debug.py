@@ -146,6 +146,6 @@ def steps(body: Body) -> Iterator[str]:
     """The commands that lead into the pod, and end it."""
     name, namespace = body["metadata"]["name"], body["metadata"]["namespace"]
     where = f"--namespace {namespace}"
-    yield f"kubectl wait {where} --for=jsonpath='{{.status.ready}}'=1 --timeout=15m job/{name}"
-    yield f"kubectl exec {where} -it job/{name} -- bash"
-    yield f"kubectl delete {where} job/{name}"
+    yield f"kubectl wait job/{name} {where} --for=jsonpath='{{.status.ready}}'=1 --timeout=15m"
+    yield f"kubectl exec job/{name} {where} -it -- bash"
+    yield f"kubectl delete job/{name} {where}"

@@ -195,7 +195,7 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
         "kueue.x-k8s.io/v1\nkind: ClusterQueue",
         "apps/v2\nkind: StatefulSet",
         "apps/v1\nkind: ControllerRevision",
-        "monitoring.coreos.com/v1\nkind: Prometheus",
+        "monitoring.coreos.com/v1\nkind: Alertmanager",
         "kueue.x-k8s.io/v1beta2\nkind: Workload",
         "batch.volcano.example/v1\nkind: Job",
         "eks.amazonaws.com/v1alpha1\nkind: NodeDiagnostic",

@@ -97,7 +97,7 @@ def test_on_hyperpod(trainyard: Command) -> None:
 def test_it_is_made_and_says_the_way_in(trainyard: Command, lab: Path, cluster: Cluster) -> None:
     done = trainyard("debug", "train", "lab.yaml", cwd=lab)
     assert done.code == 0, done.err
-    assert "kubectl exec --namespace training -it job/debug-train -- bash\n" in done.out
+    assert "kubectl exec job/debug-train --namespace training -it -- bash\n" in done.out
     ((path, body),) = cluster.created
     assert path == JOBS
     assert body == printed(trainyard, lab, "train", "lab.yaml")
