@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler import inputs
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
-from compiler.cli.output import exit_code, formats, report_diagnostics, say
+from compiler.cli.output import exit_code, formats, report_diagnostics, require_text_or_json, say
 from compiler.cli.streams import UsageError, err, out
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def run_simulate(options: argparse.Namespace) -> int:
     from compiler.driver import check
     from compiler.simulate.verdict import Kind
 
-    if options.format not in ("text", "json"):
-        raise UsageError(f"`{options.format}` is no format of `simulate`: write text or json")
+    require_text_or_json(options)
     settings = run_options(options)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]

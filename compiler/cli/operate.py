@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
-from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
-from compiler.cli.output import say
+from compiler.cli.output import as_json, require_text_or_json, say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic, Severity
@@ -37,7 +35,6 @@ from compiler.platforms import PARALLEL_CLUSTER
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 
-_FORMATS = ("text", "json")
 _SECOND = 1.0
 
 
@@ -52,14 +49,14 @@ def asking(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Names
         except ClusterError as fault:
             complain([fault.diagnostic])
             return USAGE
-        except _SpecFaults as fault:
+        except _SpecError as fault:
             complain(fault.diagnostics)
             return FINDINGS
 
     return reporting
 
 
-class _SpecFaults(Exception):  # noqa: N818 - findings, which are reported as such
+class _SpecError(Exception):
     """Errors in the spec, so that nobody knows what its jobs are."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
@@ -70,7 +67,7 @@ class _SpecFaults(Exception):  # noqa: N818 - findings, which are reported as su
 @asking
 def run_status(options: argparse.Namespace) -> int:
     """``status``: how the jobs of a spec are."""
-    _require_format(options)
+    require_text_or_json(options)
     settings = run_options(options, explained=True)
     compilation, subject = _one_cluster(options, settings)
     api = connect(options.context)
@@ -84,7 +81,7 @@ def run_status(options: argparse.Namespace) -> int:
             forecast=lambda: _forecasts(compilation, settings),
         )
     if options.format == "json":
-        _print_json(shown.values(found))
+        out(as_json(shown.values(found)))
     else:
         out(visible(shown.text(found)))
     return CLEAN
@@ -93,7 +90,7 @@ def run_status(options: argparse.Namespace) -> int:
 @asking
 def run_drift(options: argparse.Namespace) -> int:
     """``drift``: where the cluster differs from the committed output."""
-    _require_format(options)
+    require_text_or_json(options)
     settings = run_options(options, explained=True)
     compilation, subject = _one_cluster(options, settings)
     committed = Committed(settings.output / compilation.name)
@@ -102,14 +99,10 @@ def run_drift(options: argparse.Namespace) -> int:
         proven = _proven(options, api, subject)
         found = compare(api, compilation.name, committed, proven=proven)
     if options.format == "json":
-        _print_json(drift_shown.values(found))
+        out(as_json(drift_shown.values(found)))
     else:
         out(visible(drift_shown.text(found)))
     return DRIFTED if found.drifted else CLEAN
-
-
-def _print_json(values: Mapping[str, Any]) -> None:
-    out(f"{json.dumps(values, indent=2, ensure_ascii=False)}\n")
 
 
 @asking
@@ -166,19 +159,12 @@ def _job(subject: Subject, name: str) -> TrainJob:
     return jobs[name]
 
 
-def _require_format(options: argparse.Namespace) -> None:
-    if options.format not in _FORMATS:
-        raise UsageError(
-            f"`{options.format}` is no format of `{options.command}`: write text or json"
-        )
-
-
 def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
     """The one cluster of the specs that are named, compiled."""
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]
     if errors:
-        raise _SpecFaults(errors)
+        raise _SpecError(errors)
     names = [each.name for each in done.compilations]
     if len(names) != 1:
         words = f"{options.command} {getattr(options, 'job', '')}".rstrip()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
@@ -40,6 +42,19 @@ _UNUSABLE = frozenset(
     )
 )
 _OUR_FAULT = "INT"
+
+
+def require_text_or_json(options: argparse.Namespace) -> None:
+    """Refuse any other ``--format`` of a command that prints no findings."""
+    if options.format not in ("text", "json"):
+        raise UsageError(
+            f"`{options.format}` is no format of `{options.command}`: write text or json"
+        )
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """Values as ``--format json`` prints them."""
+    return f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
 
 
 def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from compiler.catalog import load_catalog
+from compiler.cli.output import as_json
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.near import meant
 from compiler.model.reading import Reading
@@ -51,5 +51,5 @@ def _require_pools(counts: Mapping[str, int], clusters: Sequence[Cluster]) -> No
 def printed(found: Sequence[Forecast], format: str) -> str:
     """The forecasts in a format: ``text`` or ``json``."""
     if format == "json":
-        return f"{json.dumps(values(found), indent=2, ensure_ascii=False)}\n"
+        return as_json(values(found))
     return text(found)

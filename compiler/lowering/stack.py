@@ -27,6 +27,14 @@ def template(description: str, resources: Mapping[str, Any], **sections: Any) ->
     }
 
 
+def inline_policy(name: str, statements: list[dict[str, Any]]) -> dict[str, Any]:
+    """A policy of a role alone (CloudFormation template reference, AWS::IAM::Role Policy)."""
+    return {
+        "PolicyName": name,
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
+    }
+
+
 def pod_identity(
     role: Mapping[str, Any], cluster: str, namespace: str, service_account: str
 ) -> dict[str, Any]:

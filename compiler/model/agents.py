@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from compiler.core.images.plan import repository_of
+from compiler.core.images.plan import short_name
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, read_tolerations, tolerations, value
@@ -68,7 +67,7 @@ def _of_alloy(release: HelmRelease) -> Iterator[Agent]:
 
 def _of_daemon_set(manifest: Manifest) -> Iterator[Agent]:
     pod = mapping(manifest.body, "spec", "template", "spec")
-    names = {_name(container.get("image")) for container in items(pod, "containers")}
+    names = {short_name(str(container.get("image"))) for container in items(pod, "containers")}
     if not names & _IMAGES or value(pod, "affinity", "nodeAffinity"):
         return
     at = Route((manifest.id, "spec", "template", "spec"))
@@ -80,8 +79,3 @@ def _of_daemon_set(manifest: Manifest) -> Iterator[Agent]:
         mapping(pod, "nodeSelector"),
         gpus_only=names & _IMAGES == {_DCGM},
     )
-
-
-def _name(image: Any) -> str:
-    """The last part of an image's name: ``fluent-bit``."""
-    return repository_of(str(image)).rpartition("/")[2]

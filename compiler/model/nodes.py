@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
@@ -21,7 +21,7 @@ from compiler.model.offers import (
 )
 from compiler.model.work import Offer
 from compiler.plan import Plan
-from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.plan.scheduling import INSTANCE_TYPE, Taint, Toleration, untolerated
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.plan import Flavor
@@ -217,6 +217,16 @@ class Nodes:
     def may_match(self, pool: Pool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
         return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
+
+    def kept_off(self, reach: tuple[Toleration, ...] | None) -> Iterator[tuple[Pool, Taint]]:
+        """The pools whose taints keep pods with these tolerations away, each with the first such taint; none where
+        nobody knows the tolerations."""
+        if reach is None:
+            return
+        for pool in self.pools:
+            left = untolerated(pool.taints, reach)
+            if left:
+                yield pool, left[0]
 
     def pools_of(self, flavor: Flavor) -> list[Pool]:
         """The pools whose nodes may belong to a flavor."""

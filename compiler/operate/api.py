@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -20,7 +22,6 @@ CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 _PAGE = 500
 _JSON = "application/json"
 _APPLY = "application/apply-patch+yaml"  # any JSON is YAML
-_NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
 _ANONYMOUS = "system:anonymous"
 _LOGIN = "log in again, and try `kubectl auth whoami`; `aws eks update-kubeconfig --name CLUSTER` writes the context"
 
@@ -72,7 +73,7 @@ class Api:
         try:
             return self.get(path, query)
         except RefusedError as fault:
-            if fault.status == _NOT_FOUND:
+            if fault.status == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
@@ -166,7 +167,9 @@ class Api:
         """What the server says against a request."""
         reason = _message(said) or f"HTTP {status}"
         name = self.context.name
-        if status == _UNAUTHORIZED or (status == _FORBIDDEN and _ANONYMOUS in reason):
+        if status == HTTPStatus.UNAUTHORIZED or (
+            status == HTTPStatus.FORBIDDEN and _ANONYMOUS in reason
+        ):
             return RefusedError(
                 "CLU004",
                 f"the cluster of context `{name}` does not know who asks: {reason}",
@@ -174,7 +177,7 @@ class Api:
                 status=status,
                 reason=reason,
             )
-        if status == _FORBIDDEN:
+        if status == HTTPStatus.FORBIDDEN:
             return RefusedError(
                 "CLU005",
                 f"the user of context `{name}` may not do this: {reason}",
@@ -235,39 +238,34 @@ def _timeout(*, endless: bool) -> Any:
     return Timeout(connect=CONNECT_SECONDS, read=None if endless else READ_SECONDS)
 
 
-class _reported:  # noqa: N801 - a context manager, used like a function
+@contextmanager
+def _reported(context: Context) -> Iterator[None]:
     """Failures of the connection in our words."""
+    from urllib3 import exceptions
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> None:
-        from urllib3 import exceptions
-
-        where = f"the server of context `{self._context.name}` ({self._context.server})"
-        if isinstance(fault, exceptions.SSLError):
-            raise ClusterError(
-                "CLU003",
-                f"{where} is not trusted: {_words(fault)}",
-                "check the certificate authority of the context: the cluster may have been recreated",
-            ) from None
-        if isinstance(fault, exceptions.TimeoutError) and not isinstance(
-            fault, exceptions.NewConnectionError
-        ):
+    where = f"the server of context `{context.name}` ({context.server})"
+    try:
+        yield
+    except exceptions.SSLError as fault:
+        raise ClusterError(
+            "CLU003",
+            f"{where} is not trusted: {_words(fault)}",
+            "check the certificate authority of the context: the cluster may have been recreated",
+        ) from None
+    except exceptions.HTTPError as fault:
+        # The client has it among the time-outs, and nobody waited.
+        is_refused = isinstance(fault, exceptions.NewConnectionError)
+        if isinstance(fault, exceptions.TimeoutError) and not is_refused:
             raise ClusterError(
                 "CLU002",
                 f"{where} does not answer in time",
                 "check the VPN, and whether the addresses of `platform.eks.apiServer.public` hold yours",
             ) from None
-        if isinstance(fault, exceptions.HTTPError):
-            raise ClusterError(
-                "CLU002",
-                f"{where} cannot be reached: {_words(fault)}",
-                "check the context (`kubectl config current-context`), the VPN, and whether the cluster exists",
-            ) from None
+        raise ClusterError(
+            "CLU002",
+            f"{where} cannot be reached: {_words(fault)}",
+            "check the context (`kubectl config current-context`), the VPN, and whether the cluster exists",
+        ) from None
 
 
 def _words(fault: BaseException) -> str:

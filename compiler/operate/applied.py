@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -24,7 +25,6 @@ BOOTSTRAP = "bootstrap/flux"
 """The folder of the objects that people apply: the Kustomization that leads to all others."""
 _VERSION = "kustomize.toolkit.fluxcd.io/v1"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_FORBIDDEN = 403
 
 
 class Stage(NamedTuple):
@@ -90,9 +90,14 @@ class Live(NamedTuple):
     applied: tuple[ObjectRef, ...]
 
 
+def kustomization_path(name: str) -> str:
+    """The path of a Kustomization of ours."""
+    return f"{path_of(_VERSION, 'kustomizations', FLUX)}/{name}"
+
+
 def live(api: Api, stage: Stage) -> Live | None:
     """The Kustomization of a stage as it is; ``None`` where there is none."""
-    body = api.find(f"{path_of(_VERSION, 'kustomizations', FLUX)}/{stage.name}")
+    body = api.find(kustomization_path(stage.name))
     if body is None:
         return None
     entries = items(body, "status", "inventory", "entries")
@@ -137,7 +142,7 @@ class Values:
             try:
                 found = self._api.find(f"{path_of('v1', 'configmaps', FLUX)}/{name}")
             except RefusedError as fault:
-                if fault.status != _FORBIDDEN:
+                if fault.status != HTTPStatus.FORBIDDEN:
                     raise
                 found = None
             self._known[name] = at(found, "data") or {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 
 from compiler.core.pods.plan import ACCELERATORS, Container, Pod, Resources, Volume
 from compiler.manifest import Body
@@ -25,7 +26,6 @@ LABEL = "trainyard.dev/debug"
 _KEPT_SECONDS = 300
 _GRACE_SECONDS = 5  # `sleep` does not listen to the signal
 _LONGEST_NAME = 63
-_CONFLICT = 409
 _REQUESTS: Resources = {"cpu": Quantity.parse("250m"), "memory": Quantity.mib(512)}
 _LIMITS: Resources = {"memory": Quantity.gib(4)}
 """Of a pod without devices: a job leaves little of its nodes, and the pod should fit beside it."""
@@ -133,7 +133,7 @@ def create(api: Api, body: Body) -> None:
     try:
         api.create(path_of(kind.api, kind.plural, namespace), body)
     except RefusedError as fault:
-        if fault.status != _CONFLICT:
+        if fault.status != HTTPStatus.CONFLICT:
             raise
         raise ClusterError(
             "CLU019",

@@ -8,6 +8,7 @@ of fields count as they do for Flux (fluxcd/pkg ssa v0.76.2, manager_diff.go: la
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from compiler.dataclass import dataclass
@@ -38,8 +39,7 @@ _RECONCILE = "kustomize.toolkit.fluxcd.io/reconcile"
 # kustomize-controller v1.9.5, kustomization_controller.go: what these own and git does not have, Flux takes away.
 _BY_HAND = ("kubectl", "before-first-apply")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_FORBIDDEN = 403
-_REFUSALS = (400, 409, 422)
+_REFUSALS = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class Difference(NamedTuple):
@@ -202,7 +202,7 @@ def _key(ref: ObjectRef) -> tuple[str, ...]:
 
 def _is_refusal(fault: RefusedError) -> bool:
     """Whether the server does not take the object; an admission webhook may say so by the status of a missing right."""
-    is_denied = fault.status == _FORBIDDEN and "denied" in fault.reason
+    is_denied = fault.status == HTTPStatus.FORBIDDEN and "denied" in fault.reason
     return is_denied or fault.status in _REFUSALS
 
 

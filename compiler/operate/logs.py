@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.manifest import Body
-from compiler.operate.api import Api
+from compiler.operate.api import Api, path_of
 from compiler.operate.faults import ClusterError
 from compiler.operate.runs import Run, time_of
 from compiler.output.body import at, items
@@ -104,5 +104,5 @@ def printed(api: Api, source: Source, tail: int | None, *, follow: bool) -> Iter
         query["tailLines"] = str(tail)
     if follow:
         query["follow"] = "true"
-    path = f"/api/v1/namespaces/{source.namespace}/pods/{source.pod}/log"
+    path = f"{path_of('v1', 'pods', source.namespace)}/{source.pod}/log"
     return api.lines(path, query, endless=follow)

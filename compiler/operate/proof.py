@@ -8,18 +8,18 @@ The compilation leaves its cluster's name in the cluster: Flux' Kustomization ``
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from compiler.operate.api import Api, Context
+from compiler.operate.api import Api
+from compiler.operate.applied import kustomization_path
 from compiler.operate.faults import ClusterError, RefusedError
 from compiler.output.body import at
-from compiler.platforms.eks.flux.stages import FLUX, PREFIX
+from compiler.platforms.eks.flux.stages import PREFIX
 
-_ROOT = f"/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/{FLUX}/kustomizations/{PREFIX}"
 _ARN = re.compile(r"^arn:[\w-]+:eks:([\w-]+):(\d{12}):cluster/(.+)$")
 _EKSCTL = re.compile(r"^(.+)\.([\w-]+)\.eksctl\.io$")
-_FORBIDDEN = 403
 
 
 class Expected(NamedTuple):
@@ -39,7 +39,7 @@ def prove(api: Api, expected: Expected) -> bool:
     if applied is not None:
         _require(applied == expected.name, api, expected, f"Flux applies `{applied}` in it")
         return True
-    return _is_named(api.context, api, expected)
+    return _is_named(api, expected)
 
 
 def unproven(api: Api, expected: Expected) -> str:
@@ -50,9 +50,9 @@ def unproven(api: Api, expected: Expected) -> str:
 def _applied(api: Api) -> str | None:
     """The cluster whose folder Flux applies, where one may look."""
     try:
-        root = api.find(_ROOT)
+        root = api.find(kustomization_path(PREFIX))
     except RefusedError as fault:
-        if fault.status == _FORBIDDEN:
+        if fault.status == HTTPStatus.FORBIDDEN:
             return None
         raise
     path = at(root, "spec", "path") if root is not None else None
@@ -61,9 +61,9 @@ def _applied(api: Api) -> str | None:
     return PurePosixPath(path).parent.name or None
 
 
-def _is_named(context: Context, api: Api, expected: Expected) -> bool:
+def _is_named(api: Api, expected: Expected) -> bool:
     """Whether the context carries a name of EKS, which is then that of the cluster."""
-    for text in (context.cluster, context.name):
+    for text in (api.context.cluster, api.context.name):
         arn = _ARN.match(text)
         if arn is not None:
             region, account, name = arn.groups()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 from compiler.core.jobs.plan import SPEC_NAME
@@ -18,7 +19,6 @@ from compiler.platforms.eks.jobs.kinds import called, kinds
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 
 _KUEUE = "kueue.x-k8s.io"
-_FORBIDDEN = 403
 
 
 class Run:
@@ -95,7 +95,7 @@ def _runs_of(api: Api, namespace: str, required: set[str]) -> Iterator[Run]:
             bodies = api.items(path_of(kind.api, kind.plural, namespace), MANAGED_BY)
         except RefusedError as fault:
             # A team's Role names only the kinds that the spec has.
-            if fault.status == _FORBIDDEN and kind.name not in required:
+            if fault.status == HTTPStatus.FORBIDDEN and kind.name not in required:
                 continue
             raise
         objects += [(kind, body) for body in bodies if not _is_owned(body)]

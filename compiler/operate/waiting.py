@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from http import HTTPStatus
 from typing import NamedTuple
 
 from compiler.manifest import Body
-from compiler.operate.api import Api
+from compiler.operate.api import Api, path_of
 from compiler.operate.faults import RefusedError
 from compiler.operate.runs import Run, conditions, is_true, time_of, workloads_in
 from compiler.output.body import at
 
 _VISIBILITY = "visibility.kueue.x-k8s.io"
-_FORBIDDEN = 403
 _MEANING: Mapping[str, str] = {
     "NoMatchingFlavor": "no flavor of its queue has nodes with its selector and tolerations",
     "WaitingForQuota": "other jobs hold the quota that it needs",
@@ -105,12 +105,12 @@ class Places:
         version = self._api.preferred.get(_VISIBILITY)
         if version is None:
             return None
-        path = f"/apis/{version}/namespaces/{namespace}/localqueues/{queue}/pendingworkloads"
+        path = f"{path_of(version, 'localqueues', namespace)}/{queue}/pendingworkloads"
         try:
             summary = self._api.find(path)
         except RefusedError as fault:
             # Kueue's service may be away, and a team's Role does not have the right.
-            if fault.status == _FORBIDDEN or fault.status >= 500:
+            if fault.status == HTTPStatus.FORBIDDEN or fault.status >= 500:
                 return None
             raise
         if summary is None:

@@ -37,6 +37,25 @@ def list_schema(item: Raw) -> Raw:
     return {"type": "array", "items": item}
 
 
+def definition(group: str, kind: str, scope: str, spec: Raw) -> Raw:
+    """A CustomResourceDefinition with one version, `v1`, of a kind with this ``spec``."""
+    return {
+        "kind": "CustomResourceDefinition",
+        "spec": {
+            "group": group,
+            "names": {"kind": kind},
+            "scope": scope,
+            "versions": [
+                {
+                    "name": "v1",
+                    "schema": {"openAPIV3Schema": object_schema(metadata={}, spec=spec)},
+                    "subresources": {"status": {}},
+                }
+            ],
+        },
+    }
+
+
 def _between(least: int, most: int) -> Raw:
     return {"type": "integer", "minimum": least, "maximum": most}
 
@@ -90,18 +109,4 @@ _SPEC = object_schema(
     tags=_TAGS,
 )
 
-NODE_CLASS: Raw = {
-    "kind": "CustomResourceDefinition",
-    "spec": {
-        "group": "eks.amazonaws.com",
-        "names": {"kind": "NodeClass"},
-        "scope": "Cluster",
-        "versions": [
-            {
-                "name": "v1",
-                "schema": {"openAPIV3Schema": object_schema(metadata={}, spec=_SPEC)},
-                "subresources": {"status": {}},
-            }
-        ],
-    },
-}
+NODE_CLASS = definition("eks.amazonaws.com", "NodeClass", "Cluster", _SPEC)

@@ -8,7 +8,7 @@ version and plural). Its pod templates are those of Kubernetes. What the models 
 
 from __future__ import annotations
 
-from compiler.verify.documented import FLAG, TEXT, Raw, list_schema, object_schema
+from compiler.verify.documented import FLAG, TEXT, Raw, definition, list_schema, object_schema
 
 PROJECT, RELEASE = "sagemaker-hyperpod", "v3.12.0"
 SOURCE = (
@@ -84,18 +84,4 @@ def hyperpod_job(template: Raw) -> Raw:
         runPolicy=_RUN_POLICY,
         elasticPolicy=_ELASTIC_POLICY,
     )
-    return {
-        "kind": "CustomResourceDefinition",
-        "spec": {
-            "group": "sagemaker.amazonaws.com",
-            "names": {"kind": "HyperPodPyTorchJob"},
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": "v1",
-                    "schema": {"openAPIV3Schema": object_schema(metadata={}, spec=spec)},
-                    "subresources": {"status": {}},
-                }
-            ],
-        },
-    }
+    return definition("sagemaker.amazonaws.com", "HyperPodPyTorchJob", "Namespaced", spec)

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import tolerations
-from compiler.plan.scheduling import untolerated
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -35,11 +34,10 @@ def efa_plugin_lacks_toleration(release: HelmRelease, world: World) -> Iterator[
     if release.chart != "aws-efa-k8s-device-plugin":
         return
     reach = tolerations(release, "tolerations")
-    for pool in world.pools if reach is not None else ():
-        left = untolerated(pool.taints, reach or ())
-        if left and any(work.efa for work in world.works_on(pool)):
+    for pool, taint in world.kept_off(reach):
+        if any(work.efa for work in world.works_on(pool)):
             yield Finding(
-                f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.title}`",
+                f"the EFA device plugin does not tolerate `{taint}` of pool `{pool.title}`",
                 release.where("values"),
                 label="no node offers EFA",
                 help="add the taint to `tolerations` of the chart",

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from compiler.model.values import tolerations
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.plan.scheduling import untolerated
 from compiler.platforms.eks.cluster.plan import Addon, Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
@@ -39,11 +38,10 @@ def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
     """
     for agent, at in _agents(plan):
         reach = tolerations(agent, "dcgmAgent", "tolerations")
-        for pool in world.pools if reach is not None else ():
-            left = untolerated(pool.taints, reach or ())
-            if left and any(instance.gpus for instance in world.types(pool)):
+        for pool, taint in world.kept_off(reach):
+            if any(instance.gpus for instance in world.types(pool)):
                 yield Finding(
-                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.title}`",
+                    f"`dcgmAgent` does not tolerate `{taint}` of pool `{pool.title}`",
                     at,
                     label="node repair deletes healthy nodes",
                     help="add the taint to `dcgmAgent.tolerations`",

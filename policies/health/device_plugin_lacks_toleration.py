@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.images.plan import short_name
 from compiler.core.pods.plan import EFA, GPU, NEURON
 from compiler.core.pools.plan import Pool
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, read_tolerations, value
 from compiler.places import Route
-from compiler.plan.scheduling import untolerated
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -48,17 +48,16 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
     """
     pod = value(manifest.body, "spec", "template", "spec")
     images = [str(container.get("image")) for container in items(pod, "containers")]
-    devices = {_PLUGINS.get(_repository(image), "") for image in images} - {""}
+    devices = {_PLUGINS.get(short_name(image), "") for image in images} - {""}
     reach = read_tolerations(value(pod, "tolerations"))
     for device in sorted(devices):
-        for pool in world.pools:
-            left = untolerated(pool.taints, reach)
-            if not left or not _needs(pool, device, world):
+        for pool, taint in world.kept_off(reach):
+            if not _needs(pool, device, world):
                 continue
             if world.may_match(pool, dict(mapping(pod, "nodeSelector"))):
                 at = Route((manifest.id, "spec", "template", "spec"))
                 yield Finding(
-                    f"device plugin `{manifest.ref.name}` does not tolerate `{left[0]}` of pool `{pool.title}`",
+                    f"device plugin `{manifest.ref.name}` does not tolerate `{taint}` of pool `{pool.title}`",
                     at / "tolerations" if value(pod, "tolerations") else at,
                     key=True,
                     label=f"no node offers `{device}`",
@@ -70,11 +69,6 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
 def _needs(pool: Pool, device: str, world: World) -> bool:
     """Whether jobs on a pool ask for a device."""
     return any(work.asks.get(device) for work in world.works_on(pool))
-
-
-def _repository(image: str) -> str:
-    """The last part of an image's name: ``k8s-device-plugin``."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 # names of their images: NVIDIA/k8s-device-plugin, eks-charts, Neuron SDK

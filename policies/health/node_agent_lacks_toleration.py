@@ -6,7 +6,7 @@ from compiler.core.pods.plan import GPU
 from compiler.core.pools.plan import Pool
 from compiler.model.values import tolerations, value
 from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration, untolerated
+from compiler.plan.scheduling import Toleration
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -38,7 +38,6 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}
           values: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]}
     """
-    pools = [pool for pool in world.pools if _has_gpus(pool, world)]
     agents = [
         (
             f"release `{release.name}`",
@@ -58,11 +57,10 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
         for detector in plan.of(ProblemDetector)
     ]
     for name, reach, at, selector in agents:
-        for pool in pools if reach is not None else ():
-            left = untolerated(pool.taints, reach or ())
-            if left and world.may_match(pool, selector or {}):
+        for pool, taint in world.kept_off(reach):
+            if _has_gpus(pool, world) and world.may_match(pool, selector or {}):
                 yield Finding(
-                    f"{name} does not tolerate `{left[0]}` of pool `{pool.title}`",
+                    f"{name} does not tolerate `{taint}` of pool `{pool.title}`",
                     at,
                     label="it never runs there",
                     help="add the toleration",

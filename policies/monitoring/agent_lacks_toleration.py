@@ -7,7 +7,6 @@ from compiler.diagnostics import Severity
 from compiler.model.agents import Agent, agents
 from compiler.model.beside import in_one_folder
 from compiler.plan import Plan
-from compiler.plan.scheduling import untolerated
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -88,13 +87,11 @@ def agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
               nodeSelector: {node.kubernetes.io/instance-type: m7i.xlarge}
               containers: [{name: fluent-bit, image: public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0}]
     """
-    pools = [pool for pool in world.pools if world.accelerated(pool)]
     for agent in agents(world.releases("alloy"), world.manifests):
-        for pool in pools:
-            left = untolerated(pool.taints, agent.tolerations)
-            if left and _is_for(agent, pool, world) and in_one_folder(agent.at, pool.at):
+        for pool, taint in world.kept_off(agent.tolerations):
+            if _is_for(agent, pool, world) and in_one_folder(agent.at, pool.at):
                 yield Finding(
-                    f"{agent.title} does not tolerate `{left[0]}` of pool `{pool.title}`",
+                    f"{agent.title} does not tolerate `{taint}` of pool `{pool.title}`",
                     agent.at,
                     label="it never runs there",
                     help=f"add the taint to `{agent.field}`",
@@ -104,6 +101,8 @@ def agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _is_for(agent: Agent, pool: Pool, world: World) -> bool:
     """Whether an agent is meant for the nodes of a pool, as far as the set says."""
+    if not world.accelerated(pool):
+        return False
     types = world.types(pool)
     has_gpus = bool(types) and all(instance.gpus for instance in types)
     if agent.gpus_only and not has_gpus:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.model.values import tolerations
 from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration, untolerated
+from compiler.plan.scheduling import Toleration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -34,11 +34,10 @@ def gpu_exporter_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]
     """
     for release in world.releases("dcgm-exporter"):
         reach = tolerations(release, "tolerations", default=_CHART)
-        for pool in world.pools if reach is not None else ():
-            left = untolerated(pool.taints, reach or ())
-            if left and any(instance.gpus for instance in world.types(pool)):
+        for pool, taint in world.kept_off(reach):
+            if any(instance.gpus for instance in world.types(pool)):
                 yield Finding(
-                    f"release `{release.name}` does not tolerate `{left[0]}` of pool `{pool.title}`",
+                    f"release `{release.name}` does not tolerate `{taint}` of pool `{pool.title}`",
                     release.where("values"),
                     label="it never runs there",
                     help="add the taint to `tolerations`",

@@ -56,12 +56,9 @@ def retention_exceeds_disk(release: HelmRelease) -> Iterator[Finding]:
     disk = _disk(value(release.values, *_CLAIM))
     if kept is None or disk is None or kept < disk.value:
         return
-    place = release.where("values")
-    for key in (*_SPEC, "retentionSize"):
-        place = place / key
     yield Finding(
         f"samples of {value(release.values, *_SPEC, 'retentionSize')} are kept on a volume of {disk}",
-        place,
+        release.where("values") / (*_SPEC, "retentionSize"),
         label="the disk is full before samples are deleted",
         help=f"write `retentionSize: {disk.value * 4 // 5 // 2**20}MB`, four fifths of the volume, or more `storage`",
     )

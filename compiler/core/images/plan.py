@@ -162,3 +162,8 @@ def repository_of(image: str) -> str:
     reference = image.partition("@")[0]
     head, slash, last = reference.rpartition("/")
     return head + slash + last.partition(":")[0]
+
+
+def short_name(image: str) -> str:
+    """The last part of an image's repository: ``k8s-device-plugin``."""
+    return repository_of(image).rpartition("/")[2]

@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.core.images.plan import MadeCache, MadeImage, Project, Workflow
 from compiler.lowering.body import given
-from compiler.lowering.stack import KEPT, STACKS, tag_list, template
+from compiler.lowering.stack import KEPT, STACKS, inline_policy, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 
@@ -124,10 +124,7 @@ def _lifecycle(made: MadeImage) -> str:
 
 
 def _role(made: MadeImage) -> dict[str, Any]:
-    policy = {
-        "PolicyName": "build",
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": list(_statements(made))},
-    }
+    policy = inline_policy("build", list(_statements(made)))
     name = None
     if isinstance(made.project, Workflow):
         name = made.project.role.rpartition("/")[2]  # which the workflow has

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.core.storage.stacks import bucket_origins, bucket_resources
-from compiler.lowering.stack import STACKS, pod_identity, template
+from compiler.lowering.stack import STACKS, inline_policy, pod_identity, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
@@ -42,10 +42,7 @@ def _bucket(bucket: LogBucket) -> dict[str, Any]:
         # S3 user guide, UsingKMSEncryption: to upload in parts and to read.
         keys = ["kms:GenerateDataKey", "kms:Decrypt"]
         statements.append({"Effect": "Allow", "Action": keys, "Resource": bucket.key})
-    policy = {
-        "PolicyName": "logs",
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
-    }
+    policy = inline_policy("logs", statements)
     role = {"AssumeRolePolicyDocument": dict(bucket.trust), "Policies": [policy]}
     identity = pod_identity(role, bucket.cluster, bucket.namespace, bucket.service_account)
     return {**made, **identity}

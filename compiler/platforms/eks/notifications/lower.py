@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.lowering.body import given, head, path
-from compiler.lowering.stack import STACKS, pod_identity, template
+from compiler.lowering.stack import STACKS, inline_policy, pod_identity, template
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
 from compiler.plan import Plan
@@ -59,9 +59,6 @@ def _role(publisher: TopicPublisher) -> dict[str, Any]:
         # SNS developer guide, sns-key-management: what a publisher to an encrypted topic needs.
         actions = ["kms:GenerateDataKey", "kms:Decrypt"]
         statements.append({"Effect": "Allow", "Action": actions, "Resource": list(publisher.keys)})
-    policy = {
-        "PolicyName": "notifications",
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
-    }
+    policy = inline_policy("notifications", statements)
     role = {"AssumeRolePolicyDocument": dict(publisher.trust), "Policies": [policy]}
     return pod_identity(role, publisher.cluster, publisher.namespace, publisher.service_account)

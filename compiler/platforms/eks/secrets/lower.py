@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.lowering.body import NO_PRUNE, given, head, manifest_in
-from compiler.lowering.stack import KEPT, STACKS, pod_identity, role_policy, tag_list, template
+from compiler.lowering.stack import (
+    KEPT,
+    STACKS,
+    inline_policy,
+    pod_identity,
+    role_policy,
+    tag_list,
+    template,
+)
 from compiler.manifest import Body
 from compiler.output import Artifact
 from compiler.output.artifact import Places
@@ -139,10 +147,7 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
             "Properties": {"AliasName": key.alias, "TargetKeyId": {"Ref": "Key"}},
         }
     rights = {"Effect": "Allow", "Action": ["kms:Decrypt", "kms:DescribeKey"], "Resource": resource}
-    policy = {
-        "PolicyName": "decrypt",
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": [rights]},
-    }
+    policy = inline_policy("decrypt", [rights])
     role = {"AssumeRolePolicyDocument": dict(key.trust), "Policies": [policy]}
     return {**made, **pod_identity(role, key.cluster, *CONTROLLER)}
 
