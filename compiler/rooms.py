@@ -33,12 +33,15 @@ class Platform:
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``formats``: those
     of files that it alone writes, each a module of its folder ``formats``, with the kind that ``explain`` calls them
     by. ``stands_on``: the platform that it extends, of whose rooms it keeps some; a spec may have the key of both.
-    ``without``: components that the lower one installs, and this one does not. ``answers``: the module with what the
-    core asks of a platform, ``answers`` in its folder unless it is said, imported when the core first asks:
+    ``without``: components that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it
+    installs besides, with their builds. ``by_key``: what it is instead where its key has one of these keys.
+    ``answers``: the module with what the core asks of a platform, ``answers`` in its folder unless it is said, imported
+    when the core first asks:
 
     - ``node_share``: what jobs can get of a node
     - ``launcher``: what launches the nodes of a pool of the spec
     - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
+    - ``admission``: how jobs ask to be admitted; only of platforms on EKS
     - ``addon_values``: what its nodes need of an add-on of EKS; only those of platforms on EKS
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
@@ -49,13 +52,15 @@ class Platform:
     rooms: tuple[str, ...]
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
     formats: Mapping[str, str] = field(default_factory=dict, compare=False)
-    answers: str = ""
+    answers: str = "answers"
     stands_on: str = ""
     without: frozenset[str] = frozenset()
+    brings: Mapping[str, str] = field(default_factory=dict, compare=False)
+    by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
 
     def asked(self) -> ModuleType:
         """The module that answers the core."""
-        return import_module(self.answers) if self.answers else self._module("answers")
+        return import_module(self.answers) if "." in self.answers else self._module(self.answers)
 
     def reported(self) -> ModuleType:
         """The module ``report`` in its folder, with what the report of a cluster says of it:

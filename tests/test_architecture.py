@@ -49,7 +49,8 @@ ORDER = (
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
     # what HyperPod makes of it, on EKS
     *("platforms.hyperpod.settings", "platforms.hyperpod.groups", "platforms.hyperpod.jobs"),
-    *("platforms.hyperpod.cluster", "platforms.hyperpod.bootstrap", "platforms.hyperpod.answers"),
+    *("platforms.hyperpod.governance", "platforms.hyperpod.cluster"),
+    *("platforms.hyperpod.bootstrap", "platforms.hyperpod.answers", "platforms.hyperpod.governed"),
     # what ParallelCluster makes of it
     *("platforms.parallelcluster.settings", "platforms.parallelcluster.share"),
     *("platforms.parallelcluster.shared_storage", "platforms.parallelcluster.partitions"),

@@ -27,7 +27,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
 from compiler.formats import lifted as lifted_plan
-from compiler.formats import objects, reread
+from compiler.formats import objects, recognised, reread
 from compiler.formats.cloudformation.functions import TAGS
 from compiler.formats.cloudformation.template import is_template
 from compiler.language.load import load, platform_of
@@ -141,6 +141,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         raise UnusableExampleError(f"it is no YAML: {problem}") from None
     if not all(isinstance(document, dict) for document in documents):
         raise UnusableExampleError("it is neither keys of a spec nor manifests")
+    if documents and recognised(documents[0]) == "hyperpod":
+        return from_requests(documents)
     if documents and "kind" not in documents[0]:
         part = {"spec": documents[0]}
         spec = merged(base_spec(), part)
@@ -177,6 +179,17 @@ def from_slurm(text: str) -> Plan:
         body = _body(SourceFile(f"{number}.yaml", part))
         artifacts.append(Artifact(body, f"{number}.yaml", format="parallelcluster"))
     return lifted_plan(artifacts, closed=False)
+
+
+def from_requests(documents: Sequence[dict[str, Any]]) -> tuple[Plan, list[Manifest]]:
+    """The plan of requests of HyperPod, and of the manifests next to them."""
+    manifests = [Manifest(document) for document in documents if "kind" in document]
+    requests = [
+        Artifact(document, f"{number}.json", format="hyperpod")
+        for number, document in enumerate(documents)
+        if "kind" not in document
+    ]
+    return lifted_plan([*requests, *manifests], closed=False), manifests
 
 
 def _body(file: SourceFile) -> Any:

@@ -20,7 +20,7 @@ from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.teams.plan import Namespace, ResourceQuota
 from compiler.spec.cluster import ClusterSpec
 
@@ -96,7 +96,8 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
     elif run.queue and queue is None:
         yield "queues", f"queue `{run.queue}` of {namespace}"
     else:
-        share = list(_lost_share(run, pools, spec))
+        admitted_by = queue.cluster_queue if queue is not None else run.queue
+        share = list(_lost_share(run, admitted_by, pools, spec))
         yield from share or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
     operator = called(run.kind).operator
@@ -107,9 +108,7 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
     for name in run.storage:
         if name not in storage_names:
             yield "storage", f"storage `{name}`"
-    priorities = QueuesSection.of(spec).priorities
-    priority_names = {priority.name for priority in priorities}
-    if run.priority and run.priority not in priority_names:
+    if run.priority and plan.named(WorkloadPriority, run.priority) is None:
         yield "priorities", f"priority `{run.priority}`"
 
 
@@ -136,12 +135,14 @@ def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tupl
         yield "nodePools", f"{what} of {pool}"
 
 
-def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterator[tuple[str, str]]:
+def _lost_share(
+    run: Run, admitted_by: str | None, pools: Mapping[str, int], spec: ClusterSpec
+) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
     if run.pool not in pools:
         return
     for queue in QueuesSection.of(spec).queues:
-        if queue.name != run.queue:
+        if queue.name != admitted_by:
             continue
         share = 0
         for quota in queue.quota:
@@ -154,7 +155,7 @@ def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterat
             share += pools[run.pool] if limit is None else limit
         if share < run.nodes:
             nodes = f"{run.nodes} nodes of pool `{run.pool}`"
-            yield "queues", f"quota for {nodes} in queue `{run.queue}`"
+            yield "queues", f"quota for {nodes} in queue `{queue.name}`"
 
 
 def _lost_quota(run: Run, plan: Plan) -> Iterator[_Need]:

@@ -38,8 +38,16 @@ def platform_of(document: Document) -> Platform:
     below = {platform.stands_on for platform in named}
     for platform in named:
         if platform.name not in below:
-            return platform
+            return _by_key(platform, node.items[platform.name])
     return EKS
+
+
+def _by_key(platform: Platform, own: Node) -> Platform:
+    """What a platform is by the keys of its own."""
+    for key, instead in platform.by_key.items():
+        if isinstance(own, MappingNode) and key in own.items:
+            return instead
+    return platform
 
 
 def load(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from compiler.catalog.hyperpod import PREFIX
+from compiler.core.pools.plan import Pool
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from compiler.platforms.hyperpod.jobs.kind import AUTO_RESUME, MOST_RETRIES, resumes_in
 
-__all__ = ["AUTO_RESUME", "MOST_RETRIES", "is_on_hyperpod", "resumes_in"]
+__all__ = ["AUTO_RESUME", "MOST_RETRIES", "in_catalog", "is_on_hyperpod", "resumes_in"]
 
 _LABELS = "sagemaker.amazonaws.com/"
-_TYPES = "ml."
+_TYPES = PREFIX
 
 
 def is_on_hyperpod(work: Work) -> bool:
@@ -21,3 +23,11 @@ def is_on_hyperpod(work: Work) -> bool:
     if selector.get(INSTANCE_TYPE, "").startswith(_TYPES):
         return True
     return bool(work.pools) and all(isinstance(pool, InstanceGroup) for pool in work.pools)
+
+
+def in_catalog(pool: Pool, key: str, value: str) -> str:
+    """The value of a label as the catalog has it: nodes of instance groups have HyperPod's names of types, with `ml.`;
+    EC2's own is none of theirs."""
+    if key != INSTANCE_TYPE or not isinstance(pool, InstanceGroup):
+        return value
+    return value.removeprefix(PREFIX) if value.startswith(PREFIX) else ""

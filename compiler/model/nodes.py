@@ -10,6 +10,7 @@ from compiler.catalog.ami_families import AmiFamily, of_alias, of_karpenter
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
+from compiler.model.hyperpod import in_catalog
 from compiler.model.offers import (
     FACTS,
     accelerated,
@@ -71,17 +72,16 @@ class Nodes:
     def offers(self, pools: Iterable[Pool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
         facts = [
-            (FACTS[key], value)
-            for key, value in labels.items()
-            if key in FACTS and not placeholder(value)
+            (key, value) for key, value in labels.items() if key in FACTS and not placeholder(value)
         ]
         name = labels.get(INSTANCE_TYPE, "")
         wanted = self.catalog.instance(name)
         offers: list[Offer] = []
         for pool in pools:
             fitting = list(self._launchable(pool, wanted))
-            for fact, value in facts:
-                fitting = [instance for instance in fitting if fact(instance) == value]
+            for key, value in facts:
+                known = in_catalog(pool, key, value)
+                fitting = [instance for instance in fitting if FACTS[key](instance) == known]
             if not fitting:
                 return ()
             offers += [(pool, instance) for instance in fitting]
@@ -205,6 +205,7 @@ class Nodes:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         if key not in FACTS:
             return has_label(pool, (), key, value)
+        value = in_catalog(pool, key, value)
         types = self.types(pool)
         if not types and named_types(pool, self.catalog):
             return None  # its requirements contradict each other: which one is meant is not known

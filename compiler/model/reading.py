@@ -361,7 +361,7 @@ class Reading(Nodes):
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
         queues = self.plan.of(ClusterQueue)
         cohorts = self.plan.of(Cohort)
-        for local in self.plan.of(LocalQueue):
+        for local in self.plan.every(LocalQueue):
             if self.plan.named(ClusterQueue, local.cluster_queue) is None:
                 return False
         if not cohorts:

@@ -92,7 +92,7 @@ class Plan:
         return None
 
     def named(self, kind: type[Node], name: str | None, namespace: str = "") -> Node | None:
-        """The node of a kind and a name."""
+        """The node of a kind, or else of one that is one as well, and a name."""
         key = (kind, namespace, name or "")
         node = self._by_name.get(key)
         return cast("Node | None", node)
@@ -125,12 +125,17 @@ class Plan:
 
     @cached_property
     def _by_name(self) -> dict[tuple[type[PlanNode], str, str], PlanNode]:
-        by_name = {}
+        by_name: dict[tuple[type[PlanNode], str, str], PlanNode] = {}
+        derived = []
         for node in self.nodes:
             namespace = getattr(node, "namespace", "")
             name = getattr(node, "name", "")
             if name:
                 by_name[type(node), namespace, name] = node
+                bases = (kind for kind in type(node).__mro__[1:] if issubclass(kind, PlanNode))
+                derived += [((kind, namespace, name), node) for kind in bases]
+        for key, node in derived:
+            by_name.setdefault(key, node)
         return by_name
 
     def __eq__(self, other: object) -> bool:

@@ -39,7 +39,7 @@ def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ..
         job.source_name,
         f"{job.namespace}/{job.name}",
         _runs_as(subject, job),
-        job.queue or "",
+        subject.queue_of(job),
         str(job.whole_nodes),
         landing,
         asked_for(job),

@@ -43,7 +43,12 @@ def _job_row(subject: Subject, job: Gang, nodes: Mapping[str, Item]) -> tuple[st
     items = [nodes[pool] for pool in pools if pool in nodes]
     an_hour = _dearest(items, job.whole_nodes)
     exact = _is_exact(subject, items)
-    shown = (job.source_name, job.queue or "", str(job.whole_nodes), _shown(an_hour, exact=exact))
+    shown = (
+        job.source_name,
+        subject.queue_of(job),
+        str(job.whole_nodes),
+        _shown(an_hour, exact=exact),
+    )
     if job.deadline is None:
         return *shown, "no limit", ""
     until_then = None if an_hour is None else an_hour * job.deadline / _HOUR

@@ -16,6 +16,7 @@ from compiler.manifest import Manifest
 from compiler.model.offers import as_pool
 from compiler.model.reading import Reading
 from compiler.plan import Plan
+from compiler.platforms.eks.kueue.plan import LocalQueue
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.rooms import Platform
 from compiler.spec.cluster import ClusterSpec
@@ -70,6 +71,15 @@ class Subject:
         """The jobs by the queue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[Gang]] = {}
         for work in Reading(self.plan, self.catalog).works:
-            queue = work.queue.name if work.queue is not None else ""
+            queue = work.queue.name if work.queue is not None else self._behind(work.job) or ""
             jobs.setdefault((queue, work.job.pool), []).append(work.job)
         return jobs
+
+    def queue_of(self, job: Gang) -> str:
+        """The queue of a job, by its name in the spec; empty where it has none."""
+        return self._behind(job) or job.queue or ""
+
+    def _behind(self, job: Gang) -> str | None:
+        """The queue that a job's LocalQueue belongs to."""
+        local = self.plan.named(LocalQueue, job.queue, job.namespace)
+        return local.cluster_queue if local is not None else None

@@ -18,6 +18,7 @@ from compiler.simulate.state import World
 
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
 _MODES = {"required-topology": "required", "preferred-topology": "preferred"}
+_KUEUE = "kueue.x-k8s.io/v1beta2"
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 _SLICES = "kueue.x-k8s.io/podset-slice-"
 
@@ -48,7 +49,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     jobs, titles, left_out = [], {}, []
     priorities = _priorities(reading)
     for work in reading.works:
-        refused = _refused(work)
+        refused = _refused(work, reading.plan.external)
         if refused:
             left_out.append((_title(work), refused))
             continue
@@ -100,12 +101,14 @@ def _title(work: PlannedWork) -> str:
     return work.job.source_name or work.name
 
 
-def _refused(work: PlannedWork) -> str:
+def _refused(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) -> str:
     """Why a job cannot be simulated; empty if it can."""
     if not work.has_pods:
         return "it does not run in Kubernetes, so Kueue does not admit it"
     if not work.queued:
         return "no queue: Kueue does not hold it back"
+    if (_KUEUE, "LocalQueue", work.namespace, work.job.queue) in external:
+        return "its queue is made by something else, which says what it may use"
     if work.suspend:
         return "suspended"
     if work.nodes is None or not work.complete:

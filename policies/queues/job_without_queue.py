@@ -33,7 +33,7 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.queue_name is not None:
         return
-    here = [queue for queue in world.plan.of(LocalQueue) if queue.namespace == work.namespace]
+    here = [queue for queue in world.plan.every(LocalQueue) if queue.namespace == work.namespace]
     if not here or any(queue.name == "default" for queue in here):
         return
     name = here[0].name

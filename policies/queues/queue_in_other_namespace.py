@@ -35,7 +35,7 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     namespace = work.namespace
     if name is None or not namespace or world.plan.closed:
         return
-    queues = world.plan.of(LocalQueue)
+    queues = world.plan.every(LocalQueue)
     here = [queue for queue in queues if queue.namespace in (namespace, "")]
     behind = [queue.name for queue in here if queue.cluster_queue == name]
     is_named = any(queue.name == name for queue in here)

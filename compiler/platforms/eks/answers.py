@@ -8,6 +8,7 @@ from typing import Any
 from compiler.context import Context
 from compiler.core.jobs.job import Kind
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.jobs.admission import Admission
 from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
 from compiler.platforms.eks.nodes.launchers import chosen as launcher
 from compiler.platforms.eks.nodes.share import node_share
@@ -16,6 +17,7 @@ from compiler.platforms.eks.release.versions import own_versions
 
 __all__ = [
     "addon_values",
+    "admission",
     "check_release",
     "kinds",
     "launcher",
@@ -24,6 +26,9 @@ __all__ = [
     "own_versions",
     "settle",
 ]
+
+
+admission = Admission()
 
 
 def kinds() -> Mapping[str, Kind]:

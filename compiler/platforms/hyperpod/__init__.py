@@ -6,12 +6,15 @@ nodes is HyperPod.
 
 from __future__ import annotations
 
-from compiler.platforms.hyperpod.differences import INSTEAD
+from dataclasses import replace
+
+from compiler.platforms.hyperpod.differences import INSTEAD, INSTEAD_GOVERNED
 from compiler.rooms import Platform
 
-__all__ = ["HYPER_POD"]
+__all__ = ["GOVERNED", "HYPER_POD"]
 
-HYPER_POD = Platform(
+_KUEUE = "platforms.eks.kueue"
+_OWN = Platform(
     "hyperPod",
     (
         "core.network",
@@ -25,7 +28,7 @@ HYPER_POD = Platform(
         "platforms.eks.volumes",
         "core.images",
         "core.queues",
-        "platforms.eks.kueue",
+        _KUEUE,
         "platforms.eks.system",
         "platforms.hyperpod.settings",
         "platforms.eks.cluster",
@@ -50,3 +53,17 @@ HYPER_POD = Platform(
         {"karpenter", "karpenter-crd", "eks-node-monitoring-agent", "training-operator"}
     ),
 )
+
+_GOVERNANCE = "platforms.hyperpod.governance"
+GOVERNED = replace(
+    _OWN,
+    rooms=tuple(_GOVERNANCE if room == _KUEUE else room for room in _OWN.rooms),
+    instead={**INSTEAD, **INSTEAD_GOVERNED},
+    answers="governed",
+    # The add-on has Kueue, and takes no other one.
+    without=_OWN.without | {"kueue"},
+    # Kueue 0.19.2 (SageMaker developer guide, sagemaker-hyperpod-eks-operate-console-ui-governance-upgrade).
+    brings={"amazon-sagemaker-hyperpod-taskgovernance": "v1.6.0-eksbuild.1"},
+)
+"""HyperPod whose queues SageMaker makes, by ``taskGovernance``."""
+HYPER_POD = replace(_OWN, by_key={"taskGovernance": GOVERNED})

@@ -13,8 +13,8 @@ from compiler.core.pools.spec import NodePool
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.answers import admission, nodes_export
 from compiler.platforms.eks.answers import check_release as check_release_of_eks
-from compiler.platforms.eks.answers import nodes_export
 from compiler.platforms.eks.release.release import settle_versions
 from compiler.platforms.eks.release.versions import own_versions as own_versions_of_eks
 from compiler.platforms.eks.settings.spec import AT_EKS
@@ -26,6 +26,7 @@ from compiler.spec.cluster import ClusterSpec
 
 __all__ = [
     "addon_values",
+    "admission",
     "check_release",
     "kinds",
     "launcher",

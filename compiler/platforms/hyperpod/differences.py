@@ -46,3 +46,15 @@ INSTEAD: Mapping[str, str] = {
     "nodePools.rootVolume.throughput": "remove it: HyperPod takes the size of the volume alone",
     "nodePools.consolidateAfter": "remove it: the nodes of an instance group are always on",
 }
+
+_NO_KUEUE = "remove it: the add-on for task governance configures Kueue itself"
+INSTEAD_GOVERNED: Mapping[str, str] = {
+    "kueue": _NO_KUEUE,
+    "cohorts": "remove it: all teams that lend share with each other, and `cohort` of a queue says whether it does",
+    "queues.queueingStrategy": _NO_KUEUE,
+    "queues.flavorFungibility": _NO_KUEUE,
+    "queues.stopPolicy": "remove it, and the quota instead: `nodes: 0` admits no job",
+    "queues.preemption.reclaimWithinCohort": "remove it: a team always takes back what it has lent",
+    "queues.preemption.borrowWithinCohort": "remove it: a team that borrows stops no job of another one",
+}
+"""What is no part of it with ``taskGovernance``, besides."""

@@ -100,6 +100,9 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     for name, addon in ours.items():
         own_values = values.get(name, {})
         installed.append(_addon(setting, addon, own_values))
+    for name, build in context.platform.brings.items():
+        if name not in own:
+            installed.append(Addon(name, build, {}))
     for name, settings in own.items():
         if name in charts:
             context.fault(

@@ -46,12 +46,13 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     if kept:
         # A claim is bound when a pod is placed: who waited for that would wait for the job.
         yield stage(context, "disks", "platform", account=VOLUMES, wait=False)
+    before = context.answers.admission.stage(context)
     late = {name for name in mounted_names if storages[name].late}
     if late:
         waited_for = [storages[name] for name in sorted(late)]
         yield from stages(context, waited_for)
         # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
-        yield stage(context, "jobs", "queues", "storage", account="jobs", wait=False)
+        yield stage(context, "jobs", before, "storage", account="jobs", wait=False)
     elif jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.
-        yield stage(context, "jobs", "queues", account="jobs", wait=False)
+        yield stage(context, "jobs", before, account="jobs", wait=False)

@@ -14,6 +14,10 @@ from compiler.spec.types import Distinct, Name
 DeepHealthCheck = Literal["InstanceStress", "InstanceConnectivity", "MultiNodeTrainingValidation"]
 
 
+class TaskGovernance(SpecModel):
+    """Task governance: `queues` and `priorities` say all of it."""
+
+
 class HyperPod(SpecModel):
     """What only SageMaker HyperPod has."""
 
@@ -38,6 +42,12 @@ class HyperPod(SpecModel):
         description="The threads of each core (`ThreadsPerCore`): 1 switches multithreading off; unset: that of the "
         "instance type.",
         examples=[1],
+    )
+    task_governance: TaskGovernance | None = Field(
+        None,
+        description="Whether SageMaker makes the queues: `queues` and `priorities` become compute quotas and a "
+        "policy of the cluster, by the add-on for task governance; unset: Kueue, as on EKS.",
+        examples=[{}],
     )
 
 

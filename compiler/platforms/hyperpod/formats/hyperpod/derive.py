@@ -11,10 +11,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, FILE, GROUP, VERSION
+from compiler.platforms.hyperpod.formats.hyperpod.structure import (
+    CLUSTER,
+    COMPUTE_QUOTA,
+    FILE,
+    GROUP,
+    SCHEDULER_CONFIG,
+    VERSION,
+)
 from compiler.verify.structure import Raw, shared, structure
 
-_REQUESTS = (CLUSTER, "CreateClusterSchedulerConfig", "CreateComputeQuota")
+_REQUESTS = (CLUSTER, SCHEDULER_CONFIG, COMPUTE_QUOTA)
 _TYPES = "ClusterInstanceType"
 
 

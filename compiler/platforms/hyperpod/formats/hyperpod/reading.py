@@ -1,4 +1,4 @@
-"""Requests of HyperPod read back: the cluster, and its instance groups as pools."""
+"""Requests of HyperPod read back: the cluster, its instance groups as pools, and task governance."""
 
 from __future__ import annotations
 
@@ -9,15 +9,25 @@ from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, Requirement, Taint
 from compiler.plan.units import Quantity
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
-from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP
+from compiler.platforms.hyperpod.formats.hyperpod.governance import policy, quota, tags_of
+from compiler.platforms.hyperpod.formats.hyperpod.structure import (
+    CLUSTER,
+    COMPUTE_QUOTA,
+    GROUP,
+    SCHEDULER_CONFIG,
+)
 from compiler.platforms.hyperpod.formats.hyperpod.whole import Whole
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup, own_labels
 from compiler.verify.whole import Part
 
 
 def nodes(whole: Whole) -> Iterator[PlanNode]:
-    """What a request says of the cluster and of pools."""
+    """What a request says of the cluster, of pools, and of teams."""
     root = Part(whole, ())
+    if whole.kind == COMPUTE_QUOTA:
+        yield from quota(root)
+    if whole.kind == SCHEDULER_CONFIG:
+        yield from policy(root)
     if whole.kind == CLUSTER:
         yield _cluster(root)
         groups = list(root.items("InstanceGroups"))
@@ -32,7 +42,6 @@ def nodes(whole: Whole) -> Iterator[PlanNode]:
 
 
 def _cluster(root: Part) -> HyperPodCluster:
-    tags = {tag.text("Key") or "": tag.text("Value") or "" for tag in root.items("Tags")}
     return HyperPodCluster(
         at=root.at(),
         name=root.text("ClusterName") or "",
@@ -41,7 +50,7 @@ def _cluster(root: Part) -> HyperPodCluster:
         recovery=root.text("NodeRecovery"),
         subnets=root.ids("VpcConfig", "Subnets"),
         security_groups=root.ids("VpcConfig", "SecurityGroupIds"),
-        tags=tags,
+        tags=tags_of(root),
         origins={
             "recovery": root.at("NodeRecovery"),
             "subnets": root.at("VpcConfig"),

@@ -14,9 +14,10 @@ VERSION = "1.44.5"
 """Of botocore, whose model of SageMaker this is."""
 FILE = Path(__file__).parent / "data" / "requests.json"
 CLUSTER, GROUP = "CreateCluster", "InstanceGroup"
+SCHEDULER_CONFIG, COMPUTE_QUOTA = "CreateClusterSchedulerConfig", "CreateComputeQuota"
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "CreateClusterSchedulerConfig": ("ClusterArn", "SchedulerConfig"),
-    "CreateComputeQuota": ("ClusterArn", "ComputeQuotaConfig"),
+    SCHEDULER_CONFIG: ("ClusterArn", "SchedulerConfig"),
+    COMPUTE_QUOTA: ("ClusterArn", "ComputeQuotaConfig"),
     CLUSTER: ("ClusterName", "InstanceGroups"),
     GROUP: ("InstanceGroupName", "InstanceCount"),
 }

@@ -1,0 +1,29 @@
+"""What the core asks of HyperPod with task governance: as of HyperPod, but that SageMaker makes the queues."""
+
+from __future__ import annotations
+
+from compiler.platforms.hyperpod.answers import (
+    addon_values,
+    check_release,
+    kinds,
+    launcher,
+    node_share,
+    nodes_export,
+    own_versions,
+    settle,
+)
+from compiler.platforms.hyperpod.governance.admission import Governed
+
+__all__ = [
+    "addon_values",
+    "admission",
+    "check_release",
+    "kinds",
+    "launcher",
+    "node_share",
+    "nodes_export",
+    "own_versions",
+    "settle",
+]
+
+admission = Governed()
