@@ -9,9 +9,13 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.jobs.plan import Runtime
+from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
+
+_MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}
+"""Objects that a request of the plan makes, beyond the files."""
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -26,6 +30,8 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _objects(subject: Subject) -> Iterator[str]:
     for _, kind, namespace, name in sorted(subject.plan.external):
+        if kind in _MADE and subject.plan.named(_MADE[kind], name, namespace) is not None:
+            continue
         path = f"{namespace}/{name}"
         yield f"{kind} {code(path)}"
 

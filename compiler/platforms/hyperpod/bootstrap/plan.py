@@ -10,7 +10,7 @@ from compiler.plan.base import PlanNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodBootstrap(PlanNode):
-    """What its script and its page say."""
+    """What its script and its page say. ``governed``: SageMaker makes the queues."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
@@ -21,3 +21,4 @@ class HyperPodBootstrap(PlanNode):
     path: str
     scripts: str
     bucket: str
+    governed: bool = False

@@ -9,7 +9,7 @@ from compiler.core.delivery.folder import folder
 from compiler.plan import PlanNode
 from compiler.platforms.hyperpod.bootstrap.plan import HyperPodBootstrap
 from compiler.platforms.hyperpod.groups.names import lifecycle_prefix, scripts_bucket
-from compiler.platforms.hyperpod.settings.spec import AT
+from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -22,4 +22,5 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         path=folder(context),
         scripts=lifecycle_prefix(context),
         bucket=scripts_bucket(context),
+        governed=HyperPodSection.of(context.spec).own.task_governance is not None,
     )
