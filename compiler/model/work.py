@@ -387,6 +387,13 @@ class Work:
         return self.nodes is not None and self.nodes > 1
 
     @property
+    def whole_nodes(self) -> int | None:
+        """The nodes that its pods fill; ``None`` where nobody knows how many pods there are."""
+        if self.nodes is None:
+            return None
+        return -(-self.nodes // self.job.pods_a_node)
+
+    @property
     def most_nodes(self) -> int | None:
         """The most nodes that the job gets at once, where it may start with fewer."""
         if self.job.least_nodes is None:

@@ -87,11 +87,11 @@ def gang_exceeds_compute_quota(work: Work, world: World) -> Iterator[Finding]:
                   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 4Gi}}]
     """
     quota = _quota_of(work, world)
-    if quota is None or not quota.whole or work.nodes is None or exceeds_pool(work, world):
+    asked = work.whole_nodes
+    if quota is None or not quota.whole or asked is None or exceeds_pool(work, world):
         return
     types = {instance.name for pool in work.pools for instance in world.types(pool)}
     room = _room(quota, types, world.plan.of(ComputeQuota))
-    asked = -(-work.nodes // work.job.pods_a_node)
     if not types or asked <= room:
         return
     yield Finding(
