@@ -303,7 +303,7 @@ def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
     return True
 
 
-def _asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str) -> Quantity:
+def asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str) -> Quantity:
     """What all pods of a job ask for: Kueue counts initializers in addition to the nodes (kueue v0.19.2, trainjob: the
     pod sets of the whole JobSet), and Ray's head (rayjob)."""
     milli = per_node.milli * nodes
@@ -327,7 +327,7 @@ def _flavor_shortfall(
         per_node = work.asks.get(quota.resource)
         if per_node is None:
             continue
-        asked = _asked_by_all_pods(work, nodes, per_node, quota.resource)
+        asked = asked_by_all_pods(work, nodes, per_node, quota.resource)
         if asked <= quota.nominal:
             continue
         if quota.resource == HUGEPAGES and exceeds_huge_pages(work, world):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
@@ -42,6 +42,7 @@ from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 
+Read = TypeVar("Read")
 RoomKey = tuple[str, bool, float]
 """An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
 
@@ -61,8 +62,15 @@ class Reading(Nodes):
         super().__init__(plan, catalog, manifests)
         self.rooms: dict[RoomKey, Room] = {}
         self.too_large: dict[int, int] = {}
+        self._read: dict[object, object] = {}
         self._known_choices: dict[object, tuple[Choice, ...]] = {}
         self._landings: dict[int, Landing] = {}
+
+    def once(self, read: Callable[[Reading], Read]) -> Read:
+        """What a function reads of the plan and the catalog, which it does once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        return cast("Read", self._read[read])
 
     # -- jobs
 

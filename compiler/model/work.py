@@ -321,6 +321,13 @@ class Work:
         unread = self.main.unread | self.job.unread
         return unread.isdisjoint(("requests", "limits", "claims"))
 
+    @property
+    def shares_domain(self) -> bool:
+        """Whether its pods must all be in one domain of a topology."""
+        if _REQUIRED_TOPOLOGY in self.job.annotations:
+            return True
+        return self.pod is not None and _REQUIRED_TOPOLOGY in self.pod.annotations
+
     def spread(self, pool: Pool) -> bool:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
