@@ -38,6 +38,7 @@ ORDER = (
         "platforms.eks.monitoring",
         "platforms.eks.dashboards",
         "platforms.eks.notifications",
+        "platforms.eks.managed_monitoring",
         "platforms.eks.addons",
         "platforms.eks.overrides",
         "platforms.eks.release",

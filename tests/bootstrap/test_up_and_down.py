@@ -103,6 +103,11 @@ MADE: dict[str, dict[str, Any]] = {
         flux=FLUX,
         platform={"eks": {"systemNodes": {"instanceType": "c7g.4xlarge"}, **OPEN["eks"]}},
     ),
+    "managed": spec(
+        monitoring={"managed": {"grafana": {"authenticationProviders": ["AWS_SSO"]}}},
+        flux=FLUX,
+        platform={"eks": {"systemNodes": {"instanceType": "c7g.4xlarge"}, **OPEN["eks"]}},
+    ),
     "kept": spec(
         secrets=[
             kept("wandb", "team/wandb", keys={"key": "api_key"}),
@@ -471,6 +476,25 @@ def test_secrets_that_receivers_read_are_made_before_flux(lab: Lab) -> None:
     made = [call[5] for call in lab.world.calls if call[1:3] == ["create", "secret"]]
     assert made == ["--namespace=flux-system", "--namespace=monitoring"]
     assert "a1b2" not in done.stdout + done.stderr
+
+
+@everywhere("managed")
+def test_flux_reads_the_id_of_the_workspace_that_has_the_clusters_name(lab: Lab) -> None:
+    """Of another cluster's workspace, whose name begins like this one's, it reads none."""
+    lab.world.add("workspace", "ws-other", alias=f"{lab.world.cluster}-2")
+    lab.up()
+    made = [
+        call
+        for call in lab.world.calls
+        if call[1:4] == ["create", "configmap", "trainyard-monitoring"]
+    ]
+    assert [call[-1] for call in made] == [
+        f"--from-literal=workspaceId=ws-trainyard-{lab.world.cluster}-monitoring"
+    ]
+    lab.world.of("workspace").clear()
+    done = lab.run("up.sh", "--from", "workspace")
+    assert done.returncode == 1
+    assert "there is no workspace of Amazon Managed Service for Prometheus" in done.stderr
 
 
 @everywhere("kept")

@@ -217,6 +217,8 @@ class World:
             self.add("link", f"dra-{stack}-{logical}", fs=f"fs-{stack}")
         elif kind == "AWS::EC2::SecurityGroup" and stack.find("-storage-") > 0:
             self.add("group", f"sg-{stack}", tags=tags)
+        elif kind == "AWS::APS::Workspace":
+            self.add("workspace", f"ws-{stack}", alias=properties["Alias"])
         elif kind == "AWS::EC2::VPC":
             self.network({"trainyard-network-of": self.cluster})
             record["Outputs"] = [{"OutputKey": "Vpc", "OutputValue": "vpc-own"}]
@@ -471,6 +473,15 @@ class World:
 
     def aws_codebuild_batch_get_builds(self, given: dict[str, str]) -> Any:
         return {"builds": [{"buildStatus": "SUCCEEDED"}]}
+
+    def aws_amp_list_workspaces(self, given: dict[str, str]) -> Any:
+        """Those whose aliases begin so."""
+        found = [
+            {"workspaceId": name, "alias": facts["alias"], "status": {"statusCode": "ACTIVE"}}
+            for name, facts in self.of("workspace").items()
+            if facts["alias"].startswith(given["alias"])
+        ]
+        return {"workspaces": found}
 
     def aws_secretsmanager_describe_secret(self, given: dict[str, str]) -> Any:
         self.need("secret", given["secret-id"])

@@ -448,6 +448,22 @@ CASES: dict[str, Case] = {
         "Alertmanager cannot notify by slack",
         {"integration": "slack"},
     ),
+    "SamplesStayAway": Case(
+        {},
+        {'up{job="kueue",instance="10.0.1.2:8443"}': "1+0x60"},
+        "Amazon Managed Service for Prometheus gets no samples of the cluster",
+    ),
+    "SamplesRefused": Case(
+        {
+            "prometheus_remote_storage_samples_failed_total": "0+9x60",
+            'prometheus_remote_storage_samples_dropped_total{reason="too_old"}': "0+0x60",
+        },
+        {
+            "prometheus_remote_storage_samples_failed_total": "5+0x60",
+            'prometheus_remote_storage_samples_dropped_total{reason="too_old"}': "3+0x60",
+        },
+        "Amazon Managed Service for Prometheus refuses samples",
+    ),
     "LogsNotTaken": Case(
         {f'loki_write_batch_retries_total{{node="n1",{LOKI}}}': "0+1x60"},
         {f'loki_write_batch_retries_total{{node="n1",{LOKI}}}': "7+0x60"},

@@ -12,7 +12,7 @@ from builders import ROOT
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.plan import Plan
-from compiler.platforms.eks.monitoring.alerts import capacity, pages
+from compiler.platforms.eks.monitoring.alerts import capacity, pages, sending
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.lower import rules_body
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
@@ -51,7 +51,8 @@ def alerts() -> dict[str, Alert]:
 
 
 def groups() -> list[dict[str, Any]]:
-    """The groups of all PrometheusRules as they are written, but alerts of a pool with times near 1970."""
+    """The groups of all PrometheusRules as they are written, but alerts of a pool with times near 1970; and those that
+    a cluster has instead of some, where AWS evaluates its rules."""
     found: list[dict[str, Any]] = []
     for each in plan().of(RuleGroups):
         if not each.name.startswith("trainyard-pool-"):
@@ -68,8 +69,11 @@ def groups() -> list[dict[str, Any]]:
         CRITICAL,
     )
     timed = [capacity.block_ends("block", BLOCK_ENDS).rule(), unused.rule()]
+    of_aws = [alert.rule() for alert in sending.ALERTS]
     some = plan().of(RuleGroups)[0]
-    return found + rules_body(_only(some, "timed", timed))["spec"]["groups"]
+    for name, rules in (("timed", timed), ("sending", of_aws)):
+        found += rules_body(_only(some, name, rules))["spec"]["groups"]
+    return found
 
 
 def _only(groups: RuleGroups, name: str, rules: list[Rule]) -> RuleGroups:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 import promql_parser
 import pytest
 
-from compiler.catalog.exporters import exporters
+from compiler.catalog.exporters import exporter_of, exporters
 from compiler.catalog.exporters import metrics as known_metrics
 from compiler.model.promql import of_dashboard
 from compiler.platforms.eks.addons.dcgm_exporter import counters
 from compiler.platforms.eks.dashboards.plan import Dashboard
+from compiler.platforms.eks.monitoring.alerts import sending
 from compiler.platforms.eks.monitoring.alerts.records import RECORDS
 from compiler.platforms.eks.monitoring.plan import Monitor, Rule
 from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
@@ -84,6 +85,7 @@ def test_what_is_kept_is_asked_for() -> None:
     panels = [panel for board in plan().of(Dashboard) for panel in board.panels]
     drawn = [query.expr for panel in panels for query in panel.queries]
     asked |= {name for query in drawn for name in metrics(of_dashboard(query))}
+    asked |= {name for alert in sending.ALERTS for name in metrics(alert.expr)}
     shown = {name for _, code in STEPS for name in metrics(code)}
     messages = "".join(text for rule in rules() for text in rule.annotations.values())
     shown |= {name for name in LABELS if name in messages}
@@ -115,7 +117,7 @@ def test_a_metric_has_one_exporter_by_its_beginning() -> None:
                 name
                 for name in other.metrics
                 for prefix in exporter.prefixes
-                if name.startswith(prefix)
+                if name.startswith(prefix) and exporter_of(name) is not other
             ]
             assert [name for name in taken if not name.startswith("node_amazonefa_")] == []
 

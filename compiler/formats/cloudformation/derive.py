@@ -23,6 +23,8 @@ from compiler.formats.cloudformation.structure import DATA, file_name
 from compiler.verify.structure import Raw, shared
 
 TYPES = (
+    "AWS::APS::RuleGroupsNamespace",
+    "AWS::APS::Workspace",
     "AWS::Budgets::Budget",
     "AWS::CodeBuild::Project",
     "AWS::DLM::LifecyclePolicy",
@@ -48,6 +50,7 @@ TYPES = (
     "AWS::Events::Rule",
     "AWS::FSx::DataRepositoryAssociation",
     "AWS::FSx::FileSystem",
+    "AWS::Grafana::Workspace",
     "AWS::IAM::InstanceProfile",
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",

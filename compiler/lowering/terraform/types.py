@@ -221,7 +221,34 @@ def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     yield Part("aws_kms_key", arguments)
 
 
+def _workspace(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+    """A workspace, and resources for what it keeps how long and whom its Alertmanager tells."""
+    own = given(alias=properties["Alias"], tags=tags_in(properties))
+    yield Part("aws_prometheus_workspace", names.value(own))
+    workspace = f"${{{address}.id}}"
+    days = properties["WorkspaceConfiguration"]["RetentionPeriodInDays"]
+    kept = {"workspace_id": workspace, "retention_period_in_days": days}
+    yield Part("aws_prometheus_workspace_configuration", kept, of="WorkspaceConfiguration")
+    definition = properties.get("AlertManagerDefinition")
+    if definition is not None:
+        told = {"workspace_id": workspace, "definition": names.value(definition)}
+        yield Part("aws_prometheus_alert_manager_definition", told, of="AlertManagerDefinition")
+
+
+def _rules(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+    """Rules; the provider names their workspace by its id, where CloudFormation has the ARN."""
+    (workspace, _) = properties["Workspace"]["Fn::GetAtt"]
+    arguments = {
+        "workspace_id": {"Ref": workspace},
+        "name": properties["Name"],
+        "data": properties["Data"],
+    }
+    yield Part("aws_prometheus_rule_group_namespace", names.value(arguments))
+
+
 TYPES: Mapping[str, tuple[str, Make]] = {
+    "AWS::APS::RuleGroupsNamespace": ("aws_prometheus_rule_group_namespace", _rules),
+    "AWS::APS::Workspace": ("aws_prometheus_workspace", _workspace),
     "AWS::CodeBuild::Project": ("aws_codebuild_project", _project),
     "AWS::DLM::LifecyclePolicy": ("aws_dlm_lifecycle_policy", snapshots),
     "AWS::EC2::EIP": ("aws_eip", _plain("aws_eip", domain="Domain")),
@@ -310,6 +337,19 @@ TYPES: Mapping[str, tuple[str, Make]] = {
     "AWS::Events::Rule": ("aws_cloudwatch_event_rule", _event_rule),
     "AWS::FSx::DataRepositoryAssociation": ("aws_fsx_data_repository_association", association),
     "AWS::FSx::FileSystem": ("aws_fsx_lustre_file_system", file_system),
+    "AWS::Grafana::Workspace": (
+        "aws_grafana_workspace",
+        _plain(
+            "aws_grafana_workspace",
+            name="Name",
+            account_access_type="AccountAccessType",
+            authentication_providers="AuthenticationProviders",
+            data_sources="DataSources",
+            grafana_version="GrafanaVersion",
+            permission_type="PermissionType",
+            role_arn="RoleArn",
+        ),
+    ),
     "AWS::IAM::InstanceProfile": ("aws_iam_instance_profile", _profile),
     "AWS::IAM::ManagedPolicy": ("aws_iam_policy", _document("aws_iam_policy", "policy")),
     "AWS::IAM::Role": ("aws_iam_role", _role),

@@ -12,6 +12,7 @@ from compiler.context import SPEC, Context
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.scheduling import Taint
+from compiler.platforms.eks.flux.plan import AwaitedValue
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.settings.spec import ClusterSection
 
@@ -132,6 +133,11 @@ def no_controllers(context: Context) -> tuple[Controller, ...]:
     return ()
 
 
+def nothing_awaited(context: Context) -> tuple[AwaitedValue, ...]:
+    """All values are known when the spec is compiled."""
+    return ()
+
+
 def no_taints(context: Context) -> tuple[Taint, ...]:
     """Nothing that keeps pods away from a new node."""
     return ()
@@ -147,6 +153,7 @@ class AddOn:
     as a path, that lets its agents come to tainted nodes. ``after`` names components that are installed before it.
     ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
     its own does not. ``sized`` are controllers whose requests follow from the spec. ``stays``: Flux never deletes it.
+    ``awaited`` are values of its chart that are known when the bootstrap has run.
     ``budget``: labels of the pods of which one always stays, where the chart makes no PodDisruptionBudget. ``patches``:
     texts of YAML that are merged into upstream's manifests.
     ``in_auto_mode``: EKS Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what
@@ -158,6 +165,7 @@ class AddOn:
     wanted: Callable[[Context], bool] = always
     at: Route = SPEC / "nodePools"
     values: Callable[[Setting], Mapping[str, Any]] = no_values
+    awaited: Callable[[Context], tuple[AwaitedValue, ...]] = nothing_awaited
     reach: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     stage: str = CONTROLLERS

@@ -12,11 +12,13 @@ from compiler.catalog.exporters import kept
 from compiler.context import Context
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import RUNS
+from compiler.platforms.eks.managed_monitoring import agent
 from compiler.platforms.eks.monitoring.sizing import size
 from compiler.platforms.eks.monitoring.stack import (
     CLASS,
     STACK,
     at,
+    is_managed,
     monitoring_of,
     namespace,
     wanted,
@@ -67,10 +69,38 @@ def values(setting: Setting) -> dict[str, Any]:
             "resources": _requests(*_OPERATOR),
             "serviceMonitor": {"selfMonitor": False},
         },
+        **_of_monitoring(context),
+    }
+
+
+def _of_monitoring(context: Context) -> dict[str, Any]:
+    """What keeps samples, sends alerts and shows dashboards, or what sends samples to the services that do."""
+    if is_managed(context):
+        return {
+            "prometheus": _agent(context),
+            "alertmanager": {"enabled": False},
+            "grafana": {"enabled": False},
+        }
+    return {
         "prometheus": _prometheus(context),
         "alertmanager": _alertmanager(context),
         "grafana": _grafana(context),
     }
+
+
+def _agent(context: Context) -> dict[str, Any]:
+    """A Prometheus that keeps nothing but what it has not sent."""
+    needed = size(context, monitoring_of(context))
+    memory = needed.memory.value // 2**20
+    values = agent.values(context)
+    spec = {
+        **values["prometheusSpec"],
+        "resources": _requests(needed.cpu, memory),
+        "storageSpec": _claim(str(agent.DISK)),
+        **_selected("podMonitor", "probe", "scrapeConfig", "serviceMonitor"),
+    }
+    monitor = {"metricRelabelings": _keep("prometheus-agent")}
+    return {**values, "serviceMonitor": monitor, "prometheusSpec": spec}
 
 
 _OFF = ("coreDns", "kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
@@ -131,13 +161,14 @@ def _prometheus(context: Context) -> dict[str, Any]:
             "evaluationInterval": str(monitoring.interval),
             "resources": _requests(needed.cpu, memory),
             "storageSpec": _claim(str(disk)),
-            # Whatever monitors and rules there are: people bring charts whose monitors lack the release's label.
-            **{f"{name}SelectorNilUsesHelmValues": False for name in _SELECTED},
+            **_selected("podMonitor", "probe", "rule", "scrapeConfig", "serviceMonitor"),
         },
     }
 
 
-_SELECTED = ("podMonitor", "probe", "rule", "scrapeConfig", "serviceMonitor")
+def _selected(*kinds: str) -> dict[str, bool]:
+    """Whatever monitors and rules there are: people bring charts whose monitors lack the release's label."""
+    return {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
 
 
 def _state_metrics() -> dict[str, Any]:
@@ -269,27 +300,16 @@ _NODE_CPU, _NODE_MEMORY = 30, 64
 
 
 def sized(context: Context) -> tuple[Controller, ...]:
-    """Prometheus, by the series of the cluster."""
+    """Prometheus, by the series of the cluster, and what works on samples that it keeps."""
     needed = size(context, monitoring_of(context))
     memory = needed.memory.value // 2**20
     resources = ("prometheus", "prometheusSpec", "resources")
-    return (Controller("prometheus", 1, needed.cpu, memory, OURS, resources=resources),)
-
-
-ADD_ON = AddOn(
-    component=STACK,
-    wanted=wanted,
-    at=at(),
-    values=values,
-    reach=("prometheus-node-exporter", "tolerations"),
-    # With its CRDs every monitor and rule would go.
-    stays=True,
-    daemons=(Daemon("node-exporter", _NODE_CPU, _NODE_MEMORY, OURS, kept=False),),
-    sized=sized,
-    controllers=(
-        Controller("prometheus-operator", 1, *_OPERATOR, OURS),
+    prometheus = Controller("prometheus", 1, needed.cpu, memory, OURS, resources=resources)
+    if is_managed(context):
+        return (prometheus,)
+    return (
+        prometheus,
         Controller("alertmanager", 1, *_ALERTMANAGER, OURS),
-        Controller("kube-state-metrics", 1, *_STATE_METRICS, OURS),
         Controller(
             "grafana",
             1,
@@ -297,5 +317,22 @@ ADD_ON = AddOn(
             _GRAFANA[1] + _SIDECARS * _SIDECAR[1],
             OURS,
         ),
+    )
+
+
+ADD_ON = AddOn(
+    component=STACK,
+    wanted=wanted,
+    at=at(),
+    values=values,
+    awaited=agent.awaited,
+    reach=("prometheus-node-exporter", "tolerations"),
+    # With its CRDs every monitor and rule would go.
+    stays=True,
+    daemons=(Daemon("node-exporter", _NODE_CPU, _NODE_MEMORY, OURS, kept=False),),
+    sized=sized,
+    controllers=(
+        Controller("prometheus-operator", 1, *_OPERATOR, OURS),
+        Controller("kube-state-metrics", 1, *_STATE_METRICS, OURS),
     ),
 )

@@ -16,6 +16,8 @@ from compiler.plan import Plan
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
+from compiler.platforms.eks.managed_monitoring.plan import GrafanaWorkspace, MetricsWorkspace
+from compiler.platforms.eks.managed_monitoring.stack import CONFIG_MAP, WORKSPACE_ID
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.platforms.eks.notifications.plan import AwaitedSecret
@@ -42,6 +44,9 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield _script("terraform", boot.where("terraform"), boot=boot)
     if _made(boot):
         yield _script("storage", boot.where("drivers"), boot=boot)
+    grafana = plan.one(GrafanaWorkspace)
+    if grafana is not None:
+        yield _script("dashboards", grafana.at, boot=boot)
     if network is not None:
         yield _script("network", network.at, boot=boot, network=network)
     for pool in boot.needs.pools:
@@ -71,6 +76,9 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             network=plan.one(MadeNetwork),
             kinds=job_resources(),
             awaited=_awaited(plan),
+            metrics=plan.one(MetricsWorkspace),
+            metrics_map=CONFIG_MAP,
+            metrics_key=WORKSPACE_ID,
         )
 
     return text

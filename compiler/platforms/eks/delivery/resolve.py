@@ -89,6 +89,7 @@ def _release(setting: Setting, addon: AddOn) -> HelmRelease:
         source=_source_name(addon, chart),
         oci=chart.kind == "oci",
         values=values,
+        awaited=addon.awaited(context),
         places=places,
         origins=_origins(context, addon.component),
         depends_on=_charts(addon.after),

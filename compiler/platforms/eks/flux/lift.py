@@ -9,6 +9,7 @@ from compiler.lift.reader import Reader, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import (
+    AwaitedValue,
     ChartSignature,
     GitSource,
     HealthExpression,
@@ -78,6 +79,8 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
     chart = spec.follow("chart", "spec")
     ref = spec / "chartRef"
     source = ref or chart / "sourceRef"
+    sources = (spec / "valuesFrom").items()
+    awaited = tuple(_awaited(sources))
     yield HelmRelease(
         at=body.at,
         name=name_of(body),
@@ -92,13 +95,23 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         depends_on=_names(spec / "dependsOn"),
         crds=spec.follow("install", "crds").value != "Skip",
         timeout=(spec / "timeout").duration() or Duration(300),
-        unread=frozenset({"values"}) if (spec / "valuesFrom") else frozenset(),
+        awaited=awaited,
+        unread=frozenset({"values"}) if len(awaited) < len(sources) else frozenset(),
         origins={
             "values": (spec / "values").at,
             "version": (chart / "version").at,
             "chart": (chart / "chart").at,
         },
     )
+
+
+def _awaited(sources: Sequence[Reader]) -> Iterator[AwaitedValue]:
+    """The single values that are read from ConfigMaps. Other sources may hold any value."""
+    for source in sources:
+        path = (source / "targetPath").text()
+        if path and (source / "kind").value == "ConfigMap":
+            key = (source / "valuesKey").text() or "values.yaml"
+            yield AwaitedValue((source / "name").word(), key, path)
 
 
 def _names(references: Reader) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import (
+    AwaitedValue,
     ChartSignature,
     GitSource,
     HealthExpression,
@@ -105,9 +106,20 @@ def helm_release(release: HelmRelease) -> Body:
         **_chart(release),
         install={"crds": crds, "createNamespace": True, "strategy": _AGAIN},
         upgrade={"crds": crds, "strategy": _AGAIN},
+        valuesFrom=[_awaited(value) for value in release.awaited],
         values=dict(release.values),
     )
     return {**metadata, "spec": spec}
+
+
+def _awaited(value: AwaitedValue) -> Body:
+    """A value that Flux reads from a ConfigMap (helm-controller v1.6.3, docs/spec/v2/helmreleases.md, valuesFrom)."""
+    return {
+        "kind": "ConfigMap",
+        "name": value.config_map,
+        "valuesKey": value.key,
+        "targetPath": value.path,
+    }
 
 
 def _chart(release: HelmRelease) -> Body:

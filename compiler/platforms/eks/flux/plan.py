@@ -38,13 +38,24 @@ class HelmSource(PlanNode):
     stage: str = field(default="controllers", compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitedValue:
+    """A value of a chart that is known later: the ConfigMap of Flux' namespace and the key of it that have it, and its
+    path in the values, with dots."""
+
+    config_map: str
+    key: str
+    path: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmRelease(PlanNode):
     """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
 
     ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
     folder and the other by an annotation, so neither takes part in equality. ``places``: where the spec says those
-    values that it sets itself. ``git``: the chart is a folder of a GitRepository, at its commit.
+    values that it sets itself. ``git``: the chart is a folder of a GitRepository, at its commit. ``awaited``: values
+    without which Flux installs nothing.
     """
 
     name: str
@@ -56,6 +67,7 @@ class HelmRelease(PlanNode):
     oci: bool
     git: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
+    awaited: tuple[AwaitedValue, ...] = ()
     depends_on: tuple[str, ...] = ()
     crds: bool = True
     timeout: Duration = Duration(600)

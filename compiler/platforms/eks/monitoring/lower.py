@@ -52,10 +52,6 @@ def monitor_body(monitor: Monitor) -> Body:
 
 def rules_body(groups: RuleGroups) -> Body:
     """PrometheusRule."""
-    listed = [
-        {"name": name, "rules": [_rule(rule) for rule in rules]}
-        for name, rules in groups.groups.items()
-    ]
     whole = head(
         API,
         "PrometheusRule",
@@ -64,7 +60,15 @@ def rules_body(groups: RuleGroups) -> Body:
         labels=groups.labels,
         annotations=NO_SUBSTITUTION,
     )
-    return {**whole, "spec": {"groups": listed}}
+    return {**whole, "spec": {"groups": groups_body(groups)}}
+
+
+def groups_body(groups: RuleGroups) -> list[Body]:
+    """The groups as Prometheus reads them from a file."""
+    return [
+        {"name": name, "rules": [_rule(rule) for rule in rules]}
+        for name, rules in groups.groups.items()
+    ]
 
 
 def _rule(rule: Rule) -> Body:

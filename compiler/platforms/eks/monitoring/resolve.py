@@ -21,6 +21,7 @@ from compiler.platforms.eks.monitoring.stack import (
     EFA_MEMORY,
     at,
     has_efa,
+    is_managed,
     monitoring_of,
     namespace,
     wanted,
@@ -47,14 +48,15 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     if not wanted(context):
         return
     monitoring = monitoring_of(context)
-    needed = size(context, monitoring)
-    _check_disk(context, monitoring, needed)
-    yield _size(context, monitoring, needed)
+    if not is_managed(context):
+        needed = size(context, monitoring)
+        _check_disk(context, monitoring, needed)
+        yield _size(context, monitoring, needed)
+        yield from rule_groups(context)
     yield encrypted_class(context, CLASS, at())
     yield from monitors(context)
     if has_efa(context):
         yield from _efa(context)
-    yield from rule_groups(context)
     yield stage(context, _STAGE, "platform", account=_STAGE)
     yield from deliverer(_STAGE, *_RIGHTS)
 

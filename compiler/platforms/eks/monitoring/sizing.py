@@ -20,6 +20,7 @@ from compiler.core.storage.spec import StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.logs import stack as logged
+from compiler.platforms.eks.monitoring.stack import is_managed
 from compiler.platforms.eks.settings.pods import AGENTS, CONTROLLERS
 from compiler.platforms.eks.settings.spec import ClusterSection
 
@@ -109,6 +110,7 @@ def counts(context: Context) -> dict[str, int]:
         "one": 1,
         "node": number,
         "collector": number if logged.wanted(context) else 0,
+        "sender": 1 if is_managed(context) else 0,
         "cpu": sum(instance.vcpus * count for instance, count in nodes),
         "gpu": sum(instance.gpus * count for instance, count in nodes),
         "efa": efa,

@@ -16,9 +16,6 @@ STACK = "kube-prometheus-stack"
 RELEASE = {"release": STACK}
 """The label by which Prometheus selects monitors and rules, unless values say that it takes all (kube-prometheus-stack
 88.5.3, templates/prometheus/prometheus.yaml: serviceMonitorSelector)."""
-PROMETHEUS = {"app.kubernetes.io/name": "prometheus"}
-"""A label of Prometheus' pods (prometheus-operator v0.93.0,
-pkg/apis/monitoring/v1/prometheus_types.go, PodMetadata)."""
 CLASS = "monitoring"
 """The StorageClass of its volumes."""
 EFA_EXPORTER = "efa-exporter"
@@ -44,9 +41,21 @@ def monitoring_of(context: Context) -> Monitoring:
     return monitoring
 
 
+def is_managed(context: Context) -> bool:
+    """Where Amazon Managed Service for Prometheus keeps samples, and the cluster's Prometheus only sends them."""
+    return wanted(context) and monitoring_of(context).managed is not None
+
+
 def namespace(context: Context) -> str:
     """Where all of it is."""
     return context.release.chart(STACK).namespace
+
+
+def scraper(context: Context) -> dict[str, str]:
+    """A label of the pods that scrape (prometheus-operator v0.93.0, pkg/apis/monitoring/v1/prometheus_types.go,
+    PodMetadata; pkg/prometheus/agent/operator.go)."""
+    name = "prometheus-agent" if is_managed(context) else "prometheus"
+    return {"app.kubernetes.io/name": name}
 
 
 def alertmanager(context: Context) -> str:

@@ -11,6 +11,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.monitoring.stack import is_managed
 from compiler.platforms.eks.network.cut import overlapping, private_part, public_part
 from compiler.platforms.eks.network.plan import MadeNetwork, MadeSubnet
 from compiler.platforms.eks.network.zones import new_vpc
@@ -75,6 +76,12 @@ _NEEDS = (
         "External Secrets reads secrets",
         "Secrets Manager user guide, vpc-endpoint-overview",
         _has_addon("external-secrets"),
+    ),
+    _Need(
+        "aps-workspaces",
+        "Prometheus sends samples",
+        "Amazon Managed Service for Prometheus user guide, AMP-and-interface-VPC",
+        is_managed,
     ),
     _Need("logs", "the CloudWatch agent writes logs", _EKS, _sends_to_cloudwatch),
     _Need(

@@ -28,9 +28,11 @@ def notifications_of(context: Context) -> Notifications | None:
 
 
 def alerts_of(context: Context) -> Notifications | None:
-    """What the spec says of them, where Alertmanager sends some."""
+    """What the spec says of them, where the cluster's Alertmanager sends some."""
     notifications = notifications_of(context)
     if notifications is None or notifications.default is None or not monitoring.wanted(context):
+        return None
+    if monitoring.is_managed(context):
         return None
     return notifications
 

@@ -298,7 +298,7 @@ def _asking(context: Context) -> Iterator[NetworkRule]:
     if monitoring.wanted(context):
         # What jobs say of themselves they serve on a port of their choice.
         namespace = monitoring.namespace(context)
-        prometheus = Peer(namespaces={NAMESPACE: namespace}, pods=monitoring.PROMETHEUS)
+        prometheus = Peer(namespaces={NAMESPACE: namespace}, pods=monitoring.scraper(context))
         yield NetworkRule(peers=(prometheus,))
 
 

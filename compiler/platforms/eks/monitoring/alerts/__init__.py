@@ -16,6 +16,7 @@ from compiler.platforms.eks.monitoring.alerts import (
     jobs,
     logs,
     nodes,
+    sending,
 )
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.alerts.records import records
@@ -27,6 +28,7 @@ from compiler.platforms.eks.monitoring.stack import (
     at,
     has_efa,
     has_gpus,
+    is_managed,
     monitoring_of,
     namespace,
 )
@@ -47,9 +49,16 @@ def every(context: Context) -> dict[str, tuple[Alert, ...]]:
     found["nodes"] = nodes.ALERTS
     if logged.wanted(context):
         found["logs"] = logs.ALERTS
-    capacity_of = series_for(size(context, monitoring).memory)
-    found["control"] = control.alerts(capacity_of, _controllers(context))
+    found["control"] = (*control.alerts(_controllers(context)), *_of_monitoring(context))
     return found
+
+
+def _of_monitoring(context: Context) -> tuple[Alert, ...]:
+    """Whether alerts are evaluated and sent at all, and as many samples kept as there are."""
+    if is_managed(context):
+        return (*sending.ALERTS, control.WATCHDOG)
+    capacity_of = series_for(size(context, monitoring_of(context)).memory)
+    return (*control.of_server(capacity_of), control.WATCHDOG)
 
 
 def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
@@ -65,7 +74,7 @@ def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
             capacity.block_ends("POOL", 0),
             capacity.reservation_unused("POOL", 1, "", "", CRITICAL),
         ),
-        "control": control.alerts(0, ()),
+        "control": (*control.alerts(()), *control.of_server(0), *sending.ALERTS, control.WATCHDOG),
     }
 
 

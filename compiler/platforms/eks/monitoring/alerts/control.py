@@ -7,8 +7,8 @@ from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, INFO, WARNI
 _OBJECT = "{{ $labels.kind }} {{ $labels.name }}"
 
 
-def alerts(capacity: int, namespaces: tuple[str, ...]) -> tuple[Alert, ...]:
-    """``capacity``: the series that Prometheus has memory for. ``namespaces``: those of the controllers."""
+def alerts(namespaces: tuple[str, ...]) -> tuple[Alert, ...]:
+    """``namespaces``: those of the controllers."""
     of_ours = f'{{namespace=~"{"|".join(namespaces)}"}}'
     by = "(namespace, deployment)"
     return (
@@ -82,6 +82,12 @@ def alerts(capacity: int, namespaces: tuple[str, ...]) -> tuple[Alert, ...]:
             means="What the target would report is missing, and no alert over it can fire.",
             steps=("Prometheus' page Targets has the error.",),
         ),
+    )
+
+
+def of_server(capacity: int) -> tuple[Alert, ...]:
+    """A Prometheus that keeps its samples itself; ``capacity``: the series that it has memory for."""
+    return (
         Alert(
             name="PrometheusTooManySeries",
             expr=f"max(prometheus_tsdb_head_series) > {capacity}",
@@ -119,13 +125,15 @@ def alerts(capacity: int, namespaces: tuple[str, ...]) -> tuple[Alert, ...]:
             means="The receiver refuses its messages, or cannot be reached.",
             steps=("`kubectl logs` of Alertmanager: the answer of the receiver.",),
         ),
-        Alert(
-            name="Watchdog",
-            expr="vector(1)",
-            severity=INFO,
-            summary="alerts are evaluated and sent; this one always fires",
-            means="A receiver that expects it raises an alarm when it stays away: then Prometheus or "
-            "Alertmanager is down.",
-            steps=("Route it to a service that waits for it, and nowhere else.",),
-        ),
     )
+
+
+WATCHDOG = Alert(
+    name="Watchdog",
+    expr="vector(1)",
+    severity=INFO,
+    summary="alerts are evaluated and sent; this one always fires",
+    means="A receiver that expects it raises an alarm when it stays away: then Prometheus or "
+    "Alertmanager is down.",
+    steps=("Route it to a service that waits for it, and nowhere else.",),
+)

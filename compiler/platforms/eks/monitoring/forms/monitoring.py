@@ -1,4 +1,6 @@
-"""What is said of monitoring: how long, how often, and what counts as too little."""
+"""What is said of monitoring: how long, how often, what counts as too little, and whether AWS runs it."""
+
+from typing import Literal
 
 from pydantic import Field
 
@@ -7,12 +9,33 @@ from compiler.spec.base import SpecModel
 from compiler.spec.types import Retention, ScrapeInterval, Size
 
 
+class ManagedGrafana(SpecModel):
+    """A workspace of Amazon Managed Grafana."""
+
+    authentication_providers: list[Literal["AWS_SSO", "SAML"]] = Field(
+        min_length=1,
+        max_length=2,
+        description="How people log in: by IAM Identity Center (`AWS_SSO`), by SAML, or both.",
+        examples=[["AWS_SSO"]],
+    )
+
+
+class ManagedMonitoring(SpecModel):
+    """Amazon Managed Service for Prometheus in place of the Prometheus and the Alertmanager of the cluster."""
+
+    grafana: ManagedGrafana | None = Field(
+        None,
+        description="A workspace of Amazon Managed Grafana; unset: none is made, for a Grafana that you have.",
+        examples=[{"authenticationProviders": ["AWS_SSO"]}],
+    )
+
+
 class Monitoring(SpecModel):
     """Prometheus with what it scrapes. Its memory and disk follow from nodes, pods and series."""
 
     retention: Retention = Field(
         Duration(360 * 3600),
-        description="How long Prometheus keeps samples; they are deleted when they are older.",
+        description="How long samples are kept; they are deleted when they are older. With `managed` whole days.",
         examples=["360h"],
     )
     interval: ScrapeInterval = Field(
@@ -33,4 +56,10 @@ class Monitoring(SpecModel):
         description="The share of time, in percent, that the GPUs of a job must be busy over an hour; below it an "
         "alert fires.",
         examples=[95],
+    )
+    managed: ManagedMonitoring | None = Field(
+        None,
+        description="Services of AWS keep samples and evaluate rules; unset: Prometheus, Alertmanager and Grafana in "
+        "the cluster.",
+        examples=[{"grafana": {"authenticationProviders": ["AWS_SSO"]}}],
     )
