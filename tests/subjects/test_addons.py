@@ -38,11 +38,14 @@ from compiler.platforms.eks.addons.addon import (
     HELM,
     KUSTOMIZE,
     MANIFESTS,
+    OWN,
     AddOn,
     Setting,
 )
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.resolve import queue_manager
+from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.resolve import resolve
 
 ADD_ONS = list(addons.addons().values())
@@ -72,7 +75,9 @@ def setting_of(data: dict[str, Any]) -> Setting:
     return Setting(context, queue_manager(context))
 
 
-@pytest.mark.parametrize("addon", ADD_ONS, ids=lambda addon: addon.component)
+@pytest.mark.parametrize(
+    "addon", [addon for addon in ADD_ONS if addon.by != OWN], ids=lambda addon: addon.component
+)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 def test_every_release_has_what_an_add_on_is_installed_from(addon: AddOn, release: Any) -> None:
     component = release.components[addon.component]
@@ -318,3 +323,44 @@ def test_a_share_is_kept_free_for_what_may_come() -> None:
     runs = {daemon.name for daemon in running(context, gpus)}
     assert runs < kept
     assert "fsx-csi-node" in kept - runs
+
+
+CLOUDWATCH = "amazon-cloudwatch-observability"
+
+
+def watched(**parts: Any) -> dict[str, Any]:
+    """A cluster with the CloudWatch agent, whose nodes have GPUs."""
+    return spec(platform={"eks": {"addons": {CLOUDWATCH: {}}}}, **parts)
+
+
+def configured(data: dict[str, Any]) -> Any:
+    """The configuration of the CloudWatch add-on."""
+    (cluster,) = plan_of(data).of(Cluster)
+    (addon,) = [each for each in cluster.addons if each.name == CLOUDWATCH]
+    return addon.values
+
+
+def test_one_exporter_of_gpus_reads_their_counters() -> None:
+    """Two host engines keep each other from profiling counters: the add-on's is off where ours is on."""
+    assert configured(watched()) == {}
+    off = {"dcgmExporter": {"enabled": False}, "neuronMonitor": {"enabled": False}}
+    assert configured(watched(monitoring={})) == off
+    own = {CLOUDWATCH: {"values": {"neuronMonitor": {"enabled": True}}}}
+    data = spec(platform={"eks": {"addons": own}}, monitoring={})
+    assert configured(data) == {**off, "neuronMonitor": {"enabled": True}}
+
+
+def test_the_agents_of_cloudwatch_take_their_share() -> None:
+    """250 and 50 milli-CPU on every node, and 250 more of the exporter of GPUs where it is on."""
+    (gpu,) = [each for name, each in load_catalog().instance_types.items() if name == "p5.48xlarge"]
+    taken = {
+        name: sum(daemon.cpu for daemon in daemons(context_of(data), gpu))
+        for name, data in {
+            "none": spec(),
+            "watched": watched(),
+            "monitored": spec(monitoring={}),
+            "both": watched(monitoring={}),
+        }.items()
+    }
+    assert taken["watched"] - taken["none"] == 250 + 50 + 250
+    assert taken["both"] - taken["monitored"] == 250 + 50

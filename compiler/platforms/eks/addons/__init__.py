@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from compiler.context import SPEC, Context
-from compiler.platforms.eks.addons.addon import AddOn
+from compiler.platforms.eks.addons.addon import OWN, AddOn
 from compiler.rooms import members
 
 __all__ = ["AddOn", "addons", "check_release", "used", "wanted"]
@@ -52,7 +52,7 @@ def wanted(context: Context, by: str) -> Iterator[AddOn]:
 def check_release(context: Context) -> None:
     """Add-ons that the cluster needs, and its release does not have: they are newer than it."""
     for addon in addons().values():
-        if addon.component in context.release.components or not addon.lacks(context):
+        if addon.is_released(context) or not addon.lacks(context):
             continue
         name = context.release.name
         context.fault(
@@ -66,5 +66,5 @@ def check_release(context: Context) -> None:
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
     known = addons().values()
-    running = [addon for addon in known if addon.runs(context)]
+    running = [addon for addon in known if addon.by != OWN and addon.runs(context)]
     return frozenset(_CLUSTER).union(addon.component for addon in running)

@@ -20,6 +20,8 @@ HELM = "helm"
 """Installed by a HelmRelease, which Flux applies."""
 EKS = "eks"
 """An EKS add-on, which eksctl installs."""
+OWN = "own"
+"""An EKS add-on that only the spec asks for, which eksctl installs; EKS says which build, unless the spec does."""
 KUSTOMIZE = "kustomize"
 """Installed by a Kustomization over a folder of upstream's repository, which has no chart."""
 MANIFESTS = "manifests"
@@ -133,6 +135,11 @@ def no_controllers(context: Context) -> tuple[Controller, ...]:
     return ()
 
 
+def no_agents(context: Context) -> tuple[Daemon, ...]:
+    """No DaemonSet that only some clusters with the add-on have."""
+    return ()
+
+
 def nothing_awaited(context: Context) -> tuple[AwaitedValue, ...]:
     """All values are known when the spec is compiled."""
     return ()
@@ -147,17 +154,17 @@ def no_taints(context: Context) -> tuple[Taint, ...]:
 class AddOn:
     """A component of the cluster that is not a job.
 
-    ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it (``HELM``,
-    ``KUSTOMIZE``, ``EKS``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the place in the spec that
-    asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on; ``reach`` is the key of them,
-    as a path, that lets its agents come to tainted nodes. ``after`` names components that are installed before it.
-    ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
-    its own does not. ``sized`` are controllers whose requests follow from the spec. ``stays``: Flux never deletes it.
-    ``awaited`` are values of its chart that are known when the bootstrap has run.
-    ``budget``: labels of the pods of which one always stays, where the chart makes no PodDisruptionBudget. ``patches``:
-    texts of YAML that are merged into upstream's manifests.
-    ``in_auto_mode``: EKS Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what
-    new nodes of pools have until its agent on them has taken it away.
+    ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it
+    (``HELM``, ``KUSTOMIZE``, ``EKS``, ``OWN``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the
+    place in the spec that asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on;
+    ``reach`` is the key of them, as a path, that lets its agents come to tainted nodes. ``after`` names components
+    that are installed before it. ``stage`` is the Kustomization that carries it. ``crds_of`` names the component
+    whose chart carries its CRDs, where its own does not. ``agents`` are DaemonSets, and ``sized`` controllers, that
+    follow from the spec. ``stays``: Flux never deletes it. ``awaited`` are values of its chart that are known when
+    the bootstrap has run. ``budget``: labels of the pods of which one always stays, where the chart makes no
+    PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests. ``in_auto_mode``: EKS
+    Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what new nodes of pools have
+    until its agent on them has taken it away.
     """
 
     component: str
@@ -172,6 +179,7 @@ class AddOn:
     crds_of: str = ""
     stays: bool = False
     daemons: tuple[Daemon, ...] = ()
+    agents: Callable[[Context], tuple[Daemon, ...]] = no_agents
     controllers: tuple[Controller, ...] = ()
     sized: Callable[[Context], tuple[Controller, ...]] = no_controllers
     role: Role | None = None
@@ -185,7 +193,11 @@ class AddOn:
 
         One that the release does not have is reported (RES270), and not installed.
         """
-        return self.component in context.release.components and self.lacks(context)
+        return self.is_released(context) and self.lacks(context)
+
+    def is_released(self, context: Context) -> bool:
+        """Whether the release has it, or need not."""
+        return self.by == OWN or self.component in context.release.components
 
     def lacks(self, context: Context) -> bool:
         """Whether the cluster needs it, even if its release lacks it."""

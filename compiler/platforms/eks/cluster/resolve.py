@@ -12,7 +12,7 @@ from compiler.catalog.ami_families import AL2023, families
 from compiler.context import SPEC, Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import EKS, HELM, MANIFESTS, AddOn, Setting
+from compiler.platforms.eks.addons.addon import EKS, HELM, MANIFESTS, OWN, AddOn, Setting
 from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
 from compiler.platforms.eks.cluster.principals import check_principals, node_role_arn
 from compiler.platforms.eks.delivery.resolve import setting
@@ -113,7 +113,7 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            installed.append(_own_addon(context, name, settings))
+            installed.append(_own_addon(setting, name, settings))
         elif settings.role is not None:
             context.fault(
                 "RES223",
@@ -124,9 +124,15 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     return tuple(installed)
 
 
-def _own_addon(context: Context, name: str, settings: AddonSettings) -> Addon:
+def _own_addon(setting: Setting, name: str, settings: AddonSettings) -> Addon:
     """An add-on that only this cluster has. With EKS Auto Mode eksctl binds no roles of add-ons (see ``drivers``)."""
-    addon = Addon(name, context.build(name), settings.values)
+    context = setting.context
+    values: Mapping[str, Any] = settings.values
+    known = addons.addons().get(name)
+    if known is not None and known.by == OWN:
+        at = AT_EKS / "addons" / name / "values"
+        values, _ = overridden(context, name, known.values(setting), settings.values, at)
+    addon = Addon(name, context.build(name), values)
     identity = context.once(own_identities).get(name)
     if identity is None or ClusterSection.of(context.spec).auto_mode is not None:
         return addon
@@ -142,7 +148,7 @@ def own_identities(context: Context) -> dict[str, PodIdentity]:
     ours = addons.addons()
     identities = {}
     for name, settings in ClusterSection.of(context.spec).eks.addons.items():
-        if name in ours and settings.role is None:
+        if name in ours and ours[name].by != OWN and settings.role is None:
             identity = _documented(context, ours[name])
         else:
             identity = _own_identity(context, name, settings)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from compiler.catalog import InstanceType, Step
 from compiler.context import Context
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import OURS, Daemon
+from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon, no_agents
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
@@ -24,17 +24,25 @@ def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
                 continue
             if daemon.kept or addon.runs(context):
                 possible.append(daemon)
+        possible += _following(context, addon, instance)
     return possible
 
 
 def running(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that this cluster runs on a node of a type."""
-    return [
-        daemon
-        for addon in addons.addons().values()
-        for daemon in addon.daemons
-        if daemon.on(instance) and addon.runs(context)
-    ]
+    found = []
+    for addon in addons.addons().values():
+        if addon.runs(context):
+            found += [daemon for daemon in addon.daemons if daemon.on(instance)]
+        found += _following(context, addon, instance)
+    return found
+
+
+def _following(context: Context, addon: AddOn, instance: InstanceType) -> list[Daemon]:
+    """The DaemonSets of an add-on that only some clusters with it have."""
+    if addon.agents is no_agents or not addon.runs(context):
+        return []
+    return [daemon for daemon in addon.agents(context) if daemon.on(instance)]
 
 
 def total(daemons: Sequence[Daemon]) -> Step:

@@ -17,7 +17,7 @@ from compiler.output.body import at as value
 from compiler.places import Route
 from compiler.plan import Quantity
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import EKS, AddOn, Controller, no_controllers
+from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Controller, no_controllers
 from compiler.platforms.eks.nodes.daemons import running
 from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
@@ -106,7 +106,7 @@ def _asked(context: Context, addon: AddOn, controller: Controller) -> Asked:
 def _own_values(context: Context, addon: AddOn) -> tuple[Mapping[str, Any], Route]:
     """What the spec says of the values of an add-on, and where."""
     name = addon.component
-    if addon.by == EKS:
+    if addon.by in (EKS, OWN):
         settings = ClusterSection.of(context.spec).eks.addons.get(name)
         return settings.values if settings else {}, AT_EKS / "addons" / name / "values"
     component = OverridesSection.of(context.spec).components.get(name)
