@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.prices import service
-from compiler.platforms.eks.logs.plan import LogSize
+from compiler.platforms.eks.logs.plan import LogGroup, LogSize
 from compiler.platforms.eks.logs.sizing import OTHERS
+from compiler.report.bill import MONTH
 from compiler.report.subject import Subject
 
 _GIB = 2**30
@@ -18,6 +19,9 @@ def section(subject: Subject) -> Iterator[str]:
     if size is None:
         return
     yield from ("## Logs", "")
+    if subject.plan.one(LogGroup) is not None:
+        yield from _of_cloud_watch(subject, size)
+        return
     yield (
         f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
         f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, before Loki compresses it."
@@ -29,4 +33,25 @@ def section(subject: Subject) -> Iterator[str]:
     else:
         usd = size.kept.value / _GIB * price.usd
         yield f"In S3 at most ${usd:,.2f} a month, by the price of {price.region}; requests are not counted."
+    yield ""
+
+
+def _of_cloud_watch(subject: Subject, size: LogSize) -> Iterator[str]:
+    """What CloudWatch takes in and keeps, and USD a month of both."""
+    yield (
+        f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
+        f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, without the fields of each line."
+    )
+    yield ""
+    region = subject.spec.region
+    taken = service("CloudWatch Logs GB taken in", region)
+    kept = service("CloudWatch Logs GB month", region)
+    if taken is None or kept is None:
+        yield "The prices of CloudWatch Logs are not known."
+    else:
+        monthly = size.a_day.value / _GIB * MONTH / 24 * taken.usd
+        yield (
+            f"To take lines in costs at most ${monthly:,.2f} a month, and to keep them at most "
+            f"${size.kept.value / _GIB * kept.usd:,.2f}, by the prices of {taken.region}; queries are not counted."
+        )
     yield ""

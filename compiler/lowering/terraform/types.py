@@ -364,7 +364,12 @@ TYPES: Mapping[str, tuple[str, Make]] = {
     "AWS::KMS::Key": ("aws_kms_key", _key),
     "AWS::Logs::LogGroup": (
         "aws_cloudwatch_log_group",
-        _plain("aws_cloudwatch_log_group", retention_in_days="RetentionInDays"),
+        _plain(
+            "aws_cloudwatch_log_group",
+            name="LogGroupName",
+            retention_in_days="RetentionInDays",
+            kms_key_id="KmsKeyId",
+        ),
     ),
     "AWS::S3::Bucket": ("aws_s3_bucket", bucket),
     "AWS::S3::BucketPolicy": (

@@ -1,4 +1,4 @@
-"""Lower: the stack of logs: the bucket, and the role that writes to it."""
+"""Lower: the stack of logs: the bucket or the log group, and the role that writes to it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.core.storage.stacks import bucket_origins, bucket_resources
-from compiler.lowering.stack import STACKS, inline_policy, pod_identity, template
+from compiler.lowering.body import given
+from compiler.lowering.stack import STACKS, inline_policy, pod_identity, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.platforms.eks.logs.plan import LogBucket
+from compiler.platforms.eks.logs.plan import LogBucket, LogGroup
 
 _STACK = f"{STACKS}/logs.yaml"
 
@@ -24,6 +25,34 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             origins = bucket_origins(bucket.made)
         body = template(f"Logs of cluster {bucket.cluster}", _bucket(bucket))
         yield Artifact(body, _STACK, bucket.at, origins, format="cloudformation")
+    group = plan.one(LogGroup)
+    if group is not None:
+        body = template(f"Logs of cluster {group.cluster}", _group(group))
+        properties = ("Resources", "LogGroup", "Properties")
+        places: Places = {
+            (*properties, "RetentionInDays"): group.where("days"),
+            (*properties, "KmsKeyId"): group.where("key"),
+        }
+        yield Artifact(body, _STACK, group.at, places, format="cloudformation")
+
+
+def _group(group: LogGroup) -> dict[str, Any]:
+    """The log group, and the role of Fluent Bit, which makes streams in it and writes to them (Fluent Bit 5.1.1,
+    pipeline/outputs/cloudwatch, permissions)."""
+    properties = given(
+        LogGroupName=group.group,
+        RetentionInDays=group.days,
+        KmsKeyId=group.key,
+        Tags=tag_list(group.tags),
+    )
+    actions = ["logs:CreateLogStream", "logs:PutLogEvents"]
+    streams = [{"Effect": "Allow", "Action": actions, "Resource": f"{group.arn}:*"}]
+    role = {
+        "AssumeRolePolicyDocument": dict(group.trust),
+        "Policies": [inline_policy("logs", streams)],
+    }
+    identity = pod_identity(role, group.cluster, group.namespace, group.service_account)
+    return {"LogGroup": {"Type": "AWS::Logs::LogGroup", "Properties": properties}, **identity}
 
 
 def _bucket(bucket: LogBucket) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar
 
 from compiler.core.storage.plan import MadeBucket
@@ -27,6 +28,25 @@ class LogBucket(PlanNode):
     trust: Mapping[str, Any]
     key: str | None = None
     made: MadeBucket | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogGroup(PlanNode):
+    """A log group of CloudWatch, and the role of who writes to it: ``trust`` is that of the role, ``key`` the KMS key
+    that encrypts it. ``days``: how long lines are kept."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    group: str
+    arn: str
+    days: int
+    namespace: str
+    service_account: str
+    trust: Mapping[str, Any]
+    key: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,24 @@ from compiler.context import Context
 from compiler.core.storage.made import LONGEST_BUCKET, check_key
 from compiler.core.storage.plan import MadeBucket
 from compiler.plan import PlanNode
+from compiler.plan.units import Duration
 from compiler.platforms.eks.logs import sizing
-from compiler.platforms.eks.logs.plan import LogBucket, LogSize
-from compiler.platforms.eks.logs.stack import CLASS, LOKI, at, bucket_of, loki_of, namespace
+from compiler.platforms.eks.logs.plan import LogBucket, LogGroup, LogSize
+from compiler.platforms.eks.logs.stack import (
+    CLASS,
+    FLUENT_BIT,
+    LOKI,
+    at,
+    bucket_of,
+    cloud_watch_of,
+    log_group,
+    loki_of,
+    namespace,
+)
 from compiler.platforms.eks.settings.volumes import encrypted_class
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.logs.forms.logs import Loki
+    from compiler.platforms.eks.logs.forms.logs import CloudWatch, Loki
 
 _DAY = 24 * 3600
 _TENANT = "fake/"
@@ -31,6 +42,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     loki = loki_of(context)
     if loki is not None:
         yield from _loki(context, loki)
+    cloud_watch = cloud_watch_of(context)
+    if cloud_watch is not None:
+        yield from _cloud_watch(context, cloud_watch)
 
 
 def _loki(context: Context, loki: Loki) -> Iterator[PlanNode]:
@@ -65,6 +79,29 @@ def _loki(context: Context, loki: Loki) -> Iterator[PlanNode]:
     )
     yield encrypted_class(context, CLASS, place)
     yield _size(context, size, str(loki.retention))
+
+
+def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanNode]:
+    place = at() / "cloudWatch"
+    check_key(context, cloud_watch.kms_key, place)
+    days = cloud_watch.retention_in_days
+    size = sizing.volume(context, cloud_watch.per_pod_day, Duration(days * _DAY))
+    group, where = log_group(context), namespace(context)
+    owner = f"arn:{context.partition}:logs:{context.spec.region}:{context.spec.account}"
+    yield LogGroup(
+        at=place,
+        cluster=context.name,
+        group=group,
+        arn=f"{owner}:log-group:{group}",
+        days=days,
+        namespace=where,
+        service_account=FLUENT_BIT,
+        trust=iam.pod_identity_trust(context.cluster_arn, where, FLUENT_BIT),
+        key=cloud_watch.kms_key,
+        tags=context.spec.tags,
+        origins={"days": place / "retentionInDays", "key": place / "kmsKey"},
+    )
+    yield _size(context, size, f"{days} days")
 
 
 def _check_name(context: Context, bucket: str) -> None:

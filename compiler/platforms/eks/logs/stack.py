@@ -9,9 +9,9 @@ from compiler.places import Route
 from compiler.platforms.eks.logs.spec import LogsSection
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.logs.forms.logs import Loki
+    from compiler.platforms.eks.logs.forms.logs import CloudWatch, Loki
 
-LOKI, ALLOY = "loki", "alloy"
+LOKI, ALLOY, FLUENT_BIT = "loki", "alloy", "fluent-bit"
 """The charts, and the service accounts of their pods."""
 LOKI_PORT, ALLOY_PORT = 3100, 12345
 """Where Loki takes lines and queries (Loki 3.7.6, server.http_listen_port), and where Alloy has its metrics (chart
@@ -31,13 +31,34 @@ def loki_of(context: Context) -> Loki | None:
     return logs.loki if logs is not None else None
 
 
+def cloud_watch_of(context: Context) -> CloudWatch | None:
+    """What the spec says of CloudWatch, where logs are kept there."""
+    logs = LogsSection.of(context.spec).logs
+    return logs.cloud_watch if logs is not None else None
+
+
+def to_cloud_watch(context: Context) -> bool:
+    """Where the spec asks for CloudWatch, and so for Fluent Bit."""
+    return cloud_watch_of(context) is not None
+
+
+def kept(context: Context) -> bool:
+    """Where logs are kept at all."""
+    return LogsSection.of(context.spec).logs is not None
+
+
+def log_group(context: Context) -> str:
+    """The log group of CloudWatch."""
+    return f"/trainyard/{context.name}/pods"
+
+
 def wanted(context: Context) -> bool:
     """Where the spec asks for Loki, and so for Alloy."""
     return loki_of(context) is not None
 
 
 def namespace(context: Context) -> str:
-    """Where Loki and Alloy are."""
+    """Where what keeps and collects lines is."""
     return context.release.chart(LOKI).namespace
 
 

@@ -11,6 +11,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.logs.stack import to_cloud_watch
 from compiler.platforms.eks.monitoring.stack import is_managed
 from compiler.platforms.eks.network.cut import overlapping, private_part, public_part
 from compiler.platforms.eks.network.plan import MadeNetwork, MadeSubnet
@@ -37,6 +38,10 @@ def _has_addon(component: str) -> Callable[[Context], bool]:
 
 def _sends_to_cloudwatch(context: Context) -> bool:
     return "amazon-cloudwatch-observability" in ClusterSection.of(context.spec).eks.addons
+
+
+def _writes_logs(context: Context) -> bool:
+    return _sends_to_cloudwatch(context) or to_cloud_watch(context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ _NEEDS = (
         "Amazon Managed Service for Prometheus user guide, AMP-and-interface-VPC",
         is_managed,
     ),
-    _Need("logs", "the CloudWatch agent writes logs", _EKS, _sends_to_cloudwatch),
+    _Need("logs", "logs are sent to CloudWatch", _EKS, _writes_logs),
     _Need(
         "monitoring",
         "the CloudWatch agent writes metrics",

@@ -53,7 +53,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
     if monitoring.wanted(context):
         yield _of_monitoring(context)
-    if logs.wanted(context):
+    if logs.kept(context):
         yield from _of_logs(context)
     yield from resource_quotas(context)
     yield from service_accounts(routes)
@@ -108,9 +108,9 @@ def _of_monitoring(context: Context) -> Namespace:
 
 
 def _of_logs(context: Context) -> Iterator[PlanNode]:
-    """The namespace of Loki and Alloy: Alloy mounts folders of its node, which the level `privileged` alone allows.
-    Nobody has a password there, so who reaches Loki says a policy: Alloy, Prometheus and who asks from its
-    namespace."""
+    """The namespace of what keeps and collects lines: a collector mounts folders of its node, which the level
+    `privileged` alone allows. Nobody has a password there, so who reaches Loki says a policy: Alloy, Prometheus and who
+    asks from its namespace."""
     name, at = logs.namespace(context), logs.at()
     labels = _pod_security("privileged", context.version("kubernetes"))
     yield Namespace(at=at, name=name, labels=labels, prune=False)
@@ -121,12 +121,12 @@ def _of_logs(context: Context) -> Iterator[PlanNode]:
         NetworkRule(
             peers=(Peer(namespaces={NAMESPACE: "kube-system"}),), ports=(("UDP", 53), ("TCP", 53))
         ),
-        # S3, and the API server, whose addresses nobody knows before it is made.
+        # S3 or CloudWatch, and the API server, whose addresses nobody knows before it is made.
         NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),), ports=(("TCP", 443),)),
         # EKS user guide, pod-id-how-it-works: where the agent of the node hands out credentials.
         NetworkRule(peers=(Peer(cidr=POD_IDENTITY),), ports=(("TCP", 80),)),
     ]
-    if monitoring.wanted(context):
+    if monitoring.wanted(context) and logs.wanted(context):
         observer = Peer(namespaces={NAMESPACE: monitoring.namespace(context)})
         ports = (("TCP", logs.LOKI_PORT), ("TCP", logs.ALLOY_PORT))
         ingress.append(NetworkRule(peers=(observer,), ports=ports))
