@@ -1,15 +1,14 @@
-"""Managed monitoring: workspaces, rules and receivers, and keys that the services of AWS cannot do."""
+"""Managed monitoring: workspaces and rules, and keys that the services of AWS cannot do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
 from compiler.catalog.managed_grafana import grafana_regions, grafana_source
 from compiler.context import Context
 from compiler.diagnostics.diagnostic import listed
-from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.managed_monitoring.plan import (
@@ -17,6 +16,7 @@ from compiler.platforms.eks.managed_monitoring.plan import (
     MetricsWorkspace,
     SampleVolume,
 )
+from compiler.platforms.eks.managed_monitoring.receivers import alertmanager
 from compiler.platforms.eks.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
 from compiler.platforms.eks.monitoring import stack as monitoring
 from compiler.platforms.eks.monitoring.alerts import rule_groups
@@ -25,17 +25,10 @@ from compiler.platforms.eks.notifications import stack as notifications
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.monitoring.forms.monitoring import ManagedGrafana
-    from compiler.platforms.eks.notifications.forms.notifications import Notifications, Receiver
 
 _DAY = 24 * 3600
 LONGEST = 1095
 """Days that samples are kept at most (AMP user guide, AMP-workspace-configuration)."""
-_RECEIVERS = "Amazon Managed Service for Prometheus user guide, AMP-alertmanager-receiver-config"
-_INSTEAD = {
-    "slack": "write `sns:` with a topic, to which Amazon Q Developer in chat applications subscribes the channel",
-    "pagerDuty": "write `sns:` with a topic, to which a Lambda function subscribes that calls PagerDuty",
-    "webhook": "write `sns:` with a topic, to which the URL subscribes",
-}
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -56,7 +49,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         trust=iam.pod_identity_trust(context.cluster_arn, namespace, ACCOUNT),
         days=days,
         rules=tuple(rule_groups(context)),
-        alertmanager=_alertmanager(context),
+        alertmanager=alertmanager(context),
         tags=context.spec.tags,
         origins={"days": monitoring.at() / "retention", "alertmanager": notifications.at()},
     )
@@ -92,77 +85,6 @@ def _days(context: Context) -> int:
             "AMP-workspace-configuration",
         )
     return days
-
-
-def _alertmanager(context: Context) -> Mapping[str, Any] | None:
-    """The configuration of Alertmanager, where alerts are sent to somebody."""
-    said = notifications.notifications_of(context)
-    if said is None or said.default is None:
-        return None
-    from compiler.platforms.eks.notifications import alertmanager
-
-    routed = alertmanager.routed(said)
-    for index, receiver in enumerate(said.receivers):
-        if receiver in routed:
-            _check_receiver(context, receiver, notifications.at() / "receivers" / index)
-    if _has_topics_alone(said):
-        return alertmanager.configuration(context.name, said)
-    return None
-
-
-def _has_topics_alone(said: Notifications) -> bool:
-    from compiler.platforms.eks.notifications import alertmanager
-
-    return all(receiver.sns is not None for receiver in alertmanager.routed(said))
-
-
-def _check_receiver(context: Context, receiver: Receiver, place: Route) -> None:
-    """Alertmanager of AWS sends to standard topics of its own account."""
-    sns = receiver.sns
-    if sns is None:
-        (kind,) = receiver.model_fields_set - {"name"}
-        key = _KEYS.get(kind, kind)
-        context.fault(
-            "RES358",
-            f"Amazon Managed Service for Prometheus sends alerts to topics of SNS, and receiver `{receiver.name}` is "
-            f"`{key}`",
-            place / key,
-            _INSTEAD[key],
-            key=True,
-            source=_RECEIVERS,
-        )
-        return
-    _, partition, _, _, account, name = sns.topic_arn.split(":")
-    if (partition, account) != (context.partition, context.spec.account):
-        context.fault(
-            "RES359",
-            f"the topic is one of account {account} in `{partition}`, and alerts are sent to topics of "
-            f"{context.spec.account} in `{context.partition}`",
-            place / "sns" / "topicArn",
-            "take a topic of the cluster's account",
-            source="Amazon Managed Service for Prometheus user guide, AMP-alert-manager",
-        )
-    elif name.endswith(".fifo"):
-        context.fault(
-            "RES359",
-            f"`{name}` is a FIFO topic, and alerts are sent to standard topics",
-            place / "sns" / "topicArn",
-            "take a standard topic",
-            source=_RECEIVERS,
-        )
-    if sns.kms_key is not None:
-        context.fault(
-            "RES360",
-            "`kmsKey` is for the role of the cluster's Alertmanager, and AWS publishes without it",
-            place / "sns" / "kmsKey",
-            "remove it, and let `aps.amazonaws.com` use the key by the key's own policy: `kms:GenerateDataKey*` and "
-            "`kms:Decrypt`",
-            key=True,
-            source="SNS developer guide, sns-key-management: event sources",
-        )
-
-
-_KEYS = {"pager_duty": "pagerDuty"}
 
 
 def _grafana(context: Context, grafana: ManagedGrafana) -> GrafanaWorkspace:
