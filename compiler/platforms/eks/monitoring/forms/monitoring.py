@@ -40,7 +40,8 @@ class Monitoring(SpecModel):
     )
     interval: ScrapeInterval = Field(
         Duration(30),
-        description="How often each target is scraped, and each rule evaluated.",
+        description="How often each target is scraped, and each rule evaluated; with `managed` AWS evaluates them each "
+        "minute.",
         examples=["30s"],
     )
     disk: Size | None = Field(
