@@ -15,8 +15,9 @@ from running import Command
 
 from compiler.emit.marker import marked
 from compiler.emit.yaml import dump
-from compiler.operate.fields import ABSENT, Item, differing, owners, shown
-from compiler.operate.hidden import hidden
+from compiler.operate.owners import owners
+from compiler.output.fields import ABSENT, Item, differing, shown
+from compiler.output.hidden import hidden
 from operate.server import Cluster, serving
 from operate.test_status import lab
 

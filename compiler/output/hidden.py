@@ -1,11 +1,11 @@
-"""Values of a cluster as they may be shown: without credentials, which people put into fields by hand."""
+"""Values as they may be shown: without credentials, which people put into fields by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from compiler.diagnostics.secrets import carried, masked
-from compiler.operate.fields import Item, Steps
+from compiler.output.fields import Item, Steps
 
 _HIDDEN = "***"
 
