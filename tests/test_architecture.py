@@ -61,7 +61,7 @@ ORDER = (
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
     *("patching", "model", "simulate", "policy", "history"),
-    "platforms.parallelcluster.history",
+    *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),

@@ -16,6 +16,7 @@ from compiler.report import (
     findings,
     jobs,
     logs,
+    merge,
     monitoring,
     outside,
     queues,
@@ -31,6 +32,7 @@ from compiler.report.subject import Subject
 
 SECTIONS = (
     findings,
+    merge,
     changes,
     trust,
     upgrades,

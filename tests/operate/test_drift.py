@@ -319,6 +319,7 @@ def test_credentials_are_hidden() -> None:
     assert hidden("swordfish-and-more", steps) == "***"
     variable = {"name": "HF_TOKEN", "value": "swordfish-and-more"}
     assert hidden(variable, steps[:2]) == {"name": "HF_TOKEN", "value": "***"}
+    assert hidden(1000, ("value",)) == 1000  # of a PriorityClass, at the top
     assert hidden({"name": "LR", "value": "0.1"}, steps[:2]) == {"name": "LR", "value": "0.1"}
 
 
