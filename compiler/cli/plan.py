@@ -108,9 +108,7 @@ class _Comparison:
         changes = compared(old, new)
         if changes and then is not None:
             changes = in_order([*changes, *_moved(then, now, new)])
-        merge = Merge(
-            name=done.name, is_new=not old.files, changes=changes, amounts=amounts(then, now)
-        )
+        merge = Merge(name=done.name, changes=changes, amounts=amounts(then, now))
         return merge, list(self._unread(done, reason))
 
     def _unread(self, done: Compilation, reason: str) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from typing import Any
 from compiler.cli.git import Base
 from compiler.cli.output import as_json
 from compiler.consequences import Change
-from compiler.consequences.shown import counted, summary, text, values
+from compiler.consequences.shown import counted, is_new, summary, text, values
 from compiler.dataclass import dataclass
 from compiler.diagnostics.render.text import Paint, painter
 from compiler.report.amounts import Amount, Amounts, lines
@@ -18,10 +18,9 @@ from compiler.report.merge import lines as in_markdown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """What the merge does to one cluster. ``is_new``: nothing of it is committed in the base."""
+    """What the merge does to one cluster."""
 
     name: str
-    is_new: bool
     changes: Sequence[Change]
     amounts: Amounts
 
@@ -45,7 +44,7 @@ def _text(merge: Merge, base: Base, paint: Paint, *, whole: bool) -> Iterator[st
     name = paint(merge.name, "bold")
     yield f"{name}: what the merge does, against {base}"
     yield ""
-    if merge.is_new and not whole:
+    if is_new(merge.changes) and not whole:
         yield "a new cluster, all of which is added (`--verbose` lists it):"
         for consequence, count in counted(merge.changes).items():
             yield f"  {consequence}: {count}"
@@ -83,7 +82,7 @@ def _cluster(merge: Merge) -> dict[str, Any]:
     sums = merge.amounts
     return {
         "name": merge.name,
-        "new": merge.is_new,
+        "new": is_new(merge.changes),
         "counts": {str(each): count for each, count in counted(merge.changes).items()},
         "changes": values(merge.changes),
         "usdAnHour": {

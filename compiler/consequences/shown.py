@@ -9,6 +9,7 @@ from typing import Any
 from compiler.consequences.change import Action, Change, Consequence, Field, Place
 from compiler.diagnostics.render.text import Paint, printable
 from compiler.diagnostics.words import numbered
+from compiler.emit import MANIFEST
 from compiler.output.fields import ABSENT
 
 _LONGEST = 60  # characters of a value in text
@@ -30,6 +31,11 @@ _VERBS = {
 def is_shown(change: Change) -> bool:
     """Whether a change is shown one by one; harmless ones are counted."""
     return change.consequence is not Consequence.HARMLESS
+
+
+def is_new(changes: Sequence[Change]) -> bool:
+    """Whether nothing of the cluster was there before."""
+    return any(change.file == MANIFEST and change.action is Action.ADDED for change in changes)
 
 
 def counted(changes: Sequence[Change]) -> dict[Consequence, int]:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import EXAMPLE, Command, Run, stand_ins
+from running import EXAMPLE, ROOT, Command, Run, stand_ins
+
+from compiler.consequences import Consequence
 
 pytestmark = pytest.mark.slow
 
@@ -195,6 +197,70 @@ def test_a_job_that_has_to_wait_moves_in_the_queue(repo: Repo) -> None:
     assert set(moved) == {"job hello", "job other"}
     assert moved["job other"]["at"]["line"] == 14
     assert moved["job hello"]["fields"][0]["before"] == "FITS"
+
+
+def test_the_page_shows_what_is_printed(repo: Repo) -> None:
+    """The example of docs/plan.md, but for its commit."""
+    page = (ROOT / "docs" / "plan.md").read_text()
+    example = page.partition("```text\n")[2].partition("```")[0]
+    spec = "specs/two-teams.yaml"
+    shutil.copy(EXAMPLE / spec, repo.folder / spec)
+    assert repo.run("compile").code == 0
+    head = repo.commit("two teams")
+    nodes = "nodes: {max: 12}"
+    repo.edit(nodes, "nodes: {max: 14}\n      rootVolume: {size: 500Gi}", spec)
+    shown = repo.run("plan", spec).out.rstrip("\n")
+    base = "the merge base with origin/main (1a2b3c4d5e6f)"
+    assert shown.replace(f"HEAD ({head[:12]})", base) == example.rstrip("\n")
+
+
+def test_the_page_has_every_consequence_in_order() -> None:
+    page = (ROOT / "docs" / "plan.md").read_text()
+    table = page.partition("| consequence | changes that have it |")[2].partition("\n\n")[0]
+    rows = [row.split(" | ")[0].removeprefix("| ") for row in table.strip().splitlines()[1:]]
+    assert rows == [str(each) for each in Consequence]
+
+
+def test_the_page_has_every_key_of_json(repo: Repo) -> None:
+    repo.edit(*NODES)
+    page = (ROOT / "docs" / "plan.md").read_text()
+    for key in _keys(repo.plan()):
+        assert f"`{key}`" in page or f"`{key}[]`" in page or f".{key}[]`" in page, key
+
+
+def _keys(value: Any) -> set[str]:
+    """All keys of a value but those of counts, which are consequences."""
+    if isinstance(value, list):
+        return {key for each in value for key in _keys(each)}
+    if not isinstance(value, dict):
+        return set()
+    found = set(value)
+    for key, inner in value.items():
+        if key not in ("counts", "before", "after"):
+            found |= _keys(inner)
+    return found
+
+
+# --- the report
+
+
+def test_the_report_says_what_the_merge_does(repo: Repo) -> None:
+    assert "What the merge does" not in repo.run("report").out
+    repo.edit("nodes: {max: 2}", "nodes: {max: 4}, labels: {a: b}")
+    section = repo.run("report").out.partition("## What the merge does")[2].partition("\n## ")[0]
+    assert "| replaces nodes | 1 |" in section
+    assert "- **replaces nodes**: `~` `NodePool/l40s`: its nodes drift" in section
+    assert "[specs/starter.yaml:11]" in section
+
+
+def test_the_report_of_a_new_cluster_only_counts(repo: Repo) -> None:
+    shutil.copytree(repo.folder / "generated", repo.folder / "before")
+    shutil.rmtree(repo.folder / "before" / "starter")
+    done = repo.run("report", "--against", "before")
+    section = done.out.partition("## What the merge does")[2].partition("\n## ")[0]
+    assert "The cluster is new: all of it is added." in section
+    assert "| moves jobs in the queue | " in section
+    assert "TrainJob" not in section
 
 
 # --- revisions
