@@ -102,13 +102,19 @@ class _Comparison:
 
     def _merge(self, done: Compilation) -> tuple[Merge, list[Diagnostic]]:
         before, reason = earlier(done.name, self._settings)
-        old, new = revisions(done, before, self._settings, self._root)
+        old, new = revisions(done, before, self._settings)
         now = subject(done, self._settings)
         then = None if before is None else subject(before, self._settings)
         changes = compared(old, new)
         if changes and then is not None:
             changes = in_order([*changes, *_moved(then, now, new)])
-        merge = Merge(name=done.name, changes=changes, amounts=amounts(then, now))
+        found = [each for each in done.diagnostics if each.code.startswith("CHG")]
+        merge = Merge(
+            name=done.name,
+            changes=changes,
+            amounts=amounts(then, now),
+            findings=tuple(map(self._renamed, found)),
+        )
         return merge, list(self._unread(done, reason))
 
     def _unread(self, done: Compilation, reason: str) -> Iterator[Diagnostic]:

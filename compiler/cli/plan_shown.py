@@ -7,22 +7,25 @@ from typing import Any
 
 from compiler.cli.git import Base
 from compiler.cli.output import as_json
-from compiler.consequences import Change
-from compiler.consequences.shown import counted, is_new, summary, text, values
+from compiler.consequences import Change, Place
+from compiler.consequences.shown import at, counted, is_new, place_values, summary, text, values
 from compiler.dataclass import dataclass
-from compiler.diagnostics.render.text import Paint, painter
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.render.text import Paint, painter, printable
 from compiler.report.amounts import Amount, Amounts, lines
 from compiler.report.bill import Total
+from compiler.report.findings import place
 from compiler.report.merge import lines as in_markdown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """What the merge does to one cluster."""
+    """What the merge does to one cluster. ``findings``: what history says of the edit, which no change repeats."""
 
     name: str
     changes: Sequence[Change]
     amounts: Amounts
+    findings: Sequence[Diagnostic] = ()
 
 
 def printed(format: str, merges: Sequence[Merge], base: Base, *, color: bool, whole: bool) -> str:
@@ -51,6 +54,10 @@ def _text(merge: Merge, base: Base, paint: Paint, *, whole: bool) -> Iterator[st
         yield ""
     else:
         yield from text(merge.changes, paint, whole=whole)
+    for finding in merge.findings:
+        yield printable(f"{finding.code}: {finding.message}{at(_line(finding))}")
+    if merge.findings:
+        yield ""
     yield from lines(merge.amounts)
     yield f"{paint('Plan:', 'bold')} {summary(merge.changes)}"
     yield ""
@@ -66,6 +73,7 @@ def _markdown(merge: Merge, base: Base) -> Iterator[str]:
     yield f"**Plan: {summary(merge.changes)}**, against {base}."
     yield ""
     found = [f"- {line}" for line in lines(merge.amounts)]
+    found += [f"- **{each.code}** {each.message} ({place(each)})" for each in merge.findings]
     if found:
         yield from (*found, "")
     yield from in_markdown(merge.changes)
@@ -85,6 +93,7 @@ def _cluster(merge: Merge) -> dict[str, Any]:
         "new": is_new(merge.changes),
         "counts": {str(each): count for each, count in counted(merge.changes).items()},
         "changes": values(merge.changes),
+        "findings": [_finding(each) for each in merge.findings],
         "usdAnHour": {
             "before": _usd(sums.before),
             "after": _usd(sums.after),
@@ -92,6 +101,23 @@ def _cluster(merge: Merge) -> dict[str, Any]:
         },
         "devices": [_amount("pool", each) for each in sums.devices],
         "quota": [_amount("queue", each) for each in sums.quota],
+    }
+
+
+def _line(found: Diagnostic) -> Place | None:
+    if found.span is None:
+        return None
+    return Place(found.span.file.name, found.span.line, found.span.column)
+
+
+def _finding(found: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": found.code,
+        "severity": str(found.severity),
+        "message": found.message,
+        "notes": list(found.notes),
+        "help": found.help,
+        "at": place_values(_line(found)),
     }
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.consequences import Revision
@@ -61,15 +63,15 @@ def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
 
 
 def revisions(
-    done: Compilation, before: Compilation | None, options: Options, root: str = ""
+    done: Compilation, before: Compilation | None, options: Options
 ) -> tuple[Revision, Revision]:
-    """What is committed, and what a compilation would write. ``before``: the compilation of what is committed;
-    ``root``: what the names of its files begin with and is not shown."""
+    """What is committed, and what a compilation would write. ``before``: the compilation of what is committed, whose
+    files are called as they are from the folder above the output."""
     folder = f"{options.output}/{done.name}"
     files = rendered(done, options)
     committed = Committed(options.committed / done.name).ours()
     of_old, of_new = edited(before.document, done.document) if before is not None else ((), ())
-    alone = committed.get(MANIFEST) == files[MANIFEST]
+    alone = _made_by(committed) == _made_by(files)
     old = Revision(
         files=committed,
         artifacts={} if before is None else {each.path: each for each in before.artifacts},
@@ -78,7 +80,7 @@ def revisions(
         alone=alone,
         folder=folder,
         base=True,
-        root=root,
+        root=real_path(options.committed.absolute().parent),
     )
     new = Revision(
         files=files,
@@ -89,3 +91,12 @@ def revisions(
         folder=folder,
     )
     return old, new
+
+
+def _made_by(files: Mapping[str, bytes]) -> tuple[Any, ...]:
+    """The version and the facts that a folder was written with, which make files differ without an edit of the spec."""
+    try:
+        head = json.loads(files[MANIFEST])
+        return head["trainyard"], head["facts"]
+    except UNREADABLE:
+        return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 
 from compiler.consequences.causes import Routes, keys, nearest
@@ -21,7 +22,7 @@ class Revision:
     ``artifacts``: what they are written from, by path, and ``document`` the spec; both are missing where the spec of
     the revision is not known. ``edited``: the places of the spec that differ from the other side; ``alone``: nothing
     but these can make files differ, no other version of Trainyard. ``folder``: the folder's own path, for places in its
-    files. ``base``: the earlier side. ``root``: what the names of spec files begin with and is not shown.
+    files. ``base``: the earlier side. ``root``: the folder from which spec files are named; as they are without one.
     """
 
     files: Mapping[str, bytes]
@@ -45,5 +46,7 @@ class Revision:
             return Place(f"{self.folder}/{path}", 1, 1, self.base)
         origin = artifact.origin((*start, *keys(body, steps)))
         span = self.document.span(nearest(origin, self.edited, alone=self.alone))
-        name = span.file.name.removeprefix(self.root)
+        name = span.file.name
+        if self.root:
+            name = os.path.relpath(name, self.root)
         return Place(name, span.line, span.column, self.base)

@@ -134,7 +134,7 @@ def _values(change: Change) -> dict[str, Any]:
         "object": change.object,
         "kind": change.kind,
         "file": change.file or None,
-        "at": _place(change.at),
+        "at": place_values(change.at),
         "why": change.effect.why,
         "source": change.effect.source or None,
         "fields": [_field(each) for each in change.fields],
@@ -144,10 +144,16 @@ def _values(change: Change) -> dict[str, Any]:
 def _field(each: Field) -> dict[str, Any]:
     both = {"before": each.before, "after": each.after}
     known = {key: value for key, value in both.items() if value is not ABSENT}
-    return {"path": each.path, **known, "forcesReplacement": each.replaces, "at": _place(each.at)}
+    return {
+        "path": each.path,
+        **known,
+        "forcesReplacement": each.replaces,
+        "at": place_values(each.at),
+    }
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
+def place_values(place: Place | None) -> dict[str, Any] | None:
+    """A place as JSON has it."""
     if place is None:
         return None
     revision = "base" if place.base else "working tree"

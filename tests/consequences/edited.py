@@ -62,8 +62,7 @@ def sides(spec: str, file: str, edits: tuple[tuple[str, str], ...]) -> tuple[Rev
     done, options = compiled(spec, file, edits)
     assert done.plan is not None, [each.message for each in done.diagnostics]
     old, new = revisions(done, before, options)
-    root = f"{folder}/"
-    return replace(old, root=root), replace(new, root=root)
+    return old, replace(new, root=str(folder))
 
 
 def line(spec: str, file: str, edits: tuple[tuple[str, str], ...], place: Place) -> str:
