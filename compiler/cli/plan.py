@@ -112,7 +112,7 @@ class _Comparison:
         merge = Merge(
             name=done.name,
             changes=changes,
-            amounts=amounts(then, now),
+            amounts=amounts(then, now, new=not old.files),
             findings=tuple(map(self._renamed, found)),
         )
         return merge, list(self._unread(done, reason))

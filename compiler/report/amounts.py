@@ -22,7 +22,8 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amounts:
-    """The sums before (``None`` where they are not known) and after, what has no price, and the amounts that differ."""
+    """The sums before (``None`` where they are not known) and after, what has no price, and the amounts that differ;
+    none where those before are not known."""
 
     before: Total | None
     after: Total
@@ -31,16 +32,17 @@ class Amounts:
     quota: tuple[Amount, ...]
 
 
-def amounts(before: Subject | None, after: Subject) -> Amounts:
-    """What differs between two subjects; of a cluster that was not there before, all of it."""
+def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
+    """What differs between two subjects; of a ``new`` cluster all of it. An earlier one that is ``None`` is unknown."""
     items = bill(after)
     earlier = [] if before is None else bill(before)
+    known = new or before is not None
     return Amounts(
-        before=None if before is None else total(earlier, before.spec.region),
+        before=total(earlier, after.spec.region) if known else None,
         after=total(items, after.spec.region),
         without_price=tuple(_without_price([*earlier, *items])),
-        devices=_differing(_devices(before), _devices(after)),
-        quota=_differing(_quota(before), _quota(after)),
+        devices=_differing(_devices(before), _devices(after)) if known else (),
+        quota=_differing(_quota(before), _quota(after)) if known else (),
     )
 
 
@@ -95,7 +97,9 @@ def lines(found: Amounts) -> Iterator[str]:
 
 
 def _cost(found: Amounts) -> str:
-    old = found.before or Total(0.0, 0.0, True)
+    old = found.before
+    if old is None:
+        return ""
     always = _change(old.always, found.after.always)
     at_most = _change(old.at_most, found.after.at_most)
     if not always and not at_most:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from running import EXAMPLE, ROOT
 
@@ -20,10 +20,16 @@ from compiler.writer import rendered
 TODAY = date(2026, 11, 25)
 
 
+_KEPT: list[TemporaryDirectory[str]] = []
+"""Removed when the process ends."""
+
+
 @cache
 def _committed(spec: str) -> tuple[Path, Compilation]:
     """A folder with a spec of the examples or scenarios and its output, and its compilation."""
-    folder = Path(mkdtemp(prefix="trainyard-"))
+    kept = TemporaryDirectory()
+    _KEPT.append(kept)
+    folder = Path(kept.name)
     shutil.copytree(EXAMPLE / "specs", folder / "specs")
     shutil.copytree(ROOT / "tests" / "scenarios", folder / "scenarios")
     options = Options(today=TODAY, output=folder / "generated")
@@ -63,6 +69,20 @@ def sides(spec: str, file: str, edits: tuple[tuple[str, str], ...]) -> tuple[Rev
     assert done.plan is not None, [each.message for each in done.diagnostics]
     old, new = revisions(done, before, options)
     return old, replace(new, root=str(folder))
+
+
+def between(spec: str, file: str, first: tuple[str, str], second: tuple[str, str]) -> list[Change]:
+    """What a second edit means after a first one."""
+    files = []
+    for edits in ((first,), (first, second)):
+        done, options = compiled(spec, file, edits)
+        artifacts = {artifact.path: artifact for artifact in done.artifacts}
+        files.append((rendered(done, options), artifacts, done.document))
+    (old, made, document), (new, making, changed) = files
+    return compared(
+        Revision(files=old, artifacts=made, document=document, base=True),
+        Revision(files=new, artifacts=making, document=changed),
+    )
 
 
 def line(spec: str, file: str, edits: tuple[tuple[str, str], ...], place: Place) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from compiler.consequences import Action, Change, Consequence
 from compiler.consequences.edits import edits
-from consequences.edited import changes, line, sides
+from consequences.edited import between, changes, line, sides
 
 pytestmark = pytest.mark.slow
 
@@ -373,3 +373,29 @@ def test_changes_stand_in_the_order_of_consequences() -> None:
     ranks = [change.consequence.rank for change in found]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) > 3
+
+
+TERRAFORM = (
+    "  nodePools:\n",
+    "  bootstrap: {tool: terraform, state: {bucket: terraform-state-111122223333}}\n  nodePools:\n",
+)
+
+
+def test_modules_of_terraform_are_compared_by_resource() -> None:
+    principal = (', principals: ["arn:aws:iam::111122223333:role/team-b"]', "")
+    found = between(TEAMS, TEAMS, TERRAFORM, principal)
+    objects = {change.object: change for change in found if "aws_" in change.object}
+    assert objects["aws_eks_access_entry.entry"].consequence is Consequence.ACCESS
+    assert objects["aws_eks_access_entry.entry"].action is Action.REMOVED
+
+
+def test_a_property_of_terraform_is_not_known_before_its_own_plan() -> None:
+    size = (
+        "{name: logs, fsxLustre: {create: {size: 7200Gi",
+        "{name: logs, fsxLustre: {create: {size: 9600Gi",
+    )
+    found = between(JAKARTA, "specs/jakarta/cluster.yaml", TERRAFORM, size)
+    (system,) = [change for change in found if change.kind == "aws_fsx_lustre_file_system"]
+    assert system.consequence is Consequence.UNKNOWN
+    assert "terraform plan" in system.effect.why
+    assert [field.path for field in system.fields] == ["storage_capacity"]

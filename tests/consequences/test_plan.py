@@ -358,6 +358,10 @@ def test_from_before_the_spec_existed(repo: Repo) -> None:
     clusters = {each["name"]: each for each in found["clusters"]}
     assert clusters["starter"]["changes"] == []
     assert clusters["two-teams"]["new"] is True
+    assert clusters["two-teams"]["usdAnHour"]["before"]["always"] == 0
+    assert clusters["two-teams"]["devices"] == [
+        {"pool": "h100", "unit": "H100", "before": 0, "after": 96}
+    ]
     assert {each["action"] for each in clusters["two-teams"]["changes"]} == {"added"}
     text = repo.run("plan", "specs/two-teams.yaml").out
     assert "a new cluster, all of which is added" in text
@@ -414,6 +418,7 @@ def test_a_spec_of_the_base_that_is_in_error(repo: Repo) -> None:
     ]
     assert gone["at"]["file"].startswith("generated/starter/jobs/")
     assert cluster["usdAnHour"]["before"] is None
+    assert cluster["devices"] == []
 
 
 def test_a_broken_repository(repo: Repo) -> None:

@@ -99,6 +99,10 @@ def _by_policy(policy: str, *, grows: bool) -> Effect | None:
         )
     if policy == "IGNORED":
         return Effect(Consequence.HARMLESS, "pcluster ignores it in an update", _SOURCE)
+    if policy == "SUPPORTED":
+        return Effect(
+            Consequence.UNKNOWN, "pcluster changes it while nodes run, whatever follows", _SOURCE
+        )
     return None
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.consequences.causes import keys
 from compiler.consequences.change import Action, Consequence, Effect
 from compiler.consequences.edits import Edit
 from compiler.consequences.judging import Judge
 from compiler.consequences.thing import STACK
 from compiler.formats.cloudformation.structure import structure
+from compiler.output.body import at
 from compiler.output.fields import Steps
 
 _GUIDE = "CloudFormation user guide"
@@ -49,6 +51,13 @@ def _is_fixed(edit: Edit, steps: Steps) -> bool:
     return any(path == each or path.startswith(f"{each}/") for each in known.fixed)
 
 
+def _grows(edit: Edit, steps: Steps) -> bool:
+    """Whether a number becomes larger."""
+    before = at(edit.old, *keys(edit.old, steps))
+    after = at(edit.new, *keys(edit.new, steps))
+    return isinstance(before, int) and isinstance(after, int) and after > before
+
+
 def _is_kept(edit: Edit, policy: str) -> bool:
     return edit.old.get(policy) in _RETAINED
 
@@ -79,6 +88,8 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         )
     expiry, source = _EXPIRY.get(edit.thing.kind, ("", ""))
     if expiry and expiry in steps:
+        if _grows(edit, steps):
+            return Effect(Consequence.COST, "it is kept for longer", source)
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if not _SIZES.isdisjoint(steps):
         return Effect(Consequence.COST, "its size or throughput is paid", "FSx user guide, pricing")
