@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compiler.consequences.change import Action
 from compiler.consequences.revision import Revision
 from compiler.consequences.thing import Thing, things
 from compiler.dataclass import dataclass
+from compiler.output.artifact import Artifact
 from compiler.output.fields import Pair, differing
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A thing before and after, and its fields that differ; no fields where one of the two is missing."""
+    """A thing before and after, and its fields that differ; no fields where one of the two is missing. ``beside``: all
+    that is written with it afterwards."""
 
     action: Action
     before: Thing | None
     after: Thing | None
     fields: tuple[Pair, ...] = ()
+    beside: Sequence[Artifact] = ()
+
+    def objects(self, kind: str) -> list[dict[str, Any]]:
+        """The objects of a kind that are written with it."""
+        return [artifact.body for artifact in self.beside if artifact.ref.kind == kind]
 
     @property
     def thing(self) -> Thing:
@@ -44,8 +51,9 @@ def edits(before: Revision, after: Revision) -> Iterator[Edit]:
     paths = {path for path in {*before.files, *after.files} if _differs(path, before, after)}
     old = _things(before, after, paths)
     new = _things(after, before, paths)
+    beside = tuple(after.artifacts.values())
     for identity in dict.fromkeys((*new, *old)):
-        edit = edit_of(old.get(identity), new.get(identity))
+        edit = edit_of(old.get(identity), new.get(identity), beside)
         if edit is not None:
             yield edit
 
@@ -63,18 +71,20 @@ def _things(side: Revision, other: Revision, paths: set[str]) -> dict[tuple[str,
     return found
 
 
-def edit_of(before: Thing | None, after: Thing | None) -> Edit | None:
+def edit_of(
+    before: Thing | None, after: Thing | None, beside: Sequence[Artifact] = ()
+) -> Edit | None:
     """What makes one thing of another; ``None`` where they are the same."""
     if before is None:
-        return Edit(Action.ADDED, before, after)
+        return Edit(Action.ADDED, before, after, beside=beside)
     if after is None:
-        return Edit(Action.REMOVED, before, after)
+        return Edit(Action.REMOVED, before, after, beside=beside)
     fields = tuple(differing(_whole(after.body), _whole(before.body)))
     if not fields and after.text != before.text:
         fields = (Pair((), after.text, before.text),)
     if not fields:
         return None
-    return Edit(Action.CHANGED, before, after, fields)
+    return Edit(Action.CHANGED, before, after, fields, beside)
 
 
 def _whole(body: dict[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,19 @@ CASES = (
         "labels: {a: b}",
     ),
     Case(
+        "a larger disk of nodes that have a deadline",
+        OBSERVED,
+        (
+            (
+                "nodes: {max: 4}\n      capacity",
+                "nodes: {max: 4}\n      rootVolume: {size: 900Gi}\n      capacity",
+            ),
+        ),
+        Consequence.ENDS_JOBS,
+        "EC2NodeClass/block",
+        "rootVolume: {size: 900Gi}",
+    ),
+    Case(
         "a queue that is drained",
         STARTER,
         (

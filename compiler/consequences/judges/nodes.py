@@ -6,7 +6,7 @@ not; *TerminationGracePeriod*), concepts/nodeoverlays. Which edits drift is deci
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.consequences.change import Action, Consequence, Effect
@@ -81,10 +81,18 @@ def _of_template(edit: Edit, steps: Steps) -> Effect:
     drifts = bool(words) if named is None else named in words
     if not drifts:
         return _BOUGHT
-    if not _replaces(edit.new):
-        return _WAITS
-    if _has_deadline(edit.old) or _has_deadline(edit.new):
+    if _replaces(edit.new) and _has_deadline(edit.old):
         return _ENDS
+    return _drifting([edit.new])
+
+
+def _drifting(pools: Sequence[Mapping[str, Any]]) -> Effect:
+    """What happens to nodes of pools that drift."""
+    replaced = [pool for pool in pools if _replaces(pool)]
+    if any(map(_has_deadline, replaced)):
+        return _ENDS
+    if pools and not replaced:
+        return _WAITS
     return _DRIFTS
 
 
@@ -124,8 +132,16 @@ def _node_class(edit: Edit, steps: Steps) -> Effect | None:
             Consequence.HARMLESS, "its finalizer keeps it as long as a node is of it", _SOURCE
         )
     if steps[:1] == ("spec",):
-        return _DRIFTS
+        return _drifting(list(_pools_of(edit)))
     return None
+
+
+def _pools_of(edit: Edit) -> Iterator[Mapping[str, Any]]:
+    """The NodePools whose nodes are of a class."""
+    name = at(edit.new, "metadata", "name")
+    for pool in edit.objects("NodePool"):
+        if at(pool, *_TEMPLATE, "spec", "nodeClassRef", "name") == name:
+            yield pool
 
 
 def _node_overlay(edit: Edit, steps: Steps) -> Effect | None:
