@@ -412,3 +412,12 @@ def test_a_property_of_terraform_is_not_known_before_its_own_plan() -> None:
     assert system.consequence is Consequence.UNKNOWN
     assert "terraform plan" in system.effect.why
     assert [field.path for field in system.fields] == ["storage_capacity"]
+
+
+def test_a_quota_of_task_governance_is_a_quota() -> None:
+    checks = "deepHealthChecks: [InstanceStress]"
+    governed = (checks, f"{checks}\n      taskGovernance: {{}}")
+    less = ("quota: [{pool: a10g, nodes: 2}]", "quota: [{pool: a10g, nodes: 1}]")
+    (change,) = between(HYPERPOD, HYPERPOD, governed, less)
+    assert change.consequence is Consequence.COST
+    assert change.object == "bootstrap/hyperpod/governance/quotas/research.json"
