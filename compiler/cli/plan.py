@@ -189,7 +189,7 @@ def _forecast(subject: Subject) -> Forecast | None:
 
 
 def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
-    """The line of each job in the spec, by its namespace and name."""
+    """The line of each job in the spec, by its name."""
     assert revision.document is not None
     found = {}
     for job in subject.plan.every(Gang):

@@ -1,7 +1,7 @@
 """Requests of HyperPod, which ``up.sh`` hands to SageMaker.
 
-Source: SageMaker API, UpdateCluster, UpdateComputeQuota, UpdateClusterSchedulerConfig (botocore 1.44.5): instance groups are given whole, and it does not say of each
-field what becomes of instances that run.
+Source: SageMaker API, UpdateCluster, UpdateComputeQuota, UpdateClusterSchedulerConfig (botocore 1.44.5): instance
+groups are given whole, and it does not say of each field what becomes of instances that run.
 """
 
 from __future__ import annotations
