@@ -197,6 +197,8 @@ def test_a_job_that_has_to_wait_moves_in_the_queue(repo: Repo) -> None:
     assert set(moved) == {"job hello", "job other"}
     assert moved["job other"]["at"]["line"] == 14
     assert moved["job hello"]["fields"][0]["before"] == "FITS"
+    shown = repo.run("plan", "--format", "markdown").out
+    assert '`` verdict: "FITS" → "FITS ONLY IF' in shown
 
 
 def test_the_page_shows_what_is_printed(repo: Repo) -> None:
