@@ -100,9 +100,12 @@ def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
 
 def compare(done: Compilation, options: Options) -> tree.TreeDiff:
     """How a compilation's folder would differ from the committed one."""
-    folder = options.committed / done.name
-    files = render(done, _base(options))
-    return tree.diff(folder, files)
+    return tree.diff(options.committed / done.name, rendered(done, options))
+
+
+def rendered(done: Compilation, options: Options) -> dict[str, bytes]:
+    """All files of a compilation's folder, by path, as they would be written."""
+    return render(done, _base(options))
 
 
 @dataclass(frozen=True, slots=True)

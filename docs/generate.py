@@ -46,6 +46,7 @@ AREAS = {
     "NAM": "Names",
     "OUT": "Output",
     "PLC": "Zones and placement",
+    "PLN": "Comparing with a revision of git",
     "POL": "Policies",
     "QUE": "Queues and quota",
     "REF": "References",

@@ -62,7 +62,7 @@ ORDER = (
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
     *("patching", "model", "simulate", "policy", "history"),
-    "platforms.parallelcluster.history",
+    *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
@@ -260,12 +260,13 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-def test_a_check_does_not_import_the_simulation() -> None:
+def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
-        "print(*(name for name in sys.modules if name.startswith('compiler.simulate')))"
+        "late = ('compiler.simulate', 'compiler.consequences', 'compiler.cli.plan', 'compiler.cli.git')\n"
+        "print(*(name for name in sys.modules if name.startswith(late)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")

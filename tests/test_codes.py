@@ -10,7 +10,7 @@ from builders import ROOT
 from compiler.diagnostics.pages import load_pages
 
 CODE = re.compile(
-    r"""["'\[]((?:YML|SPC|RES|SCH|REF|NAM|OUT|INT|CAT|POL|LFT|LNT|CHG|CLU)\d{3})["'\]]"""
+    r"""["'\[]((?:YML|SPC|RES|SCH|REF|NAM|OUT|INT|CAT|POL|LFT|LNT|CHG|CLU|PLN)\d{3})["'\]]"""
 )
 USED = {
     code for path in (ROOT / "compiler").rglob("*.py") for code in CODE.findall(path.read_text())

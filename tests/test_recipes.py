@@ -36,6 +36,7 @@ NOT_RUN = {
     "what an upgrade asks for": "tests/catalog/test_upgrades.py reads entries of a test's own",
     "a key that names a file other than YAML": "is a key of the spec",
     "a document of its own for a list item": "is a model of the language",
+    "what a change of a kind means": "tests/consequences/test_kinds.py asks for a judge of each kind",
     "an immutable field": "tests/history/test_immutable.py runs over the rows",
     "A fault in the output": "is a test that fails first",
     "A change of what jobs are rendered to": "is a command",

@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _init(commands)
     _compile(commands)
     _check(commands)
+    _plan(commands)
     _report(commands)
     _simulate(commands)
     _lint(commands)
@@ -270,6 +271,31 @@ def _check(commands: Commands) -> None:
     _judging(command)
     _committed(command)
     _against(command)
+
+
+def _plan(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "plan",
+        "say what a merge will do, against a revision of git: by object and field, the worst first",
+    )
+    _specs(command)
+    command.add_argument(
+        "--base",
+        metavar="REF",
+        help="the revision to compare with (default: the merge base of HEAD and the remote's default branch)",
+    )
+    command.add_argument(
+        "--format", default="text", metavar="FORMAT", help="text, markdown, json (default: text)"
+    )
+    command.add_argument(
+        "--detailed-exitcode",
+        action="store_true",
+        help="0 without changes, 1 after an error, 2 with changes, as Terraform has it",
+    )
+    _committed(command)
+    _rules_and_facts(command)
+    command.set_defaults(fail_on="error")
 
 
 def _report(commands: Commands) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler.cli.arguments import parser
-from compiler.cli.exits import INTERNAL, INTERRUPTED, USAGE
+from compiler.cli.exits import INTERNAL, INTERRUPTED, USAGE, detailed
 from compiler.cli.streams import err, leave_pipe
 from compiler.inputs import cannot_repeat
 from compiler.source.read import MOST_DIGITS
@@ -17,6 +17,11 @@ from compiler.source.read import MOST_DIGITS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal, 5 drift)."""
+    words = sys.argv[1:] if arguments is None else arguments
+    return detailed(words, _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     verbose = False
     sys.set_int_max_str_digits(MOST_DIGITS)
     try:
@@ -65,6 +70,10 @@ def _command(name: str) -> Any:
         from compiler.cli import operate
 
         return getattr(operate, f"run_{name}")
+    if name == "plan":
+        from compiler.cli import plan
+
+        return plan.run_plan
     from compiler.cli import commands
 
     return getattr(commands, f"run_{name}")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
-from compiler.catalog import load_catalog
+from compiler.cli.subjects import earlier, revisions, subject
+from compiler.consequences import compared
 from compiler.diagnostics.words import numbered
-from compiler.driver import check, check_document
-from compiler.emit import MANIFEST, UNREADABLE
-from compiler.inputs import is_file, read_bytes, real_path
-from compiler.language.load import platform_of
+from compiler.driver import check_document
 from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
@@ -47,10 +43,10 @@ def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
 def _moved(done: Compilation, options: Options, platform: Platform, policies: Policies) -> str:
     if done.plan is None or done.spec is None:
         return unfinished(done.name, done.diagnostics)
-    here = _subject(done, options)
+    here = subject(done, options)
     document, refused = moved(done.document, platform)
     other = check_document(done.name, document, policies, replace(options, hold=False))
-    there = _subject(other, options) if other.plan is not None else None
+    there = subject(other, options) if other.plan is not None else None
     return moving(here, platform, refused, other.diagnostics, there)
 
 
@@ -59,57 +55,17 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
         unread = unfinished(done.name, done.diagnostics)
         return Report(unread, f"- **{done.name}**: in error", changed=True)
     changes = compare(done, options)
-    subject = _subject(done, options)
-    before, reason = _before(done.name, options)
-    subject = replace(
-        subject,
+    before, reason = earlier(done.name, options)
+    whole = replace(
+        subject(done, options),
         added=changes.added,
         changed=changes.changed,
         removed=changes.removed,
-        before=before,
+        before=None if before is None else subject(before, options),
         without_before=reason,
+        merge=compared(*revisions(done, before, options)) if changes.stale else (),
     )
-    return Report(report(subject), _line(subject), changed=changes.stale or bool(done.diagnostics))
-
-
-def _subject(done: Compilation, options: Options) -> Subject:
-    assert done.plan is not None
-    assert done.spec is not None
-    return Subject(
-        done.name,
-        done.spec,
-        done.plan,
-        load_catalog(options.catalog),
-        platform_of(done.document),
-        findings=done.diagnostics,
-        runs=done.runs or (),
-        manifests=done.manifests,
-        steps=done.steps,
-    )
-
-
-def _before(name: str, options: Options) -> tuple[Subject | None, str]:
-    """The cluster as the folder to compare with has it: by the spec that it was compiled from. Without it, why."""
-    if options.against is None:
-        return None, ""
-    head = options.against / name / MANIFEST
-    if not is_file(head):
-        return None, f"the cluster is not in `{options.against}`, so it is new"
-    try:
-        file = str(json.loads(read_bytes(head))["spec"])
-    except UNREADABLE:
-        return None, f"`{head}` does not say what it was compiled from"
-    base = real_path(options.against.absolute().parent)
-    spec = Path(base) / file
-    if not is_file(spec):
-        return (None, f"not known, since `{file}` is not next to `{options.against}`")
-    earlier = replace(options, output=options.against, against=None, hold=False)
-    done = check([spec], earlier, current=lambda _: None)
-    for compilation in done.compilations:
-        has_spec = compilation.plan is not None and compilation.spec is not None
-        if compilation.name == name and has_spec:
-            return _subject(compilation, options), ""
-    return None, f"not known, since `{file}` next to `{options.against}` is in error"
+    return Report(report(whole), _line(whole), changed=changes.stale or bool(done.diagnostics))
 
 
 def _line(subject: Subject) -> str:

@@ -229,6 +229,16 @@ class Committed:
             files += self.files_below(path) if is_folder else [path]
         return files
 
+    def ours(self) -> dict[str, bytes]:
+        """Every file that we wrote, by its path; what others put there is left out."""
+        found = {}
+        for name, is_folder in sorted(self._entries(self._folder).items()):
+            for path in self.files_below(name) if is_folder else [name]:
+                data = self._read(path)
+                if data is not None and is_marked(path, data):
+                    found[path] = data
+        return found
+
     def text(self, path: str) -> str:
         """The text of a committed file; empty where it cannot be read."""
         return (self._read(path) or b"").decode(errors="replace")

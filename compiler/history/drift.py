@@ -14,7 +14,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.history.changes import Change
 from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
-from compiler.manifest import Manifest
+from compiler.manifest import Body, Manifest
 from compiler.output.body import at, items, texts
 from compiler.plan.scheduling import POOL_LABEL
 
@@ -73,8 +73,8 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
     old = _former(manifest, committed)
     if old is None:
         return
-    before = _words_of_template(old)
-    after = _words_of_template(manifest)
+    before = _words_of_template(old.body)
+    after = _words_of_template(manifest.body)
     for key in _changed(before, after):
         yield Change(
             key, _shown(before.get(key)), _shown(after.get(key)), manifest.origin(_TEMPLATE)
@@ -101,13 +101,19 @@ def _shown(value: Any) -> Any:
     return value
 
 
-def _words_of_template(manifest: Manifest) -> dict[str, Any]:
+def drifting_words(before: Body, after: Body) -> list[str]:
+    """What of the template of a NodePool makes its nodes drift, between two bodies: ``label NAME``, the key of a
+    requirement, or a key of the template's ``spec``."""
+    return _changed(_words_of_template(before), _words_of_template(after))
+
+
+def _words_of_template(body: Body) -> dict[str, Any]:
     """Labels, requirements, taints and the rest of a NodePool's template, by name."""
     words: dict[str, Any] = {}
-    labels = _mapping(at(manifest.body, *_TEMPLATE, "metadata", "labels"))
+    labels = _mapping(at(body, *_TEMPLATE, "metadata", "labels"))
     for label, value in labels.items():
         words[f"label {label}"] = value
-    spec = _mapping(at(manifest.body, *_TEMPLATE, "spec"))
+    spec = _mapping(at(body, *_TEMPLATE, "spec"))
     words |= spec
     words.pop("requirements", None)
     for requirement in items(spec, "requirements"):

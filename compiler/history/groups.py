@@ -16,7 +16,7 @@ from compiler.manifest import Manifest
 from compiler.output.body import items
 from compiler.platforms.eks.cluster.lower import NODE_GROUPS
 
-_CHANGEABLE = frozenset(
+CHANGEABLE = frozenset(
     {
         "minSize",
         "maxSize",
@@ -27,6 +27,7 @@ _CHANGEABLE = frozenset(
         "releaseVersion",
     }
 )
+"""Keys of a group that eksctl and EKS apply to nodes that exist, or to their number."""
 
 
 def groups_to_recreate(manifests: Iterable[Manifest], committed: Committed) -> Iterator[Diagnostic]:
@@ -50,7 +51,7 @@ def _changed(old: Any, new: Any) -> list[str]:
         before = {}
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
-    fixed = [key for key in keys if key not in _CHANGEABLE]
+    fixed = [key for key in keys if key not in CHANGEABLE]
     return [key for key in fixed if before.get(key) != after.get(key)]
 
 

@@ -133,6 +133,15 @@ RULES: Mapping[str, Sequence[Rule]] = {
 }
 
 
+def fixed(kind: str, old: Body, path: Sequence[object]) -> Rule | None:
+    """The rule by which the field at a path, or one above it, cannot change; ``None`` where it can."""
+    for rule in RULES.get(kind, ()):
+        inside = tuple(path[: len(rule.path)]) == rule.path
+        if inside and not rule.presence and rule.when(old):
+            return rule
+    return None
+
+
 def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
     """What the API server would refuse of the objects that differ from what is committed."""
     refused: list[Diagnostic] = []

@@ -26,11 +26,12 @@ from compiler.operate.applied import (
     stages,
 )
 from compiler.operate.faults import ClusterError, RefusedError
-from compiler.operate.fields import ABSENT, Pair, Steps, differing, leaves, owners, shown
-from compiler.operate.hidden import hidden
+from compiler.operate.owners import leaves, owners
 from compiler.operate.resources import Resources
 from compiler.output.artifact import ObjectRef
 from compiler.output.body import at, items
+from compiler.output.fields import ABSENT, Pair, Steps, differing, shown
+from compiler.output.hidden import hidden
 
 MANAGER = "kustomize-controller"
 _OWNER = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")

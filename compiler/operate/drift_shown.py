@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.diagnostics.words import numbered
 from compiler.operate.drift import Comparison, Difference, Drift
-from compiler.operate.fields import ABSENT
+from compiler.output.fields import ABSENT
 
 _LONGEST = 100  # characters of a value in text
 

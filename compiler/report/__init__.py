@@ -17,6 +17,7 @@ from compiler.report import (
     jobs,
     logs,
     managed_monitoring,
+    merge,
     monitoring,
     outside,
     queues,
@@ -32,6 +33,7 @@ from compiler.report.subject import Subject
 
 SECTIONS = (
     findings,
+    merge,
     changes,
     trust,
     upgrades,

@@ -10,11 +10,8 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
-from compiler.simulate.together import forecast
+from compiler.simulate.together import MOST_JOBS, forecast
 from compiler.simulate.verdict import Kind
-
-_MOST_JOBS = 200
-"""Of more jobs, of which many wait, a simulation takes longer than the rest of a report (docs/simulate.md)."""
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -22,7 +19,7 @@ def section(subject: Subject) -> Iterator[str]:
     reading = Reading(subject.plan, subject.catalog, subject.manifests)
     if not any(work.queued for work in reading.works):
         return
-    if len(reading.works) > _MOST_JOBS:
+    if len(reading.works) > MOST_JOBS:
         jobs = numbered(len(reading.works), "job")
         yield from ("## Admission", "", f"`trainyard simulate` says which of {jobs} wait.", "")
         return

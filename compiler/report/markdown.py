@@ -37,5 +37,8 @@ def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def code(text: object) -> str:
-    """A name or a value as code."""
-    return f"`{text}`"
+    """A name or a value as code; of one with a backtick, between two (CommonMark 0.31, code spans)."""
+    shown = str(text)
+    if "`" in shown:
+        return f"`` {shown} ``"
+    return f"`{shown}`"

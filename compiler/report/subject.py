@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.consequences import Change
 from compiler.core.jobs.plan import Gang
 from compiler.core.pools import plan as plan_pools
 from compiler.core.pools.spec import NodePool as Pool
@@ -27,9 +28,9 @@ class Subject:
     """A cluster: its spec, its plan and its objects, what was found, its runs, and how its files differ from the
     committed ones.
 
-    ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``steps`` are the versions that differ.
-    ``before``: the same cluster as another folder has it committed, where that is asked for; ``without_before``: why
-    it is not known.
+    ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``merge``: what the changes mean, the
+    worst first; ``steps`` are the versions that differ. ``before``: the same cluster as another folder has it
+    committed, where that is asked for; ``without_before``: why it is not known.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Subject:
     changed: Sequence[str] = ()
     removed: Sequence[str] = ()
     steps: Sequence[VersionStep] = ()
+    merge: Sequence[Change] = ()
     before: Subject | None = None
     without_before: str = ""
 

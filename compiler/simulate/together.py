@@ -15,6 +15,8 @@ from compiler.simulate.state import Work, World
 from compiler.simulate.verdict import Forecast, Kind, Verdict
 from compiler.simulate.witness import Witnesses
 
+MOST_JOBS = 200
+"""Of more jobs, of which many wait, a forecast takes longer than the rest of a report (docs/simulate.md)."""
 _EVERY_ORDER = 40
 """Of so many jobs each is simulated as the last one."""
 _TRIED = 5_000

@@ -15,8 +15,9 @@ from running import Command
 
 from compiler.emit.marker import marked
 from compiler.emit.yaml import dump
-from compiler.operate.fields import ABSENT, Item, differing, owners, shown
-from compiler.operate.hidden import hidden
+from compiler.operate.owners import owners
+from compiler.output.fields import ABSENT, Item, differing, shown
+from compiler.output.hidden import hidden
 from operate.server import Cluster, serving
 from operate.test_status import lab
 
@@ -318,6 +319,7 @@ def test_credentials_are_hidden() -> None:
     assert hidden("swordfish-and-more", steps) == "***"
     variable = {"name": "HF_TOKEN", "value": "swordfish-and-more"}
     assert hidden(variable, steps[:2]) == {"name": "HF_TOKEN", "value": "***"}
+    assert hidden(1000, ("value",)) == 1000  # of a PriorityClass, at the top
     assert hidden({"name": "LR", "value": "0.1"}, steps[:2]) == {"name": "LR", "value": "0.1"}
 
 

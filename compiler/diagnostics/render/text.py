@@ -33,7 +33,7 @@ Paint = Callable[[str, str], str]
 
 def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """One block a diagnostic, an empty line between two."""
-    paint = _colored if color else _plain
+    paint = painter(color=color)
     blocks = [_block(item, paint) for item in diagnostics]
     texts = ["\n".join(block) + "\n" for block in blocks]
     return "\n".join(texts)
@@ -50,6 +50,11 @@ def details(item: Diagnostic) -> Iterator[str]:
         yield f"{place}: {label}"
     if item.help:
         yield f"help: {item.help}"
+
+
+def painter(*, color: bool) -> Paint:
+    """What gives a text a style, or leaves it as it is."""
+    return _colored if color else _plain
 
 
 def _plain(text: str, style: str) -> str:

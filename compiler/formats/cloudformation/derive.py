@@ -1,9 +1,10 @@
 """Derive the committed structures: ``python -m compiler.formats.cloudformation.derive``.
 
 CloudFormation publishes a schema of each resource type; cfn-lint ships them, corrected, and is among the development
-requirements. What is kept: types, required properties, enumerations, patterns and bounds. A property that only
-CloudFormation sets is left out, as CloudFormation refuses it; combinations (``anyOf``, ``dependentRequired``) are left
-out too, since an intrinsic function may stand for a property that is absent (``AWS::NoValue``).
+requirements. What is kept: types, required properties, enumerations, patterns and bounds, and which properties are
+fixed, so that another value makes another resource (``createOnlyProperties``). A property that only CloudFormation sets
+is left out, as CloudFormation refuses it; combinations (``anyOf``, ``dependentRequired``) are left out too, since an
+intrinsic function may stand for a property that is absent (``AWS::NoValue``).
 
 It also derives ``compiler/catalog/data/iam_actions.json`` from cfn-lint's copy of AWS' service authorization reference:
 which actions can be limited to a resource. Those that only read are left out.
@@ -149,7 +150,7 @@ def derived(resource_type: str, manager: Any) -> Raw:
     """The file of a type."""
     schema = manager.get_resource_schema(_REGION, resource_type).schema
     definitions = schema.get("definitions", {})
-    read_only = {path.removeprefix("/properties/") for path in schema.get("readOnlyProperties", ())}
+    read_only = set(_paths(schema, "readOnlyProperties"))
     properties = {
         name: converted(child, definitions)
         for name, child in schema["properties"].items()
@@ -164,9 +165,15 @@ def derived(resource_type: str, manager: Any) -> Raw:
         "type": resource_type,
         "source": f"cfn-lint {version('cfn-lint')} (MIT-0), provider schemas of {_REGION}",
         "attributes": sorted(attributes),
+        "fixed": sorted(_paths(schema, "createOnlyProperties")),
         "schema": folded,
         "defs": defs,
     }
+
+
+def _paths(schema: Raw, key: str) -> list[str]:
+    """The paths of properties that a schema lists under a key, like ``LustreConfiguration/DeploymentType``."""
+    return [path.removeprefix("/properties/") for path in schema.get(key, ())]
 
 
 def actions(reference: Raw) -> dict[str, list[str]]:

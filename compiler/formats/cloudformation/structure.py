@@ -18,10 +18,12 @@ DATA = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The properties of a type, and the attributes that ``Fn::GetAtt`` gives."""
+    """The properties of a type, and the attributes that ``Fn::GetAtt`` gives. ``fixed``: properties by their paths, of
+    which another value makes another resource."""
 
     properties: Node
     attributes: tuple[str, ...]
+    fixed: frozenset[str]
 
 
 def file_name(resource_type: str) -> str:
@@ -45,4 +47,4 @@ def structure(resource_type: str) -> Structure | None:
     raw = json.loads(file.read_bytes())
     table = NodeTable(raw["defs"])
     attributes = tuple(raw["attributes"])
-    return Structure(table.node(raw["schema"]), attributes)
+    return Structure(table.node(raw["schema"]), attributes, frozenset(raw["fixed"]))

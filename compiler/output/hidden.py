@@ -1,11 +1,11 @@
-"""Values of a cluster as they may be shown: without credentials, which people put into fields by hand."""
+"""Values as they may be shown: without credentials, which people put into fields by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from compiler.diagnostics.secrets import carried, masked
-from compiler.operate.fields import Item, Steps
+from compiler.output.fields import Item, Steps
 
 _HIDDEN = "***"
 
@@ -17,7 +17,7 @@ def hidden(value: Any, steps: Steps) -> Any:
 
 def _name(steps: Steps) -> str:
     """The name of a field, and of the variable whose value it is."""
-    if steps[-1:] == ("value",) and isinstance(steps[-2], Item):
+    if len(steps) > 1 and steps[-1] == "value" and isinstance(steps[-2], Item):
         return str(steps[-2].value)
     last = steps[-1] if steps else ""
     return last if isinstance(last, str) else ""

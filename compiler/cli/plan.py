@@ -1,0 +1,198 @@
+"""``plan``: what a merge will do, between a revision of git and the working tree."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from compiler.cli.exits import CHANGES, CLEAN, FINDINGS, USAGE
+from compiler.cli.git import Base, BaseError, Repository
+from compiler.cli.output import colored
+from compiler.cli.plan_shown import Merge, printed
+from compiler.cli.settings import command, complain, run_options
+from compiler.cli.streams import UsageError, out
+from compiler.cli.subjects import earlier, revisions, subject
+from compiler.consequences import Change, Place, Revision, compared, in_order
+from compiler.consequences.verdicts import moved
+from compiler.core.jobs.plan import Gang
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.driver import check
+from compiler.emit import MANIFEST
+from compiler.inputs import is_file, is_folder, with_file
+from compiler.model.reading import Reading
+from compiler.outcome import Compilation, Options
+from compiler.places import Route
+from compiler.report import Subject
+from compiler.report.amounts import amounts
+from compiler.simulate.compiled import cluster
+from compiler.simulate.together import MOST_JOBS, forecast
+from compiler.simulate.verdict import Forecast
+
+_FORMATS = ("text", "markdown", "json")
+_NAME = Route(("metadata", "name"))
+
+
+@command
+def run_plan(options: argparse.Namespace) -> int:
+    """``plan``: what a merge will do; exit code 1 if a spec is in error."""
+    if options.format not in _FORMATS:
+        raise UsageError(
+            f"`{options.format}` is no format of `plan`: write one of {', '.join(_FORMATS)}"
+        )
+    try:
+        repository = Repository(Path.cwd())
+        base = repository.base(options.base)
+        with TemporaryDirectory() as folder:
+            root = Path(os.path.realpath(folder))
+            repository.copy(base.commit, _folders(options), root)
+            output = os.path.relpath(
+                os.path.realpath(options.output), os.path.realpath(repository.root)
+            )
+            options.against = root / output
+            options.against.mkdir(parents=True, exist_ok=True)
+            return _Comparison(options, base, root).run()
+    except BaseError as fault:
+        complain([fault.diagnostic])
+        return USAGE
+
+
+def _folders(options: argparse.Namespace) -> list[Path]:
+    """What is read of the base: the working directory, and what is named outside of it."""
+    paths = [Path(path) for path in options.paths]
+    specs = [path if is_folder(path) else path.parent for path in paths]
+    return [Path.cwd(), options.output, *specs]
+
+
+class _Comparison:
+    """The working tree against the files of the base, which are in a folder of their own."""
+
+    def __init__(self, options: argparse.Namespace, base: Base, root: Path) -> None:
+        self._options = options
+        self._base = base
+        self._root = f"{root}{os.sep}"
+        self._settings: Options = run_options(options, explained=True)
+
+    def run(self) -> int:
+        """Compare every cluster, and print; the exit code."""
+        options = self._options
+        done = check(options.paths, self._settings, current=lambda _: None)
+        found = [each for each in done.all() if each.severity is Severity.ERROR]
+        failed = bool(found)
+        merges = []
+        for compilation in done.compilations:
+            if compilation.plan is not None and compilation.spec is not None:
+                merge, notes = self._merge(compilation)
+                merges.append(merge)
+                found += notes
+        found += self._left_out([each.name for each in done.compilations])
+        complain(map(self._renamed, found))
+        if merges or not failed:
+            text = printed(
+                options.format, merges, self._base, color=colored(options), whole=options.verbose
+            )
+            out(text)
+        if failed:
+            return FINDINGS
+        changes = any(merge.changes for merge in merges)
+        return CHANGES if changes and options.detailed_exitcode else CLEAN
+
+    def _merge(self, done: Compilation) -> tuple[Merge, list[Diagnostic]]:
+        before, reason = earlier(done.name, self._settings)
+        old, new = revisions(done, before, self._settings)
+        now = subject(done, self._settings)
+        then = None if before is None else subject(before, self._settings)
+        changes = compared(old, new)
+        if changes and then is not None:
+            changes = in_order([*changes, *_moved(then, now, new)])
+        found = [each for each in done.diagnostics if each.code.startswith("CHG")]
+        merge = Merge(
+            name=done.name,
+            changes=changes,
+            amounts=amounts(then, now, new=not old.files),
+            findings=tuple(map(self._renamed, found)),
+        )
+        return merge, list(self._unread(done, reason))
+
+    def _unread(self, done: Compilation, reason: str) -> Iterator[Diagnostic]:
+        """What of a cluster in the base is not known. ``reason``: why its spec is not."""
+        assert self._settings.against is not None
+        if is_file(self._settings.against / done.name / MANIFEST):
+            if reason:
+                yield _note(
+                    "PLN008",
+                    f"the spec of `{done.name}` in the base is not compiled: lines and costs before are not known",
+                    "nothing; what changes is known by the committed files. A spec that an earlier version took may be "
+                    "in error now",
+                )
+            return
+        spec = os.path.relpath(done.document.span(_NAME).file.name)
+        if is_file(os.path.join(self._at_base(os.getcwd()), spec)):
+            yield _note(
+                "PLN007",
+                f"the base has the spec of `{done.name}`, and no output of it: all of it counts as added",
+                f"commit `{self._settings.output}`, which Flux applies",
+            )
+
+    def _at_base(self, folder: str) -> str:
+        """A folder of the repository, as the base has it."""
+        top = os.path.relpath(os.path.realpath(folder), os.path.realpath(self._base.root))
+        return os.path.join(self._root, top)
+
+    def _left_out(self, names: Sequence[str]) -> Iterator[Diagnostic]:
+        """Clusters of the base that nothing is compiled to, where folders of specs are read."""
+        assert self._settings.against is not None
+        if not any(map(is_folder, self._options.paths)):
+            return
+        for folder in with_file(self._settings.against, MANIFEST):
+            name = Path(folder).name
+            if name not in names:
+                yield _note(
+                    "PLN006",
+                    f"cluster `{name}` of the base has no spec here: it is not compared",
+                    "name its spec too; a cluster that is to go is taken down first: `bootstrap/down.sh`",
+                )
+
+    def _renamed(self, found: Diagnostic) -> Diagnostic:
+        """A finding with files of the base under the names that git gives them."""
+
+        def renamed(text: str) -> str:
+            return text.replace(self._root, f"{self._base.short}:")
+
+        return replace(
+            found,
+            message=renamed(found.message),
+            help=renamed(found.help),
+            notes=tuple(map(renamed, found.notes)),
+        )
+
+
+def _note(code: str, message: str, help: str) -> Diagnostic:
+    return Diagnostic(code, Severity.NOTE, message, help=help)
+
+
+def _moved(then: Subject, now: Subject, new: Revision) -> Iterator[Change]:
+    """Jobs that Kueue would treat otherwise, where both sides can be simulated."""
+    before, after = _forecast(then), _forecast(now)
+    if before is not None and after is not None:
+        yield from moved(before, after, _places(now, new))
+
+
+def _forecast(subject: Subject) -> Forecast | None:
+    reading = Reading(subject.plan, subject.catalog, subject.manifests)
+    if len(reading.works) > MOST_JOBS:
+        return None
+    return forecast(cluster(subject.name, reading))
+
+
+def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
+    """The line of each job in the spec, by its name."""
+    assert revision.document is not None
+    found = {}
+    for job in subject.plan.every(Gang):
+        span = revision.document.span(job.at)
+        found[job.source_name] = Place(span.file.name, span.line, span.column)
+    return found

@@ -1,0 +1,102 @@
+"""What a report or a plan is about: a compilation, and the same cluster as another folder has it committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from compiler.catalog import load_catalog
+from compiler.consequences import Revision
+from compiler.consequences.causes import edited
+from compiler.driver import check
+from compiler.emit import MANIFEST, UNREADABLE
+from compiler.history.committed import Committed
+from compiler.inputs import is_file, read_bytes, real_path
+from compiler.language.load import platform_of
+from compiler.outcome import Compilation, Options
+from compiler.report import Subject
+from compiler.writer import rendered
+
+
+def subject(done: Compilation, options: Options) -> Subject:
+    """The subject of a compilation that has a plan and a spec."""
+    assert done.plan is not None
+    assert done.spec is not None
+    return Subject(
+        done.name,
+        done.spec,
+        done.plan,
+        load_catalog(options.catalog),
+        platform_of(done.document),
+        findings=done.diagnostics,
+        runs=done.runs or (),
+        manifests=done.manifests,
+        steps=done.steps,
+    )
+
+
+def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
+    """The cluster as the folder to compare with has it: by the spec that it was compiled from. Without it, why."""
+    if options.against is None:
+        return None, ""
+    head = options.against / name / MANIFEST
+    if not is_file(head):
+        return None, f"the cluster is not in `{options.against}`, so it is new"
+    try:
+        file = str(json.loads(read_bytes(head))["spec"])
+    except UNREADABLE:
+        return None, f"`{head}` does not say what it was compiled from"
+    base = real_path(options.against.absolute().parent)
+    spec = Path(base) / file
+    if not is_file(spec):
+        return (None, f"not known, since `{file}` is not next to `{options.against}`")
+    before = replace(options, output=options.against, against=None, hold=False)
+    done = check([spec], before, current=lambda _: None)
+    for compilation in done.compilations:
+        has_spec = compilation.plan is not None and compilation.spec is not None
+        if compilation.name == name and has_spec:
+            return compilation, ""
+    return None, f"not known, since `{file}` next to `{options.against}` is in error"
+
+
+def revisions(
+    done: Compilation, before: Compilation | None, options: Options
+) -> tuple[Revision, Revision]:
+    """What is committed, and what a compilation would write. ``before``: the compilation of what is committed, whose
+    files are called as they are from the folder above the output."""
+    folder = f"{options.output}/{done.name}"
+    files = rendered(done, options)
+    committed = Committed(options.committed / done.name).ours()
+    of_old, of_new = edited(before.document, done.document) if before is not None else ((), ())
+    alone = _made_by(committed) == _made_by(files)
+    old = Revision(
+        files=committed,
+        artifacts={} if before is None else {each.path: each for each in before.artifacts},
+        document=None if before is None else before.document,
+        edited=of_old,
+        alone=alone,
+        folder=folder,
+        base=True,
+        root=real_path(options.committed.absolute().parent),
+    )
+    new = Revision(
+        files=files,
+        artifacts={artifact.path: artifact for artifact in done.artifacts},
+        document=done.document,
+        edited=of_new,
+        alone=alone,
+        folder=folder,
+    )
+    return old, new
+
+
+def _made_by(files: Mapping[str, bytes]) -> tuple[Any, ...]:
+    """The version and the facts that a folder was written with, which make files differ without an edit of the spec."""
+    try:
+        head = json.loads(files[MANIFEST])
+        return head["trainyard"], head["facts"]
+    except UNREADABLE:
+        return ()

@@ -1,0 +1,50 @@
+"""Jobs that Kueue would treat otherwise: the simulations of two revisions, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.consequences.change import Action, Change, Consequence, Effect, Field, Place
+from compiler.output.fields import ABSENT
+from compiler.simulate.shown import why
+from compiler.simulate.verdict import Forecast, Verdict
+
+JOB = "job"
+"""The kind of a change that is no object's: what the simulation says of a job."""
+_SOURCE = "trainyard simulate (Kueue 0.19.2)"
+
+
+def moved(before: Forecast, after: Forecast, places: Mapping[str, Place]) -> Iterator[Change]:
+    """Each job of the later revision with another verdict. ``places``: the line of each job, by its name."""
+    earlier = {verdict.job: verdict for verdict in before.verdicts}
+    for verdict in after.verdicts:
+        old = earlier.get(verdict.job)
+        was = words(old) if old is not None else ABSENT
+        now = words(verdict)
+        ended = set(verdict.preempts) - set(old.preempts if old is not None else ())
+        if was != now or ended:
+            yield _change(verdict, was, now, places.get(verdict.job), sorted(ended))
+
+
+def words(verdict: Verdict) -> str:
+    """A verdict in one line."""
+    return f"{verdict.kind} {why(verdict)}".rstrip()
+
+
+def _change(verdict: Verdict, was: object, now: str, at: Place | None, ended: list[str]) -> Change:
+    consequence = Consequence.MOVES_JOBS
+    reason = "if all jobs are submitted at once, Kueue decides otherwise"
+    if ended:
+        names = ", ".join(f"`{name}`" for name in ended)
+        consequence = Consequence.ENDS_JOBS
+        reason = f"if all jobs are submitted at once, Kueue ends {names} for it"
+    field = Field(path="verdict", before=was, after=now, at=at)
+    return Change(
+        action=Action.ADDED if was is ABSENT else Action.CHANGED,
+        effect=Effect(consequence, reason, _SOURCE),
+        object=f"job {verdict.job}",
+        kind=JOB,
+        file="",
+        at=at,
+        fields=(field,),
+    )

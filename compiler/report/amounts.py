@@ -1,0 +1,130 @@
+"""What an edit changes in numbers: USD an hour, devices a pool, nodes of quota a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from compiler.core.queues.spec import QueuesSection
+from compiler.dataclass import dataclass
+from compiler.report.bill import MONTH, Item, Total, bill, total
+from compiler.report.subject import Subject
+
+
+class Amount(NamedTuple):
+    """A number before and after, and of what it is."""
+
+    name: str
+    unit: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """The sums before (``None`` where they are not known) and after, what has no price, and the amounts that differ;
+    none where those before are not known."""
+
+    before: Total | None
+    after: Total
+    without_price: tuple[str, ...]
+    devices: tuple[Amount, ...]
+    quota: tuple[Amount, ...]
+
+
+def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
+    """What differs between two subjects; of a ``new`` cluster all of it. An earlier one that is ``None`` is unknown."""
+    items = bill(after)
+    earlier = [] if before is None else bill(before)
+    known = new or before is not None
+    return Amounts(
+        before=total(earlier, after.spec.region) if known else None,
+        after=total(items, after.spec.region),
+        without_price=tuple(_without_price([*earlier, *items])),
+        devices=_differing(_devices(before), _devices(after)) if known else (),
+        quota=_differing(_quota(before), _quota(after)) if known else (),
+    )
+
+
+def _without_price(items: Sequence[Item]) -> Iterator[str]:
+    names = {item.name for item in items if item.usd is None}
+    yield from sorted(names)
+
+
+_Counts = dict[tuple[str, str], int]
+
+
+def _differing(before: _Counts, after: _Counts) -> tuple[Amount, ...]:
+    keys = dict.fromkeys((*after, *before))
+    both = [Amount(*key, before.get(key, 0), after.get(key, 0)) for key in keys]
+    return tuple(amount for amount in both if amount.before != amount.after)
+
+
+def _devices(subject: Subject | None) -> _Counts:
+    """Accelerators that a pool has at most; nodes, where it has none. Of several types the first counts."""
+    counts: _Counts = {}
+    for pool in subject.pools() if subject is not None else ():
+        assert subject is not None
+        instance = subject.catalog.instance(pool.instance_types[0])
+        if instance is not None and instance.accelerators and instance.accelerator:
+            unit, each = instance.accelerator, instance.accelerators
+        else:
+            unit, each = f"{pool.instance_types[0]} nodes", 1
+        counts[pool.name, unit] = pool.nodes.max * each
+    return counts
+
+
+def _quota(subject: Subject | None) -> _Counts:
+    """Nodes of each pool that a queue has for itself."""
+    counts: _Counts = {}
+    if subject is None:
+        return counts
+    for queue in QueuesSection.of(subject.spec).queues:
+        for quota in queue.quota:
+            counts[queue.name, f"nodes of {quota.pool}"] = quota.nodes
+    return counts
+
+
+def lines(found: Amounts) -> Iterator[str]:
+    """A line each for cost, devices and quota, of what differs."""
+    cost = _cost(found)
+    if cost:
+        yield cost
+    if found.devices:
+        yield f"devices: {', '.join(map(_device, found.devices))}"
+    if found.quota:
+        yield f"quota: {', '.join(map(_share, found.quota))}"
+
+
+def _cost(found: Amounts) -> str:
+    old = found.before
+    if old is None:
+        return ""
+    always = _change(old.always, found.after.always)
+    at_most = _change(old.at_most, found.after.at_most)
+    if not always and not at_most:
+        return ""
+    parts = [f"{text} {when}" for text, when in ((always, "always"), (at_most, "at most")) if text]
+    about = "" if found.after.exact and old.exact else " (≈: prices of another Region)"
+    lacking = f", without {', '.join(found.without_price)}" if found.without_price else ""
+    return f"cost: {'; '.join(parts)}{about}{lacking}"
+
+
+def _change(before: float, after: float) -> str:
+    more = round(after - before, 2)
+    if not more:
+        return ""
+    sign = "+" if more > 0 else "−"
+    return f"{sign}${abs(more):,.2f} an hour ({sign}${abs(more) * MONTH:,.0f} a month)"
+
+
+def _device(amount: Amount) -> str:
+    return f"{_signed(amount)} {amount.unit} in pool {amount.name}"
+
+
+def _share(amount: Amount) -> str:
+    return f"{_signed(amount)} {amount.unit} for queue {amount.name}"
+
+
+def _signed(amount: Amount) -> str:
+    return f"{amount.after - amount.before:+,d}".replace("-", "−")

@@ -1,0 +1,473 @@
+"""The command against revisions of a real repository."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import EXAMPLE, ROOT, Command, Run, stand_ins
+
+from compiler.consequences import Consequence
+
+pytestmark = pytest.mark.slow
+
+SPEC = "specs/starter.yaml"
+NODES = ("nodes: {max: 2}", "nodes: {max: 4}")
+
+
+class Repo:
+    """A repository with a spec; what is committed is done by its own git."""
+
+    def __init__(self, folder: Path, trainyard: Command) -> None:
+        self.folder = folder
+        self._trainyard = trainyard
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def git(self, *words: str) -> str:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        command = ["git", *identity, *words]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(self, message: str = "x") -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def run(self, *words: object) -> Run:
+        return self._trainyard(*words, cwd=self.folder)
+
+    def edit(self, old: str, new: str, file: str = SPEC) -> None:
+        path = self.folder / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def plan(self, *words: object) -> Any:
+        done = self.run("plan", "--format", "json", *words)
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+
+@pytest.fixture
+def repo(tmp_path: Path, trainyard: Command) -> Repo:
+    """With one commit of a spec and its output, on ``main``."""
+    repo = Repo(tmp_path / "fleet", trainyard)
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    (repo.folder / "specs").mkdir()
+    shutil.copy(EXAMPLE / SPEC, repo.folder / SPEC)
+    assert repo.run("compile").code == 0
+    repo.commit("first")
+    return repo
+
+
+def objects(found: Any) -> dict[str, str]:
+    """The consequence of each object of the one cluster."""
+    (cluster,) = found["clusters"]
+    return {change["object"]: change["consequence"] for change in cluster["changes"]}
+
+
+def test_without_an_edit_there_is_nothing(repo: Repo) -> None:
+    done = repo.run("plan", "--detailed-exitcode")
+    assert (done.code, done.err) == (0, "")
+    head = repo.git("rev-parse", "HEAD")
+    assert done.out == f"starter: no changes against HEAD ({head[:12]})\n"
+
+
+def test_the_working_tree_is_compared_whether_it_is_committed_or_not(repo: Repo) -> None:
+    """A dirty tree, one that is compiled, and a commit on a branch mean the same for the merge."""
+    first = repo.git("rev-parse", "HEAD")
+    repo.edit(*NODES)
+    dirty = repo.plan("--base", first)
+    assert objects(dirty)["NodePool/l40s"] == "changes cost or quota"
+    assert repo.run("compile").code == 0
+    assert repo.plan("--base", first) == dirty
+    repo.commit("second")
+    assert repo.plan("--base", first) == dirty
+    assert repo.plan("--base", "HEAD")["clusters"][0]["changes"] == []
+    assert repo.plan("--base", "HEAD~1")["clusters"] == dirty["clusters"]
+
+
+def test_text_has_consequences_lines_and_sums(repo: Repo) -> None:
+    repo.edit(*NODES)
+    done = repo.run("plan")
+    assert done.code == 0
+    line = "specs/starter.yaml:11"
+    assert "changes cost or quota\n  ~ NodePool/l40s  platform/nodepool-l40s.yaml\n" in done.out
+    assert f'spec.limits["nvidia.com/gpu"]: "16" → "32"  [{line}]' in done.out
+    assert "devices: +16 L40S in pool l40s" in done.out
+    assert "cost: +$" in done.out
+    assert done.out.rstrip().endswith("to change, 0 to replace, 0 to remove")
+    whole = repo.run("plan", "--verbose").out
+    assert "bootstrap/pools/l40s.md" in whole
+    assert "bootstrap/pools/l40s.md" not in done.out
+
+
+def test_json_has_both_values_and_the_line(repo: Repo) -> None:
+    repo.edit(*NODES)
+    found = repo.plan()
+    assert found["base"] == {"name": "HEAD", "commit": repo.git("rev-parse", "HEAD")}
+    (cluster,) = found["clusters"]
+    assert cluster["name"] == "starter"
+    assert cluster["devices"] == [{"pool": "l40s", "unit": "L40S", "before": 16, "after": 32}]
+    assert cluster["usdAnHour"]["after"]["atMost"] > cluster["usdAnHour"]["before"]["atMost"]
+    (pool,) = [each for each in cluster["changes"] if each["object"] == "NodePool/l40s"]
+    place = {"file": SPEC, "line": 11, "column": 85, "revision": "working tree"}
+    (field,) = pool["fields"]
+    assert (field["path"], field["before"], field["after"]) == (
+        'spec.limits["nvidia.com/gpu"]',
+        "16",
+        "32",
+    )
+    assert field["at"] == {**place, "column": field["at"]["column"]}
+
+
+def test_markdown_is_that_of_the_report(repo: Repo) -> None:
+    repo.edit(*NODES)
+    plan = repo.run("plan", "--format", "markdown").out
+    report = repo.run("report").out
+    title = "## What the merge does"
+    section = plan.partition(title)[2].partition("<details>")[0]
+    assert "`NodePool/l40s`" in section
+    assert section in report
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [((), 0), (("--detailed-exitcode",), 2), (("--detailed",), 2)]
+)
+def test_exit_codes(repo: Repo, words: tuple[str, ...], code: int) -> None:
+    repo.edit(*NODES)
+    assert repo.run("plan", *words).code == code
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--base", "no-such"), 2),
+        (("--base", "no-such", "--detailed-exitcode"), 1),
+        (("--format", "xml"), 2),
+        (("--format", "xml", "--detailed-exitcode"), 1),
+        (("--no-such-option", "--detailed-exitcode"), 1),
+    ],
+)
+def test_an_error_is_never_the_code_of_changes(
+    repo: Repo, words: tuple[str, ...], code: int
+) -> None:
+    assert repo.run("plan", *words).code == code
+
+
+def test_a_spec_in_error_is_said_and_ends_with_1(repo: Repo) -> None:
+    repo.edit("nodes: 2, timeout", "nodes: 3, timeout")
+    done = repo.run("plan")
+    assert done.code == 1
+    assert "error[" in done.err
+
+
+def test_a_submitted_job_is_that_of_the_base(repo: Repo) -> None:
+    """What is committed is the base's: the working tree's output was compiled by nobody yet, or by this branch."""
+    shutil.rmtree(repo.folder / "generated")
+    repo.edit("timeout: 1h", "timeout: 2h")
+    done = repo.run("plan")
+    assert done.code == 1
+    assert "error[RES030]: job `hello` was submitted as `hello-" in done.err
+
+
+def test_a_run_again_joins_the_queue_and_the_earlier_run_goes_on(repo: Repo) -> None:
+    repo.edit("timeout: 1h", "timeout: 2h, rerun: 1")
+    found = repo.plan()
+    (cluster,) = found["clusters"]
+    runs = {each["action"]: each for each in cluster["changes"] if "TrainJob/" in each["object"]}
+    assert runs["added"]["consequence"] == "moves jobs in the queue"
+    assert runs["removed"]["consequence"] == "harmless"
+    assert "prune: disabled" in runs["removed"]["why"]
+
+
+def test_a_job_that_has_to_wait_moves_in_the_queue(repo: Repo) -> None:
+    job = "    - {name: other, nodes: 2, timeout: 1h, image: registry.test/a:1, command: [torchrun, a.py]}\n"
+    path = repo.folder / SPEC
+    path.write_text(path.read_text() + job)
+    found = repo.plan()
+    (cluster,) = found["clusters"]
+    moved = {each["object"]: each for each in cluster["changes"] if each["kind"] == "job"}
+    assert {each["consequence"] for each in moved.values()} == {"moves jobs in the queue"}
+    assert set(moved) == {"job hello", "job other"}
+    assert moved["job other"]["at"]["line"] == 14
+    assert moved["job hello"]["fields"][0]["before"] == "FITS"
+    shown = repo.run("plan", "--format", "markdown").out
+    assert '`` verdict: "FITS" → "FITS ONLY IF' in shown
+
+
+def test_the_page_shows_what_is_printed(repo: Repo) -> None:
+    """The example of docs/plan.md, but for its commit."""
+    page = (ROOT / "docs" / "plan.md").read_text()
+    example = page.partition("```text\n")[2].partition("```")[0]
+    spec = "specs/two-teams.yaml"
+    shutil.copy(EXAMPLE / spec, repo.folder / spec)
+    assert repo.run("compile").code == 0
+    head = repo.commit("two teams")
+    nodes = "nodes: {max: 12}"
+    repo.edit(nodes, "nodes: {max: 14}\n      rootVolume: {size: 500Gi}", spec)
+    shown = repo.run("plan", spec).out.rstrip("\n")
+    base = "the merge base with origin/main (1a2b3c4d5e6f)"
+    assert shown.replace(f"HEAD ({head[:12]})", base) == example.rstrip("\n")
+
+
+def test_the_page_has_every_consequence_in_order() -> None:
+    page = (ROOT / "docs" / "plan.md").read_text()
+    table = page.partition("| consequence | changes that have it |")[2].partition("\n\n")[0]
+    rows = [row.split(" | ")[0].removeprefix("| ") for row in table.strip().splitlines()[1:]]
+    assert rows == [str(each) for each in Consequence]
+
+
+def test_the_page_has_every_key_of_json(repo: Repo) -> None:
+    repo.edit(*NODES)
+    page = (ROOT / "docs" / "plan.md").read_text()
+    for key in _keys(repo.plan()):
+        assert f"`{key}`" in page or f"`{key}[]`" in page or f".{key}[]`" in page, key
+
+
+def _keys(value: Any) -> set[str]:
+    """All keys of a value but those of counts, which are consequences."""
+    if isinstance(value, list):
+        return {key for each in value for key in _keys(each)}
+    if not isinstance(value, dict):
+        return set()
+    found = set(value)
+    for key, inner in value.items():
+        if key not in ("counts", "before", "after"):
+            found |= _keys(inner)
+    return found
+
+
+# --- the report
+
+
+def test_the_report_says_what_the_merge_does(repo: Repo) -> None:
+    assert "What the merge does" not in repo.run("report").out
+    repo.edit("nodes: {max: 2}", "nodes: {max: 4}, labels: {a: b}")
+    section = repo.run("report").out.partition("## What the merge does")[2].partition("\n## ")[0]
+    assert "| replaces nodes | 1 |" in section
+    assert "- **replaces nodes**: `~` `NodePool/l40s`: its nodes drift" in section
+    assert "[specs/starter.yaml:11]" in section
+
+
+def test_the_report_of_a_new_cluster_only_counts(repo: Repo) -> None:
+    shutil.copytree(repo.folder / "generated", repo.folder / "before")
+    shutil.rmtree(repo.folder / "before" / "starter")
+    done = repo.run("report", "--against", "before")
+    section = done.out.partition("## What the merge does")[2].partition("\n## ")[0]
+    assert "The cluster is new: all of it is added." in section
+    assert "| moves jobs in the queue | " in section
+    assert "TrainJob" not in section
+
+
+# --- revisions
+
+
+def test_an_unknown_revision(repo: Repo) -> None:
+    done = repo.run("plan", "--base", "origin/main")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error[PLN003]: `origin/main` is no revision of this repository\n")
+
+
+@pytest.mark.parametrize("ref", ["-x", "--help", ""])
+def test_a_revision_is_no_option_of_git(repo: Repo, ref: str) -> None:
+    done = repo.run("plan", f"--base={ref}")
+    assert (done.code, done.out) == (2, "")
+    assert "error[PLN003]" in done.err
+
+
+def test_no_repository(tmp_path: Path, trainyard: Command, monkeypatch: Any) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    (tmp_path / "specs").mkdir()
+    shutil.copy(EXAMPLE / SPEC, tmp_path / SPEC)
+    done = trainyard("plan", cwd=tmp_path)
+    assert done.code == 2
+    assert "error[PLN002]" in done.err
+    assert "git: fatal: not a git repository" in done.err
+
+
+def test_no_git(repo: Repo, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    done = repo.run("plan")
+    assert done.code == 2
+    assert "error[PLN001]: git is not installed" in done.err
+
+
+def test_a_repository_without_a_commit(tmp_path: Path, trainyard: Command) -> None:
+    repo = Repo(tmp_path, trainyard)
+    repo.git("init", "--quiet")
+    (repo.folder / "specs").mkdir()
+    shutil.copy(EXAMPLE / SPEC, repo.folder / SPEC)
+    done = repo.run("plan")
+    assert done.code == 2
+    assert "error[PLN003]: `HEAD` is no revision" in done.err
+
+
+def test_the_merge_base_is_what_a_pull_request_is_compared_with(
+    repo: Repo, tmp_path: Path, trainyard: Command
+) -> None:
+    """Commits that the default branch has since are not of this branch."""
+    clone = Repo(tmp_path / "clone", trainyard)
+    clone.git("clone", "--quiet", str(repo.folder), ".")
+    clone.git("checkout", "--quiet", "-b", "more-nodes")
+    clone.edit(*NODES)
+    assert clone.run("compile").code == 0
+    clone.commit("more nodes")
+    repo.edit("region: us-west-2\n", "region: us-west-2\n  tags: {a: b}\n")
+    assert repo.run("compile").code == 0
+    repo.commit("tags")
+    clone.git("fetch", "--quiet")
+    found = clone.plan()
+    assert found["base"]["name"] == "the merge base with origin/main"
+    assert "EC2NodeClass/l40s" not in objects(found)
+    assert objects(found)["NodePool/l40s"] == "changes cost or quota"
+
+
+def test_a_shallow_clone(repo: Repo, tmp_path: Path, trainyard: Command) -> None:
+    repo.edit(*NODES)
+    assert repo.run("compile").code == 0
+    repo.commit("more nodes")
+    clone = Repo(tmp_path / "clone", trainyard)
+    clone.git("clone", "--quiet", "--depth", "1", f"file://{repo.folder}", ".")
+    done = clone.run("plan", "--base", "HEAD~1")
+    assert done.code == 2
+    assert "error[PLN003]" in done.err
+    clone.git("checkout", "--quiet", "--orphan", "other")
+    clone.commit("without history")
+    done = clone.run("plan")
+    assert done.code == 2
+    assert "error[PLN004]: HEAD and `origin/main` share no commit that is here" in done.err
+    assert clone.plan("--base", "origin/main")["clusters"][0]["changes"] == []
+
+
+def test_a_remote_without_a_known_branch(repo: Repo) -> None:
+    """CI that fetched the pull request alone: no changes against HEAD would be wrong."""
+    repo.git("remote", "add", "origin", "https://git.test/fleet")
+    done = repo.run("plan")
+    assert done.code == 2
+    assert "error[PLN004]: which branch this is merged into is not known here" in done.err
+
+
+def test_from_before_the_spec_existed(repo: Repo) -> None:
+    second = EXAMPLE / "specs" / "two-teams.yaml"
+    shutil.copy(second, repo.folder / "specs" / second.name)
+    found = repo.plan()
+    clusters = {each["name"]: each for each in found["clusters"]}
+    assert clusters["starter"]["changes"] == []
+    assert clusters["two-teams"]["new"] is True
+    assert clusters["two-teams"]["usdAnHour"]["before"]["always"] == 0
+    assert clusters["two-teams"]["devices"] == [
+        {"pool": "h100", "unit": "H100", "before": 0, "after": 96}
+    ]
+    assert {each["action"] for each in clusters["two-teams"]["changes"]} == {"added"}
+    text = repo.run("plan", "specs/two-teams.yaml").out
+    assert "a new cluster, all of which is added" in text
+
+
+def test_a_renamed_spec_file(repo: Repo) -> None:
+    """Lines of the base are those of the file as it was called there."""
+    repo.git("mv", SPEC, "specs/lab.yaml")
+    repo.edit("timeout: 1h", "timeout: 2h, rerun: 1", "specs/lab.yaml")
+    found = repo.plan()
+    (cluster,) = found["clusters"]
+    places = {
+        (each["action"], each["at"]["file"], each["at"]["revision"])
+        for each in cluster["changes"]
+        if "TrainJob/" in each["object"]
+    }
+    assert places == {("added", "specs/lab.yaml", "working tree"), ("removed", SPEC, "base")}
+
+
+def test_output_that_is_not_committed(tmp_path: Path, trainyard: Command) -> None:
+    repo = Repo(tmp_path, trainyard)
+    repo.git("init", "--quiet")
+    (repo.folder / "specs").mkdir()
+    shutil.copy(EXAMPLE / SPEC, repo.folder / SPEC)
+    (repo.folder / ".gitignore").write_text("generated/\n")
+    assert repo.run("compile").code == 0
+    repo.commit()
+    done = repo.run("plan")
+    assert done.code == 0
+    assert "note[PLN007]: the base has the spec of `starter`, and no output of it" in done.err
+    assert "a new cluster" in done.out
+
+
+def test_a_cluster_that_has_no_spec_any_more(repo: Repo) -> None:
+    repo.edit("name: starter", "name: other")
+    done = repo.run("plan")
+    assert done.code == 0
+    assert "note[PLN006]: cluster `starter` of the base has no spec here" in done.err
+
+
+def test_a_spec_of_the_base_that_is_in_error(repo: Repo) -> None:
+    """Removed objects then have the line of their file, and what differs is found all the same."""
+    text = (repo.folder / SPEC).read_text()
+    (repo.folder / SPEC).write_text(f"{text}  unknown: 1\n")
+    repo.commit("broken")
+    (repo.folder / SPEC).write_text(text.replace("timeout: 1h", "timeout: 2h, rerun: 1"))
+    done = repo.run("plan", "--format", "json")
+    assert "note[PLN008]: the spec of `starter` in the base is not compiled" in done.err
+    (cluster,) = json.loads(done.out)["clusters"]
+    (gone,) = [
+        each
+        for each in cluster["changes"]
+        if each["action"] == "removed" and "TrainJob/" in each["object"]
+    ]
+    assert gone["at"]["file"].startswith("generated/starter/jobs/")
+    assert cluster["usdAnHour"]["before"] is None
+    assert cluster["devices"] == []
+
+
+def test_a_broken_repository(repo: Repo) -> None:
+    for path in (repo.folder / ".git" / "objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            path.write_bytes(b"")
+    done = repo.run("plan")
+    assert done.code == 2
+    assert "error[PLN00" in done.err
+
+
+def test_a_folder_below_the_root(repo: Repo, tmp_path: Path, trainyard: Command) -> None:
+    whole = Repo(tmp_path / "mono", trainyard)
+    whole.git("init", "--quiet")
+    shutil.copytree(repo.folder / "specs", whole.folder / "fleet" / "specs")
+    shutil.copytree(repo.folder / "generated", whole.folder / "fleet" / "generated")
+    whole.commit()
+    inside = Repo(whole.folder / "fleet", trainyard)
+    assert inside.plan()["clusters"][0]["changes"] == []
+    inside.edit(*NODES)
+    found = inside.plan()
+    (pool,) = [e for e in found["clusters"][0]["changes"] if e["object"] == "NodePool/l40s"]
+    assert pool["at"]["file"] == SPEC
+
+
+def test_nothing_in_the_repository_changes(repo: Repo) -> None:
+    repo.edit(*NODES)
+    before = repo.git("status", "--porcelain"), sorted(repo.folder.rglob("*"))
+    assert repo.run("plan").code == 0
+    assert (repo.git("status", "--porcelain"), sorted(repo.folder.rglob("*"))) == before
+
+
+def test_names_of_the_folder_of_the_base_are_never_shown(repo: Repo) -> None:
+    for path in (repo.folder / "generated" / "starter" / "runs").iterdir():
+        path.write_text("{")
+    repo.commit("broken run")
+    done = repo.run("plan")
+    assert "error[CHG008]" in done.err
+    assert "/tmp" not in done.err.replace(str(repo.folder), "")
+
+
+def test_a_git_that_fails(repo: Repo, tmp_path: Path, monkeypatch: Any) -> None:
+    real = shutil.which("git")
+    script = f'#!/bin/sh\ncase "$*" in *ls-tree*) echo "fatal: no tree" >&2; exit 128;; esac\nexec {real} "$@"\n'
+    monkeypatch.setenv("PATH", stand_ins(tmp_path / "bin", {"git": script}))
+    done = repo.run("plan")
+    assert done.code == 2
+    assert "error[PLN005]: git cannot read" in done.err
+    assert "git: fatal: no tree" in done.err
