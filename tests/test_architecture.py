@@ -25,6 +25,8 @@ ORDER = (
     *("platforms.parallelcluster.differences", "platforms.parallelcluster", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
     *("synthesis", "spec", "context"),
+    # memory and time of training, in numbers alone
+    "training",
     # what people say, and what it means on any platform
     *("core.cloud", "core.pods"),
     *("lowering", "lift"),

@@ -134,6 +134,29 @@ def run_simulate(options: argparse.Namespace) -> int:
 
 
 @command
+def run_fit(options: argparse.Namespace) -> int:
+    """``fit``: memory, time and cost of each job's model; exit code 1 if one does not fit, or a spec is in error."""
+    from compiler.cli.fit import explained, fits, printed
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+
+    require_text_or_json(options)
+    settings = run_options(options, explained=True)
+    done = check(options.paths, settings, current=lambda _: None)
+    found = fits(done, settings, options.job)
+    unread = [each for each in done.compilations if each.plan is None]
+    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    if unread or not done.compilations:
+        complain(errors)
+    if options.why is not None:
+        out(explained(found, options.why))
+    elif found or not errors:
+        out(printed(found, options.format))
+    misfits = any(each.has_misfits for each in found)
+    return FINDINGS if misfits or errors else CLEAN
+
+
+@command
 def run_lint(options: argparse.Namespace) -> int:
     """``lint``: manifests that others wrote."""
     from compiler.linter import lint

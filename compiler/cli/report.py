@@ -47,10 +47,10 @@ def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
 def _moved(done: Compilation, options: Options, platform: Platform, policies: Policies) -> str:
     if done.plan is None or done.spec is None:
         return unfinished(done.name, done.diagnostics)
-    here = _subject(done, options)
+    here = subject_of(done, options)
     document, refused = moved(done.document, platform)
     other = check_document(done.name, document, policies, replace(options, hold=False))
-    there = _subject(other, options) if other.plan is not None else None
+    there = subject_of(other, options) if other.plan is not None else None
     return moving(here, platform, refused, other.diagnostics, there)
 
 
@@ -59,7 +59,7 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
         unread = unfinished(done.name, done.diagnostics)
         return Report(unread, f"- **{done.name}**: in error", changed=True)
     changes = compare(done, options)
-    subject = _subject(done, options)
+    subject = subject_of(done, options)
     before, reason = _before(done.name, options)
     subject = replace(
         subject,
@@ -72,7 +72,8 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
     return Report(report(subject), _line(subject), changed=changes.stale or bool(done.diagnostics))
 
 
-def _subject(done: Compilation, options: Options) -> Subject:
+def subject_of(done: Compilation, options: Options) -> Subject:
+    """A cluster as reports see it."""
     assert done.plan is not None
     assert done.spec is not None
     return Subject(
@@ -108,7 +109,7 @@ def _before(name: str, options: Options) -> tuple[Subject | None, str]:
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None
         if compilation.name == name and has_spec:
-            return _subject(compilation, options), ""
+            return subject_of(compilation, options), ""
     return None, f"not known, since `{file}` next to `{options.against}` is in error"
 
 

@@ -1,0 +1,28 @@
+"""What has to divide evenly for a model to be divided among ranks."""
+
+from __future__ import annotations
+
+from compiler.training.setup import Setup
+from compiler.training.shape import Shape
+
+
+def divides(shape: Shape, setup: Setup) -> bool:
+    """Whether heads, layers, sequence, experts and batch divide as the setup says.
+
+    Heads by the tensor degree, layers by the stages, a sequence by twice the context degree (Megatron-LM core_v0.14,
+    megatron/core/transformer/transformer_config.py and megatron/training/arguments.py).
+    """
+    return (
+        shape.heads % setup.tensor == 0
+        and shape.kv_heads % setup.tensor == 0
+        and shape.layers % (setup.pipeline * setup.chunks) == 0
+        and (setup.context == 1 or setup.sequence % (2 * setup.context) == 0)
+        and shape.experts % setup.expert == 0
+        and _batch_divides(setup)
+    )
+
+
+def _batch_divides(setup: Setup) -> bool:
+    if setup.global_batch is None:
+        return True
+    return setup.global_batch % (setup.micro_batch * setup.data) == 0
