@@ -49,7 +49,7 @@ def layer_bytes(shape: Shape) -> float:
 
 def selective_bytes(shape: Shape) -> float:
     """What a layer keeps of a token where cheap operators are recomputed: its input, every second product of matrices,
-    and what attention gives (torchtitan, selective activation checkpointing by operator)."""
+    and what attention gives (torchtitan 004b3148, torchtitan/parallelisms/parallelize_llama.py)."""
     attentions = shape.attention_layers / shape.layers
     of_attention = _HALF * (2 * shape.query + shape.key_value)
     of_ffn = _HALF * (shape.ffn * shape.experts_per_token + shape.hidden)
@@ -175,8 +175,10 @@ def _block(shape: Shape, setup: Setup) -> float:
 
 def buckets(shape: Shape, setup: Setup) -> Part:
     """The buffers in which gradients are reduced where weights are not sharded: 40 million parameters at the least
-    (Megatron Core d98e8a64, ``DistributedDataParallelConfig.bucket_size``), 25 MB in PyTorch's DDP."""
-    source = "Megatron Core d98e8a64, distributed_data_parallel_config.py; PyTorch 2.8, DistributedDataParallel"
+    (Megatron Core d98e8a64, distributed_data_parallel.py), 25 MB in PyTorch's DDP."""
+    source = (
+        "Megatron Core d98e8a64, distributed_data_parallel.py; PyTorch 2.8, DistributedDataParallel"
+    )
     alone = setup.shards == 1
     if setup.sharding == "full" or alone or setup.adapters:
         return _none("communication buffers", source)

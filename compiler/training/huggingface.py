@@ -1,16 +1,17 @@
 """The shape of a model from its ``config.json``, as Hugging Face's transformers writes it.
 
-Names and defaults are those of the configuration classes of transformers 4.57 (``configuration_llama.py`` and others).
+Names and defaults are those of the configuration classes of huggingface/transformers 008e5743, like
+``configuration_llama.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.training.shape import Shape
 
-SOURCE = "transformers 4.57, configuration classes"
+SOURCE = "huggingface/transformers 008e5743, configuration classes"
 
 
 class ConfigError(Exception):
@@ -23,31 +24,36 @@ class ConfigError(Exception):
         self.help = help
 
 
-# Architectures with the keys of Llama, and whether their output layer is the embedding by default.
-_LIKE_LLAMA = {
-    "llama": False,
-    "mistral": False,
-    "qwen2": False,
-    "qwen3": False,
-    "phi3": False,
-    "olmo2": False,
-    "gemma": True,
+class _Family(NamedTuple):
+    """What an architecture with Llama's keys has where its file leaves it out; ``None``: as many as heads, or their
+    part of the width. ``experts``: the key of their number; ``ffn``: that of the inner width."""
+
+    tied: bool = False
+    kv_heads: int | None = None
+    head_size: int | None = None
+    experts: str = ""
+    ffn: str = "intermediate_size"
+
+
+_FAMILIES = {
+    "gemma": _Family(tied=True, kv_heads=16, head_size=256),
+    "llama": _Family(),
+    "mistral": _Family(kv_heads=8),
+    "mixtral": _Family(kv_heads=8, experts="num_local_experts"),
+    "phi3": _Family(),
+    "qwen2": _Family(kv_heads=32),
+    "qwen3": _Family(kv_heads=32, head_size=128),
+    "qwen3_moe": _Family(kv_heads=4, experts="num_experts", ffn="moe_intermediate_size"),
 }
-# Architectures with experts: the keys of their number and of an expert's inner width.
-_WITH_EXPERTS = {
-    "mixtral": ("num_local_experts", "intermediate_size"),
-    "qwen3_moe": ("num_experts", "moe_intermediate_size"),
-}
-ARCHITECTURES = tuple(sorted((*_LIKE_LLAMA, *_WITH_EXPERTS, "gpt2", "gpt_neox", "t5")))
+ARCHITECTURES = tuple(sorted((*_FAMILIES, "gpt2", "gpt_neox", "t5")))
+_MOST = 2**31
 
 
 def shape_of(config: Mapping[str, Any]) -> Shape:
     """The shape that a configuration describes. Raises ``ConfigError``."""
     kind = config.get("model_type")
-    if kind in _LIKE_LLAMA:
-        return _llama(config, tied=_LIKE_LLAMA[kind])
-    if kind in _WITH_EXPERTS:
-        return _experts(config, *_WITH_EXPERTS[kind])
+    if isinstance(kind, str) and kind in _FAMILIES:
+        return _of_family(config, _FAMILIES[kind])
     if kind == "gpt_neox":
         return _gpt_neox(config)
     if kind == "gpt2":
@@ -64,35 +70,37 @@ def shape_of(config: Mapping[str, Any]) -> Shape:
     )
 
 
-def _llama(config: Mapping[str, Any], *, tied: bool, ffn: str = "intermediate_size") -> Shape:
+def _of_family(config: Mapping[str, Any], family: _Family) -> Shape:
     hidden = _number(config, "hidden_size")
     heads = _number(config, "num_attention_heads")
+    experts, per_token = 1, 1
+    if family.experts:
+        _check_layers_are_alike(config)
+        experts = _number(config, family.experts)
+        per_token = _number(config, "num_experts_per_tok")
     return Shape(
         layers=_number(config, "num_hidden_layers"),
         hidden=hidden,
         heads=heads,
-        kv_heads=_number(config, "num_key_value_heads", heads),
-        head_size=_number(config, "head_dim", hidden // heads),
-        ffn=_number(config, ffn),
+        kv_heads=_number(config, "num_key_value_heads", family.kv_heads or heads),
+        head_size=_number(config, "head_dim", family.head_size or hidden // heads),
+        ffn=_number(config, family.ffn),
         vocabulary=_number(config, "vocab_size"),
-        tied=bool(config.get("tie_word_embeddings", tied)),
+        tied=bool(config.get("tie_word_embeddings", family.tied)),
+        experts=experts,
+        experts_per_token=per_token,
     )
 
 
-def _experts(config: Mapping[str, Any], count: str, ffn: str) -> Shape:
-    dense = _llama(config, tied=False, ffn=ffn)
-    return Shape(
-        layers=dense.layers,
-        hidden=dense.hidden,
-        heads=dense.heads,
-        kv_heads=dense.kv_heads,
-        head_size=dense.head_size,
-        ffn=dense.ffn,
-        vocabulary=dense.vocabulary,
-        tied=dense.tied,
-        experts=_number(config, count),
-        experts_per_token=_number(config, "num_experts_per_tok"),
-    )
+def _check_layers_are_alike(config: Mapping[str, Any]) -> None:
+    """Layers without experts among those with them are not in a shape."""
+    for key, plain in (("mlp_only_layers", []), ("decoder_sparse_step", 1)):
+        if config.get(key, plain) not in (None, plain):
+            raise ConfigError(
+                key,
+                f"by its `{key}` some layers have no experts, which is not supported",
+                "remove `config`, and write `parameters`",
+            )
 
 
 def _gpt_neox(config: Mapping[str, Any]) -> Shape:
@@ -153,6 +161,6 @@ def _number(config: Mapping[str, Any], key: str, default: int | None = None) -> 
         value = default
     if value is None:
         raise ConfigError(key, f"it has no `{key}`", "take the file of the model's repository")
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(key, f"its `{key}` is `{value}`", "write a whole number above 0")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:
+        raise ConfigError(key, f"its `{key}` is no size", f"write a whole number of 1 to {_MOST}")
     return value

@@ -79,7 +79,6 @@ class Machine:
 
     ``memory`` is that of an accelerator, ``memory_rate`` its bandwidth, ``peak`` its operations a second by precision,
     dense. ``link`` is what an accelerator sends to others of its node, ``network`` its part of the node's network.
-    ``efficiency`` is the share of the peak that multiplications reach, by precision, from calibration.
     """
 
     accelerator: str

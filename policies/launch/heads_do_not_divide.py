@@ -10,9 +10,8 @@ from compiler.policy.rule import Finding, rule
 def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
     """The heads of a model cannot be divided by its tensor degree.
 
-    Each rank has whole heads, and whole heads of keys and values (Megatron-LM core_v0.14,
-    megatron/core/transformer/transformer_config.py; torchtitan b5bcd76c, torchtitan/models/llama3). The program ends
-    when it starts.
+    Each rank has whole heads, and whole heads of keys and values or a copy of one (Megatron-LM d98e8a64,
+    megatron/core/transformer/transformer_config.py). The program ends when it starts.
 
     ## Fails
 
@@ -20,7 +19,7 @@ def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
           headSize: 128, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
 
         jobs: [{name: llama, model: {sharding: full, parallel: {tensor: 8}, shape: {layers: 32, hidden: 4096, heads: 32,
-          kvHeads: 4, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
+          kvHeads: 6, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
 
     ## Passes
 
@@ -30,11 +29,15 @@ def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
     run = state.run
     if run is None:
         return
-    heads = {"heads": run.shape.heads, "heads of keys and values": run.shape.kv_heads}
-    for what, count in heads.items():
-        if count % state.tensor:
+    degree = state.tensor
+    for what, count in (
+        ("heads", run.shape.heads),
+        ("heads of keys and values", run.shape.kv_heads),
+    ):
+        is_copied = what != "heads" and degree % count == 0
+        if count % degree and not is_copied:
             yield Finding(
-                f"the model of job `{state.name}` has {count} {what}, and {state.tensor} ranks divide each layer",
+                f"the model of job `{state.name}` has {count} {what}, and {degree} ranks divide each layer",
                 state.where("tensor"),
                 label="no whole head for each rank",
                 help=f"write a `tensor` that divides {count}",

@@ -29,6 +29,7 @@ _KEYS = {
     "experts_per_token": "expertsPerToken",
 }
 _NEEDED = ("layers", "hidden", "heads", "ffn", "vocabulary")
+_TAKE_IT = "take the `config.json` of the model's repository"
 _TOLERANCE = 0.05
 """How far `parameters` may be from those of the shape: names are rounded, biases and norms are not counted."""
 
@@ -107,19 +108,15 @@ def _of_file(context: Context, path: str, at: Route) -> Shape | None:
         return None  # which is reported
     try:
         config = json.loads("\n".join(text.lines))
-    except ValueError as fault:
-        line = getattr(fault, "lineno", 1) - 1
-        context.fault(
-            "RES370",
-            f"`{path}` is not JSON: {fault}",
-            _line(at, line, len(text.lines)),
-            "take the file of the model's repository",
-        )
+    except json.JSONDecodeError as fault:
+        place = _line(at, fault.lineno - 1, len(text.lines))
+        context.fault("RES370", f"`{path}` is not JSON: {fault}", place, _TAKE_IT)
+        return None
+    except (ValueError, RecursionError):
+        context.fault("RES370", f"`{path}` is no JSON that can be read", at, _TAKE_IT)
         return None
     if not isinstance(config, dict):
-        context.fault(
-            "RES370", f"`{path}` is no mapping", at, "take the file of the model's repository"
-        )
+        context.fault("RES370", f"`{path}` is no mapping", at, _TAKE_IT)
         return None
     try:
         return shape_of(config)
@@ -169,8 +166,12 @@ def _compare(context: Context, model: Model, shape: Shape, at: Route) -> None:
         return
     context.doubt(
         "RES374",
-        f"the model has {model.size:.3g} parameters, and its sizes make {count:.3g}",
+        f"the model has {_billions(model.size)} parameters, and its sizes make {_billions(count)}",
         at / "parameters",
-        f"remove it, or write `{count:.4g}`",
+        f"remove it, or write `{_billions(count)}`",
         source="Megatron-LM d98e8a64, megatron/training/theoretical_memory_usage.py",
     )
+
+
+def _billions(count: float) -> str:
+    return f"{count / 1e9:.3g}e9"
