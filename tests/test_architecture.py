@@ -272,6 +272,17 @@ def test_a_check_does_not_import_the_simulation() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> None:
+    code = (
+        "import sys\nfrom compiler.cli.main import main\n"
+        "sys.argv = ['trainyard', 'check', 'specs/two-teams.yaml', '-q', '--no-cache']\n"
+        "assert main() == 0\n"
+        "print(*(name for name in sys.modules if name.startswith('compiler.training')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
 def test_imports_go_down() -> None:
     """No room imports one that stands after it, whatever the import looks like: so there is no circle of rooms."""
     wrong = []

@@ -176,7 +176,7 @@ def _held(
     if model.batch is not None and not on_cpus:
         from compiler.core.jobs.training import run_of, smaller_than
 
-        run = run_of(context, job, count, ranks)
+        run = run_of(context, job, bytes_of_a_parameter(model).parts, count=count, ranks=ranks)
         smaller = smaller_than(run)
     return TrainingState(
         at=job.at,

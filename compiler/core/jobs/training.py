@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from compiler.catalog.accelerators import memory_rate, pcie_rate, peaks
 from compiler.context import Context
 from compiler.core.jobs.job import Job
-from compiler.core.jobs.model import bytes_of_a_parameter
 from compiler.core.jobs.sizes import shape_of_model
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.training.changes import smallest_change
@@ -23,10 +22,13 @@ _GIGA = 1e9
 _BITS = 8
 
 
-def run_of(context: Context, job: Job, count: int, ranks: int) -> Run | None:
+def run_of(
+    context: Context, job: Job, bytes_each: tuple[int, int, int], *, count: int, ranks: int
+) -> Run | None:
     """The job on its pool; ``None`` where the shape or the batch is not known.
 
-    ``count``: the accelerators of a node; ``ranks``: its ranks, of which several may share one.
+    ``bytes_each``: of one parameter's weights, gradients and optimizer; ``count``: the accelerators of a node;
+    ``ranks``: its ranks, of which several may share one.
     """
     model = job.spec.model
     if model is None or model.batch is None or not count:
@@ -42,7 +44,7 @@ def run_of(context: Context, job: Job, count: int, ranks: int) -> Run | None:
     ]
     return Run(
         shape=shape,
-        setup=_setup(model, model.batch, job.spec.nodes * ranks),
+        setup=_setup(model, model.batch, bytes_each, job.spec.nodes * ranks),
         place=place,
         nodes=job.spec.nodes,
         tokens=model.batch.tokens,
@@ -64,16 +66,16 @@ def _takes(pool: Pool) -> bool:
     return bool(instance.gpus and instance.accelerator_memory_mib) and pool.spec.gpu_sharing is None
 
 
-def _setup(model: Model, batch: Batch, ranks: int) -> Setup:
+def _setup(model: Model, batch: Batch, bytes_each: tuple[int, int, int], ranks: int) -> Setup:
     parallel = model.parallel
     degrees = _degrees(parallel)
     of_model = degrees["tensor"] * degrees["pipeline"] * degrees["context"]
-    each = bytes_of_a_parameter(model)
+    weights, gradients, optimizer = bytes_each
     return Setup(
         precision=model.precision,
-        weight_bytes=each.weights,
-        gradient_bytes=each.gradients,
-        optimizer_bytes=each.optimizer,
+        weight_bytes=weights,
+        gradient_bytes=gradients,
+        optimizer_bytes=optimizer,
         trained=model.trainable,
         sharding=model.sharding,
         offload=model.offload,
