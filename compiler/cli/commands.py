@@ -144,16 +144,16 @@ def run_fit(options: argparse.Namespace) -> int:
     settings = run_options(options, explained=True)
     done = check(options.paths, settings, current=lambda _: None)
     found = fits(done, settings, options.job)
-    unread = [each for each in done.compilations if each.plan is None]
-    errors = [each for each in done.all() if each.severity is Severity.ERROR]
-    if unread or not done.compilations:
-        complain(errors)
+    # What else is wrong with a spec is for `check`, unless nothing can be computed for it.
+    unread = not done.compilations or any(each.plan is None for each in done.compilations)
+    if unread:
+        complain([each for each in done.all() if each.severity is Severity.ERROR])
     if options.why is not None:
         out(explained(found, options.why))
-    elif found or not errors:
+    elif found:
         out(printed(found, options.format))
     misfits = any(each.has_misfits for each in found)
-    return FINDINGS if misfits or errors else CLEAN
+    return FINDINGS if misfits or unread else CLEAN
 
 
 @command

@@ -8,10 +8,10 @@ from typing import Any
 from compiler.cli.output import as_json
 from compiler.cli.report import subject_of
 from compiler.cli.streams import UsageError
-from compiler.core.jobs.plan import TrainingState
+from compiler.dataclass import dataclass
 from compiler.diagnostics.near import meant
 from compiler.outcome import Options, Outcome
-from compiler.report.models import Estimate, between, estimates
+from compiler.report.models import Estimate, between, estimates, states_of
 from compiler.training.advice import advice
 from compiler.training.part import Part
 from compiler.training.run import Run
@@ -19,13 +19,13 @@ from compiler.training.run import Run
 _GIB = 1024**3
 
 
+@dataclass(frozen=True, slots=True)
 class Fit:
     """The estimates of a cluster, and the jobs with a model of which too little is known."""
 
-    def __init__(self, cluster: str, found: Sequence[Estimate], unknown: Sequence[str]) -> None:
-        self.cluster = cluster
-        self.found = found
-        self.unknown = unknown
+    cluster: str
+    found: Sequence[Estimate]
+    unknown: Sequence[str]
 
     @property
     def has_misfits(self) -> bool:
@@ -41,7 +41,7 @@ def fits(done: Outcome, options: Options, job: str | None) -> list[Fit]:
         if compilation.plan is None or compilation.spec is None:
             continue
         known = list(estimates(subject_of(compilation, options)))
-        states = compilation.plan.of(TrainingState)
+        states = states_of(compilation.plan)
         unknown = [state.name for state in states if state.run is None]
         names.update(estimate.state.name for estimate in known)
         names.update(unknown)
@@ -66,7 +66,7 @@ def printed(found: Sequence[Fit], format: str) -> str:
             lines += [*_text(each.cluster, estimate), ""]
         for name in each.unknown:
             lines += [
-                f"{name} in {each.cluster}: not known without `batch`, and `shape` or `config`",
+                f"{name} in {each.cluster}: not known without accelerators, `batch`, and `shape` or `config`",
                 "",
             ]
     if not lines:

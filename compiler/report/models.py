@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
+from compiler.plan import Plan
 from compiler.report.bill import Item
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
@@ -58,9 +59,15 @@ class Estimate:
         return None if seconds is None else seconds / _DAY
 
 
+def states_of(plan: Plan) -> list[TrainingState]:
+    """The jobs with a model, those too that wait for the first build of their image."""
+    waiting = [node for node in plan.waiting if isinstance(node, TrainingState)]
+    return [*plan.of(TrainingState), *waiting]
+
+
 def estimates(subject: Subject) -> Iterator[Estimate]:
     """The jobs whose shape and batch are known."""
-    states = [state for state in subject.plan.of(TrainingState) if state.run is not None]
+    states = [state for state in states_of(subject.plan) if state.run is not None]
     if not states:
         return
     items = subject.platform.reported().costs(subject)

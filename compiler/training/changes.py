@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from compiler.training.divisions import divides
 from compiler.training.run import Place, Run
 from compiler.training.setup import Setup
+from compiler.training.states import on_host
 
 _MOST_AT_ONCE = 3
 _EIGHT_BIT = 6  # an fp32 copy of the weights and two moments of 8 bits
@@ -234,5 +235,7 @@ def _is_possible(run: Run, setup: Setup, place: Place) -> bool:
     if setup.offload is not None:
         least = _LEAST_FOR_OFFLOAD[setup.offload]
         if _ORDER.index(setup.sharding) < _ORDER.index(least):
+            return False
+        if on_host(run.shape, setup) * place.ranks > place.host:
             return False
     return divides(run.shape, setup)

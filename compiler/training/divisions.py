@@ -19,6 +19,7 @@ def divides(shape: Shape, setup: Setup) -> bool:
         and shape.layers % (setup.pipeline * setup.chunks) == 0
         and (setup.context == 1 or setup.sequence % (2 * setup.context) == 0)
         and shape.experts % setup.expert == 0
+        and setup.ranks // setup.pipeline % setup.expert == 0
         and _batch_divides(setup)
     )
 

@@ -12,7 +12,7 @@ from compiler.training.shape import Shape
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Nodes of a pool: ``ranks`` of each, ``nodes`` at the most. ``memory``: the bytes of an accelerator that a rank
-    has."""
+    has; ``host``: those of a node that the job has."""
 
     pool: str
     instance: str
@@ -20,6 +20,7 @@ class Place:
     ranks: int
     nodes: int
     memory: int
+    host: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

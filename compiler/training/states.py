@@ -58,12 +58,27 @@ def held(shape: Shape, setup: Setup, what: str) -> float:
     """The parameters of which a rank holds weights, gradients or optimizer; 0 where the host does."""
     if what in _OFFLOADED[setup.offload]:
         return 0
+    return _share(shape, setup, what)
+
+
+def on_host(shape: Shape, setup: Setup) -> float:
+    """The bytes that a rank keeps in the memory of its node."""
+    sizes = {
+        "weights": setup.weight_bytes,
+        "gradients": setup.gradient_bytes,
+        "optimizer": setup.optimizer_bytes,
+    }
+    return sum(_share(shape, setup, what) * sizes[what] for what in _OFFLOADED[setup.offload])
+
+
+def _share(shape: Shape, setup: Setup, what: str) -> float:
+    """The parameters of which a rank has weights, gradients or optimizer, wherever they are."""
     dense = dense_parameters(shape, setup)
     experts = expert_parameters(shape, setup)
     if what in _SHARDED[setup.sharding]:
         dense /= setup.shards
         # Ranks that hold different experts share none of them.
-        experts /= max(1, setup.shards * setup.tensor / (setup.tensor * setup.expert))
+        experts /= max(1, setup.shards / setup.expert)
     local = dense + experts
     if what == "weights" or setup.trained is None:
         return local

@@ -94,7 +94,7 @@ def test_a_model_without_shape_is_not_known(tmp_path: Path, trainyard: Command) 
     done = trainyard("fit", "lab.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (
         0,
-        "train in lab: not known without `batch`, and `shape` or `config`\n",
+        "train in lab: not known without accelerators, `batch`, and `shape` or `config`\n",
     )
 
 

@@ -38,8 +38,7 @@ def two_teams(folder: Path, *jobs: dict[str, Any], **parts: Any) -> Compilation:
     data = copy.deepcopy(TWO_TEAMS)
     first = data["spec"]["jobs"][0]
     data["spec"]["jobs"] = [
-        {key: value for key, value in {**first, **job}.items() if value is not None}
-        for job in jobs
+        {key: value for key, value in {**first, **job}.items() if value is not None} for job in jobs
     ]
     data["spec"] |= parts
     path = folder / "spec.yaml"

@@ -15,7 +15,13 @@ from training.test_memory import LLAMA
 
 def run(nodes: int = 1, most: int = 4, **fields: Any) -> Run:
     place = Place(
-        pool="h100", instance="p5.48xlarge", machine=H100, ranks=8, nodes=most, memory=H100.memory
+        pool="h100",
+        instance="p5.48xlarge",
+        machine=H100,
+        ranks=8,
+        nodes=most,
+        memory=H100.memory,
+        host=2 * 1024**4,
     )
     of_model = fields.get("tensor", 1) * fields.get("pipeline", 1) * fields.get("context", 1)
     setup = Setup(**{"sequence": 8192, "sharding": "full", "data": nodes * 8 // of_model, **fields})
@@ -68,6 +74,7 @@ def test_another_pool_of_the_spec_is_a_change_of_its_own() -> None:
         ranks=8,
         nodes=1,
         memory=larger.memory,
+        host=2 * 1024**4,
     )
     small = run(most=1, recomputation="full", fused_loss=True, sequence=131072)
     assert small.verdict == "does not fit"
@@ -102,3 +109,14 @@ def test_no_time_is_computed_where_a_speed_is_not_known() -> None:
     assert job.step() is None
     assert "A10G" in job.untimed
     assert fastest(job) is None
+
+
+def test_nothing_is_offloaded_that_the_node_does_not_hold() -> None:
+    """A model of 70e9 parameters has 16 bytes of each on one node, more than a terabyte."""
+    larger = replace(LLAMA, layers=320)
+    job = run(most=1, sequence=512, fused_loss=True, recomputation="full")
+    for host, offloads in ((256 * 1024**3, False), (4 * 1024**4, True)):
+        job = replace(job, shape=larger, place=replace(job.place, host=host))
+        found = smallest_change(job)
+        offloaded = found is not None and found.run.setup.offload is not None
+        assert offloaded == offloads

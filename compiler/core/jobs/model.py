@@ -176,7 +176,8 @@ def _held(
     if model.batch is not None and not on_cpus:
         from compiler.core.jobs.training import run_of, smaller_than
 
-        run = run_of(context, job, bytes_of_a_parameter(model).parts, count=count, ranks=ranks)
+        each = bytes_of_a_parameter(model).parts
+        run = run_of(context, job, each, count=count, ranks=ranks, host=host_memory)
         smaller = smaller_than(run)
     return TrainingState(
         at=job.at,

@@ -42,6 +42,14 @@ def with_parameters(context: Context, job: Job, at: Route) -> Job:
     shape = shape_of_model(context, model, at / "model")
     if shape is None:
         return job
+    trained = model.trainable
+    if trained is not None and trained > shape.parameters:
+        context.fault(
+            "RES375",
+            f"{_billions(trained)} parameters are trained, and the model has {_billions(shape.parameters)}",
+            at / "model" / "trainable",
+            "write how many of them are trained, or remove it: all are",
+        )
     if model.parameters is None:
         target = f"job/{job.name}"
         count = shape.parameters

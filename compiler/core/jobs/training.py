@@ -9,6 +9,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.sizes import shape_of_model
 from compiler.core.pools.pools import Pool, resolve_pools
+from compiler.places import Route
 from compiler.training.changes import smallest_change
 from compiler.training.run import Place, Run
 from compiler.training.setup import Machine, Setup
@@ -23,12 +24,18 @@ _BITS = 8
 
 
 def run_of(
-    context: Context, job: Job, bytes_each: tuple[int, int, int], *, count: int, ranks: int
+    context: Context,
+    job: Job,
+    bytes_each: tuple[int, int, int],
+    *,
+    count: int,
+    ranks: int,
+    host: int,
 ) -> Run | None:
     """The job on its pool; ``None`` where the shape or the batch is not known.
 
     ``bytes_each``: of one parameter's weights, gradients and optimizer; ``count``: the accelerators of a node;
-    ``ranks``: its ranks, of which several may share one.
+    ``ranks``: its ranks, of which several may share one; ``host``: the bytes of a node's memory that the job has.
     """
     model = job.spec.model
     if model is None or model.batch is None or not count:
@@ -36,15 +43,28 @@ def run_of(
     shape = shape_of_model(context, model, job.at / "model")
     if shape is None:
         return None
-    place = _place(job.pool, count, ranks)
+    micro, of_step = _batch(context, job, model.batch)
+    place = _place(job.pool, count=count, ranks=ranks, host=host)
     others = [
-        _place(pool, pool.instance.accelerators, pool.instance.accelerators)
+        _place(
+            pool,
+            count=pool.instance.accelerators,
+            ranks=pool.instance.accelerators,
+            host=pool.instance.memory_mib * _MIB,
+        )
         for pool in context.once(resolve_pools).values()
         if pool.name != job.pool.name and _takes(pool)
     ]
     return Run(
         shape=shape,
-        setup=_setup(model, model.batch, bytes_each, job.spec.nodes * ranks),
+        setup=_setup(
+            model,
+            bytes_each,
+            ranks=job.spec.nodes * ranks,
+            sequence=model.batch.sequence_length,
+            micro=micro,
+            of_step=of_step,
+        ),
         place=place,
         nodes=job.spec.nodes,
         tokens=model.batch.tokens,
@@ -66,7 +86,40 @@ def _takes(pool: Pool) -> bool:
     return bool(instance.gpus and instance.accelerator_memory_mib) and pool.spec.gpu_sharing is None
 
 
-def _setup(model: Model, batch: Batch, bytes_each: tuple[int, int, int], ranks: int) -> Setup:
+def _batch(context: Context, job: Job, batch: Batch) -> tuple[int, int | None]:
+    """The samples of a pass and of a step; DeepSpeed's configuration says them too."""
+    micro, of_step = batch.micro_batch_size, batch.global_batch_size
+    given = job.spec.deepspeed
+    if given is not None:
+        at = job.at / "model" / "batch"
+        micro = _agreed(context, at / "microBatchSize", micro, given.micro_batch_size)
+        of_step = _agreed(context, at / "globalBatchSize", of_step, given.train_batch_size)
+    return micro or 1, of_step
+
+
+def _agreed(context: Context, at: Route, said: int | None, of_deepspeed: int | None) -> int | None:
+    """What either says; a fault where both say something else."""
+    if said is None or of_deepspeed is None:
+        return said or of_deepspeed
+    if said != of_deepspeed:
+        context.fault(
+            "RES376",
+            f"`{at[-1]}` is {said}, and `deepspeed` has {of_deepspeed}",
+            at,
+            "remove it: it is derived from `deepspeed`",
+        )
+    return said
+
+
+def _setup(
+    model: Model,
+    bytes_each: tuple[int, int, int],
+    *,
+    ranks: int,
+    sequence: int,
+    micro: int,
+    of_step: int | None,
+) -> Setup:
     parallel = model.parallel
     degrees = _degrees(parallel)
     of_model = degrees["tensor"] * degrees["pipeline"] * degrees["context"]
@@ -80,9 +133,9 @@ def _setup(model: Model, batch: Batch, bytes_each: tuple[int, int, int], ranks: 
         sharding=model.sharding,
         offload=model.offload,
         data=max(1, ranks // of_model),
-        micro_batch=batch.micro_batch_size,
-        global_batch=batch.global_batch_size,
-        sequence=batch.sequence_length,
+        micro_batch=micro,
+        global_batch=of_step,
+        sequence=sequence,
         recomputation=model.recomputation,
         fused_loss=model.fused_loss,
         **degrees,
@@ -101,7 +154,7 @@ def _degrees(parallel: Parallel | None) -> dict[str, int]:
     }
 
 
-def _place(pool: Pool, count: int, ranks: int) -> Place:
+def _place(pool: Pool, *, count: int, ranks: int, host: int) -> Place:
     memory = pool.accelerator_memory_mib * _MIB
     return Place(
         pool=pool.name,
@@ -110,6 +163,7 @@ def _place(pool: Pool, count: int, ranks: int) -> Place:
         ranks=ranks,
         nodes=pool.nodes,
         memory=memory * count // ranks,
+        host=host,
     )
 
 

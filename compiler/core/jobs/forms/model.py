@@ -87,12 +87,15 @@ class Batch(SpecModel):
     """What a step takes, so that activations and the time of a step can be computed."""
 
     sequence_length: Size = Field(description="The tokens of a sample.", examples=[8192])
-    micro_batch_size: Size = Field(
-        1, description="The samples that a rank takes forward and backward at once.", examples=[2]
+    micro_batch_size: Size | None = Field(
+        None,
+        description="The samples that a rank takes forward and backward at once; derived: that of `deepspeed`, or 1.",
+        examples=[2],
     )
     global_batch_size: Size | None = Field(
         None,
-        description="The samples of a step of all ranks; unset: one pass, or one for each pipeline stage.",
+        description="The samples of a step of all ranks; derived: that of `deepspeed`, or one pass, with a pipeline "
+        "one for each stage.",
         examples=[512],
     )
     tokens: Count | None = Field(
