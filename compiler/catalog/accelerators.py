@@ -45,9 +45,3 @@ def pcie_rate() -> float:
     """Bytes a second, one way, between accelerators without NVLink."""
     rate: float = _data()["pcie_gb_s"]
     return rate * _GIGA
-
-
-def source(accelerator: str) -> str:
-    """Where the facts of an accelerator are from."""
-    said: str = _data()["accelerators"][accelerator]["source"]
-    return said

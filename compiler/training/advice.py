@@ -30,7 +30,7 @@ def advice(run: Run) -> Iterator[str]:
     other = faster.run.step()
     assert other is not None, "it was compared by its time"
     saved = 1 - other.middle / other.tokens * step.tokens / step.middle
-    yield f"{faster.text} takes {saved:.0%} less time for a token and fits, by the same formulas"
+    yield f"with {faster.text} a token takes {saved:.0%} less time and the model fits, by the same formulas"
 
 
 def _of_parts(run: Run, step: Step) -> Iterator[str]:

@@ -33,8 +33,3 @@ def efficiency(accelerator: str, precision: str) -> Efficiency:
     if precision == "fp16":
         precision = "bf16"
     return _CALIBRATED.get((name, precision), _ASSUMED)
-
-
-def is_calibrated(accelerator: str, precision: str) -> bool:
-    """Whether a published measurement stands behind it."""
-    return efficiency(accelerator, precision) != _ASSUMED

@@ -13,7 +13,7 @@ from compiler.training.activations import (
     unsharded,
     working_layer,
 )
-from compiler.training.part import Part, least, middle, most
+from compiler.training.part import Part, least, most
 from compiler.training.setup import Setup
 from compiler.training.shape import Shape
 from compiler.training.states import gradients, optimizer, weights
@@ -31,11 +31,6 @@ class Memory:
     def least(self) -> float:
         """The lower end."""
         return least(self.parts)
-
-    @property
-    def middle(self) -> float:
-        """The estimate."""
-        return middle(self.parts)
 
     @property
     def most(self) -> float:

@@ -75,15 +75,14 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What a job's nodes have: ``accelerators`` of a node, joined by ``link``; bytes and bytes a second.
+    """What a job's nodes have: ``accelerators`` of a node, joined by ``link``; bytes and operations are by the second.
 
-    ``memory`` is that of an accelerator, ``memory_rate`` its bandwidth, ``peak`` its operations a second by precision,
-    dense. ``link`` is what an accelerator sends to others of its node, ``network`` its part of the node's network.
+    ``memory_rate`` is the bandwidth of an accelerator's memory, ``peak`` its dense operations by precision, ``link``
+    what it sends to others of its node, ``network`` its part of the node's network.
     """
 
     accelerator: str
     accelerators: int
-    memory: int
     memory_rate: float
     peak: Mapping[str, float]
     link: float

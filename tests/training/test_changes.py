@@ -20,7 +20,7 @@ def run(nodes: int = 1, most: int = 4, **fields: Any) -> Run:
         machine=H100,
         ranks=8,
         nodes=most,
-        memory=H100.memory,
+        memory=80 * 1024**3,
         host=2 * 1024**4,
     )
     of_model = fields.get("tensor", 1) * fields.get("pipeline", 1) * fields.get("context", 1)
@@ -58,22 +58,15 @@ def test_no_change_is_proposed_that_the_pool_or_the_model_refuses() -> None:
             assert 96 % (setup.micro_batch * setup.data) == 0
 
 
-def test_offloading_comes_with_the_sharding_that_it_needs() -> None:
-    found = smallest_change(run(most=1, sharding="none", sequence=512, fused_loss=True))
-    assert found is not None
-    if found.run.setup.offload == "parameters":
-        assert found.run.setup.sharding == "full"
-
-
 def test_another_pool_of_the_spec_is_a_change_of_its_own() -> None:
-    larger = replace(H100, accelerator="B200", memory=180 * 1024**3)
+    larger = replace(H100, accelerator="B200")
     other = Place(
         pool="b200",
         instance="p6-b200.48xlarge",
         machine=larger,
         ranks=8,
         nodes=1,
-        memory=larger.memory,
+        memory=180 * 1024**3,
         host=2 * 1024**4,
     )
     small = run(most=1, recomputation="full", fused_loss=True, sequence=131072)
@@ -120,3 +113,17 @@ def test_nothing_is_offloaded_that_the_node_does_not_hold() -> None:
         found = smallest_change(job)
         offloaded = found is not None and found.run.setup.offload is not None
         assert offloaded == offloads
+
+
+def test_offloading_comes_with_the_sharding_that_it_needs() -> None:
+    """DeepSpeed's ZeRO offloads the optimizer from stage 1 on."""
+    larger = replace(LLAMA, layers=320)
+    for sharding, text in (
+        ("none", "`sharding: full`, `offload: optimizer`"),
+        ("full", "`offload: optimizer`"),
+    ):
+        job = run(most=1, sequence=512, sharding=sharding, fused_loss=True, recomputation="full")
+        place = replace(job.place, host=4 * 1024**4)
+        found = smallest_change(replace(job, shape=larger, place=place))
+        assert found is not None
+        assert found.text == text

@@ -15,7 +15,6 @@ from training.test_memory import LLAMA
 H100 = Machine(
     accelerator="H100",
     accelerators=8,
-    memory=80 * 1024**3,
     memory_rate=3.35e12,
     peak={"bf16": 989e12, "fp8": 1979e12},
     link=450e9,

@@ -159,7 +159,7 @@ def _place(pool: Pool, *, count: int, ranks: int, host: int) -> Place:
     return Place(
         pool=pool.name,
         instance=pool.instance.name,
-        machine=_machine(pool.instance, count, memory),
+        machine=_machine(pool.instance, count),
         ranks=ranks,
         nodes=pool.nodes,
         memory=memory * count // ranks,
@@ -167,7 +167,7 @@ def _place(pool: Pool, *, count: int, ranks: int, host: int) -> Place:
     )
 
 
-def _machine(instance: InstanceType, count: int, memory: int) -> Machine:
+def _machine(instance: InstanceType, count: int) -> Machine:
     """What a node has; EC2 counts NVLink both ways, and the network by node."""
     if instance.nvlink_gb_s:
         link = instance.nvlink_gb_s / 2 * _GIGA
@@ -176,7 +176,6 @@ def _machine(instance: InstanceType, count: int, memory: int) -> Machine:
     return Machine(
         accelerator=instance.accelerator or "",
         accelerators=count,
-        memory=memory,
         memory_rate=memory_rate(instance) or 0.0,
         peak=peaks(instance.accelerator),
         link=link,
