@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import model_fit
+
 ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
 WORKSHOP = ROOT / "specs" / "workshop"
@@ -374,6 +376,8 @@ def main() -> None:
                 "\n| what | ours, CPU s | peer, CPU s | ratio | aim |\n| --- | --- | --- | --- | --- |"
             )
             linting(options.kubeconform, options.crd, options.runs, Path(folder))
+    print("\nMemory and time of models in training, against published measurements:\n")
+    print("\n".join(model_fit.tables()))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}")
 

@@ -25,6 +25,8 @@ ORDER = (
     *("platforms.parallelcluster.differences", "platforms.parallelcluster", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
     *("synthesis", "spec", "context"),
+    # memory and time of training, in numbers alone
+    "training",
     # what people say, and what it means on any platform
     *("core.cloud", "core.pods"),
     *("lowering", "lift"),
@@ -267,6 +269,17 @@ def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
         "assert main() == 0\n"
         "late = ('compiler.simulate', 'compiler.consequences', 'compiler.cli.plan', 'compiler.cli.git')\n"
         "print(*(name for name in sys.modules if name.startswith(late)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> None:
+    code = (
+        "import sys\nfrom compiler.cli.main import main\n"
+        "sys.argv = ['trainyard', 'check', 'specs/two-teams.yaml', '-q', '--no-cache']\n"
+        "assert main() == 0\n"
+        "print(*(name for name in sys.modules if name.startswith('compiler.training')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")

@@ -317,6 +317,46 @@ def section(house: House) -> None:
     assert "## What is new\n\nCluster lab.\n" in house.run("report", "spec.yaml")
 
 
+@recipe("the speed of an accelerator")
+def speed(house: House) -> None:
+    def one_more(data: Any) -> None:
+        data["accelerators"]["A10G"] = {
+            "tflops": {"bf16": 125},
+            "memory_gb_s": {"22888": 600},
+            "source": "https://example.test",
+        }
+
+    pool = {"instanceTypes": ["g5.48xlarge"], "zones": ["us-west-2a"]}
+    model = {"sharding": "full", "shape": SMALL, "batch": {"sequenceLength": 512}}
+    data = spec(pool=pool, job={"nodes": 2, "model": model})
+    (house.folder / "spec.yaml").write_text(yaml.safe_dump(data))
+    assert "the speed of A10G in bf16 is not in the catalog" in house.run("fit", "spec.yaml")
+    house.edit("compiler/catalog/data/accelerators.json", one_more)
+    assert "tokens a second of an accelerator" in house.run("fit", "spec.yaml")
+
+
+SMALL = {"layers": 16, "hidden": 1024, "heads": 16, "ffn": 4096, "vocabulary": 32000}
+CONFIG = {
+    "model_type": "falcon9",
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_attention_heads": 16,
+    "num_hidden_layers": 16,
+    "vocab_size": 32000,
+}
+
+
+@recipe("an architecture of models")
+def architecture(house: House) -> None:
+    (house.folder / "config.json").write_text(json.dumps(CONFIG))
+    data = spec(job={"model": {"config": "config.json"}})
+    assert "`model_type` `falcon9` is unknown" in house.check(data)
+    path = "compiler/training/huggingface.py"
+    text = (ROOT / path).read_text()
+    house.write(path, text.replace('    "gemma": ', '    "falcon9": _Family(),\n    "gemma": '))
+    assert "is unknown" not in house.check(data)
+
+
 @recipe("an AMI family")
 def ami_family(house: House) -> None:
     def one_more(data: Any) -> None:

@@ -81,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     _plan(commands)
     _report(commands)
     _simulate(commands)
+    _fit(commands)
     _lint(commands)
     _test(commands)
     _fmt(commands)
@@ -329,6 +330,25 @@ def _simulate(commands: Commands) -> None:
         default=[],
         metavar="POOL=N",
         help="as if a pool had N nodes at most; repeatable",
+    )
+    command.add_argument(
+        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
+    )
+    _rules_and_facts(command)
+
+
+def _fit(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "fit",
+        "say whether the model of each job fits, how long it takes and what that costs, and what to change",
+    )
+    _specs(command)
+    command.add_argument("--job", metavar="NAME", help="this job alone")
+    command.add_argument(
+        "--why",
+        metavar="PART",
+        help="the formula of a part, by its number or name, with its numbers and source",
     )
     command.add_argument(
         "--format", default="text", metavar="FORMAT", help="text, json (default: text)"

@@ -134,6 +134,29 @@ def run_simulate(options: argparse.Namespace) -> int:
 
 
 @command
+def run_fit(options: argparse.Namespace) -> int:
+    """``fit``: memory, time and cost of each job's model; exit code 1 if one does not fit, or a spec is in error."""
+    from compiler.cli.fit import explained, fits, printed
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+
+    require_text_or_json(options)
+    settings = run_options(options, explained=True)
+    done = check(options.paths, settings, current=lambda _: None)
+    found = fits(done, settings, options.job)
+    # What else is wrong with a spec is for `check`, unless nothing can be computed for it.
+    unread = not done.compilations or any(each.plan is None for each in done.compilations)
+    if unread:
+        complain([each for each in done.all() if each.severity is Severity.ERROR])
+    if options.why is not None:
+        out(explained(found, options.why))
+    elif found:
+        out(printed(found, options.format))
+    misfits = any(each.has_misfits for each in found)
+    return FINDINGS if misfits or unread else CLEAN
+
+
+@command
 def run_lint(options: argparse.Namespace) -> int:
     """``lint``: manifests that others wrote."""
     from compiler.linter import lint

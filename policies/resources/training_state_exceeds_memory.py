@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.jobs.plan import TrainingState
+from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 
 
@@ -15,6 +16,10 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
     divided as `sharding` and `parallel` say; what is offloaded counts in the memory of the node (ZeRO-Offload,
     arXiv:2101.06840); without accelerators all of it does. Activations come on top. A program that keeps less than
     that, like one that quantizes weights or optimizer, is an exception to be written down, or says `optimizerBytes`.
+
+    A model with a `shape` or `config` and a `batch` is judged with its activations, logits, buffers and the context of
+    CUDA: an error where the least of the estimate is above the accelerator's memory, a warning where only the most is
+    (docs/model-fit.md has the formulas, and how far they are from measurements).
 
     ## Fails
 
@@ -33,7 +38,13 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
           {name: cpu, instanceTypes: [m7i.24xlarge], zones: [us-west-2b], nodes: {max: 4}}]
         queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 4}, {pool: cpu, nodes: 4}]}]
 
+        jobs: [{name: llama, model: {sharding: full, shape: {layers: 32, hidden: 4096, heads: 32, kvHeads: 8,
+          ffn: 14336, vocabulary: 128256}, batch: {sequenceLength: 8192, microBatchSize: 4}}}]
+
     ## Passes
+
+        jobs: [{name: llama, model: {sharding: full, recomputation: full, fusedLoss: true, shape: {layers: 32,
+          hidden: 4096, heads: 32, kvHeads: 8, ffn: 14336, vocabulary: 128256}, batch: {sequenceLength: 4096}}}]
 
         jobs: [{name: llama, pool: cpu, nodes: 2, model: {parameters: 8e9, sharding: full}}]
         nodePools: [{name: gpu, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: {max: 4}},
@@ -48,7 +59,9 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1, model: {parameters: 30e9, sharding: full, offload: optimizer}}]
     """
-    if state.held > state.memory:
+    if state.run is not None:
+        yield from _with_activations(state)
+    elif state.held > state.memory:
         yield Finding(
             f"the training state of job `{state.name}` takes {_gib(state.held)} of each accelerator, which has "
             f"{_gib(state.memory)}",
@@ -73,6 +86,28 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
             state.where("host"),
             help="offload less, or divide it among more nodes",
         )
+
+
+def _with_activations(state: TrainingState) -> Iterator[Finding]:
+    """What is found where activations are counted too: the range of the estimate against the memory."""
+    run = state.run
+    if run is None or run.verdict == "fits":
+        return
+    needed = run.memory
+    takes = f"{_gib(int(needed.least))} to {_gib(int(needed.most))}"
+    severity = None
+    if run.verdict == "may not fit":
+        severity = Severity.WARNING
+    help = "`trainyard fit` shows what takes it; divide the model further, or take accelerators with more memory"
+    if state.smaller:
+        help = f"write {state.smaller}, the smallest change that fits; `trainyard fit` shows what takes the memory"
+    yield Finding(
+        f"job `{state.name}` takes {takes} of each accelerator, which has {_gib(run.place.memory)}",
+        state.where("run"),
+        label="by estimate, with activations",
+        help=help,
+        severity=severity,
+    )
 
 
 def _help_on_cpus(state: TrainingState) -> str:

@@ -43,6 +43,10 @@ def bound_jobs(context: Context) -> list[Job]:
         if job.completed:  # it names what may be gone by now
             context.settle(f"job/{job.name}", "completed", True, True, "", at=here / "completed")
             continue
+        if job.model is not None and (job.model.config or job.model.shape):
+            from compiler.core.jobs.sizes import with_parameters
+
+            job = with_parameters(context, job, here)
         _check_references(context, job, here)
         _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)

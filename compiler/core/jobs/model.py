@@ -32,6 +32,9 @@ _MIB, _GIB = 1024**2, 1024**3
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
 _GRADIENT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 2}
 _OPTIMIZER = {"fp32": 8, "bf16": 12, "fp16": 12, "fp8": 12}
+# What optimizers keep beside the fp32 copy of the weights: two moments, two of 8 bits (bitsandbytes, Dettmers et al.
+# 2022, arXiv:2110.02861), one.
+_MOMENTS = {"adamw": 8, "adamw8bit": 2, "sgd": 4}
 # What of the state each way of sharding divides: weights, gradients, optimizer.
 _SHARDED = {
     "none": (False, False, False),
@@ -48,7 +51,7 @@ _ON_HOST = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The training state of a whole model, in bytes."""
+    """Training state in bytes: of a whole model, or of one parameter."""
 
     weights: int
     gradients: int
@@ -63,17 +66,24 @@ class State:
 def state_of(model: Model) -> State:
     """What a model takes while it is trained; only what is trained has gradients and an optimizer's state."""
     if model.trainable is None:
-        trained = model.parameters
+        trained = model.size
     else:
         trained = model.trainable
+    bytes_each = bytes_of_a_parameter(model)
+    return State(
+        int(model.size * bytes_each.weights),
+        int(trained * bytes_each.gradients),
+        int(trained * bytes_each.optimizer),
+    )
+
+
+def bytes_of_a_parameter(model: Model) -> State:
+    """The bytes of one parameter that is trained."""
     optimizer = model.optimizer_bytes
     if optimizer is None:
-        optimizer = _OPTIMIZER[model.precision]
-    return State(
-        int(model.parameters * _WEIGHT[model.precision]),
-        int(trained * _GRADIENT[model.precision]),
-        int(trained * optimizer),
-    )
+        copies = _OPTIMIZER[model.precision] - _MOMENTS["adamw"]
+        optimizer = copies + _MOMENTS[model.optimizer or "adamw"]
+    return State(_WEIGHT[model.precision], _GRADIENT[model.precision], optimizer)
 
 
 def checkpoint_bytes(model: Model) -> int:
@@ -83,7 +93,7 @@ def checkpoint_bytes(model: Model) -> int:
     """
     state = state_of(model)
     if model.trainable is None:
-        trained = model.parameters
+        trained = model.size
     else:
         trained = model.trainable
     weights = trained * _WEIGHT[model.precision]
@@ -105,7 +115,7 @@ def check_model(
         fits = _degrees_fit(context, job, parallel, processes)
         if not fits:
             return None
-    state = _held(job, model, asked, processes)
+    state = _held(context, job, model, asked, processes)
     if state is None or state.weights <= state.memory:
         return state
     context.fault(
@@ -131,7 +141,7 @@ def sharing(model: Model | None) -> int:
 
 
 def _held(
-    job: Job, model: Model, asked: dict[str, Quantity], processes: int
+    context: Context, job: Job, model: Model, asked: dict[str, Quantity], processes: int
 ) -> TrainingState | None:
     pool = job.pool
     nodes = job.spec.nodes
@@ -145,12 +155,12 @@ def _held(
         return None
     # One process may use several accelerators; several processes on one hold a part each.
     ranks = max(processes, count)
-    tensor, pipeline, context = 1, 1, 1
+    tensor, pipeline, sequences = 1, 1, 1
     if model.parallel is not None:
         parallel = model.parallel
         tensor = parallel.tensor
         pipeline = parallel.pipeline
-        context = parallel.context
+        sequences = parallel.context
     weights, held, host, divided = _bytes_of(
         model, ranks=ranks, nodes=nodes, cut=tensor * pipeline, count=0 if on_cpus else count
     )
@@ -162,6 +172,13 @@ def _held(
         fixed = held - divided / (nodes * count)
         enough = _enough(fixed, divided, memory, count)
     of_host = "offload" if model.offload else "parameters"
+    run, smaller = None, ""
+    if model.batch is not None and not on_cpus:
+        from compiler.core.jobs.training import run_of, smaller_than
+
+        each = bytes_of_a_parameter(model).parts
+        run = run_of(context, job, each, count=count, ranks=ranks, host=host_memory)
+        smaller = smaller_than(run)
     return TrainingState(
         at=job.at,
         name=job.spec.name,
@@ -180,11 +197,17 @@ def _held(
         enough_nodes=enough,
         tensor=tensor,
         pipeline=pipeline,
-        context=context,
+        context=sequences,
         processes=processes,
         sharing=sharing(model),
+        run=run,
+        smaller=smaller,
         origins={
             "held": job.at / "model" / "parameters",
+            "run": job.at / "model" / "batch",
+            "run.sequence": job.at / "model" / "batch" / "sequenceLength",
+            "run.batch": job.at / "model" / "batch" / "globalBatchSize",
+            "run.experts": job.at / "model" / "parallel" / "expert",
             "host": job.at / "model" / of_host,
             "tensor": job.at / "model" / "parallel" / "tensor",
             "pipeline": job.at / "model" / "parallel" / "pipeline",

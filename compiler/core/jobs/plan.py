@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from compiler.core.pods.plan import EnvVar, Misspelt, Resources
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import Identity, PlanNode
 from compiler.plan.units import Quantity
+
+if TYPE_CHECKING:
+    from compiler.training.run import Run
 
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
@@ -113,7 +116,9 @@ class TrainingState(PlanNode):
 
     ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
     that hold the state, ``None`` where more nodes do not help. Without accelerators all of it is in the node's memory.
-    ``gpuSharing`` ranks have one copy of the model together.
+    ``sharing`` ranks have one copy of the model together. ``run``: the job for the arithmetic of training, with
+    activations and time, where the spec has the shape of the model and its batch. ``smaller``: the smallest change with
+    which it fits, where it may not.
     """
 
     carried: ClassVar[bool] = False
@@ -137,6 +142,8 @@ class TrainingState(PlanNode):
     context: int
     processes: int
     sharing: int
+    run: Run | None = None
+    smaller: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from compiler.core.jobs.launchers.filling import filled
+from compiler.source.texts import TextKey
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.lazy import lazy_models
@@ -409,7 +410,7 @@ class Job(SpecModel):
     )
     model: Model | None = Field(
         None,
-        description="The size of the model, so that its training state is compared with the memory of the "
+        description="The size of the model, so that what its training takes is compared with the memory of the "
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
@@ -475,4 +476,5 @@ class JobsSection(Section):
 
 
 SECTION = JobsSection
+TEXTS = (TextKey(("jobs", None, "model", "config")),)
 DOCUMENTS = {"TrainingJob": ("jobs", Job)}

@@ -9,6 +9,7 @@ from compiler.spec.checks import fault
 from compiler.spec.types import Count, ModelSize
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
+Size = Annotated[int, Field(ge=1, le=2**31)]
 
 
 class Parallel(SpecModel):
@@ -21,6 +22,18 @@ class Parallel(SpecModel):
         1, description="The stages of layers, one after the other.", examples=[4]
     )
     context: Degree = Field(1, description="The ranks that divide each sequence.", examples=[2])
+    expert: Degree = Field(
+        1,
+        description="The ranks that divide the experts of each layer; they are among those that divide the data.",
+        examples=[8],
+    )
+    virtual_stages: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="The parts of each pipeline stage, where stages are interleaved.",
+        examples=[5],
+    )
     data: int | None = Field(
         None,
         ge=1,
@@ -30,11 +43,92 @@ class Parallel(SpecModel):
     )
 
 
-class Model(SpecModel):
-    """The model, so that its training state can be compared with the memory of the accelerators."""
+class Shape(SpecModel):
+    """The sizes of a transformer, by which its activations and operations are computed."""
 
-    parameters: ModelSize = Field(
-        description="The number of parameters of the model.", examples=[8.03e9]
+    layers: Size | None = Field(None, description="The layers of the model.", examples=[32])
+    hidden: Size | None = Field(None, description="The width of a token.", examples=[4096])
+    heads: Size | None = Field(None, description="The attention heads of a layer.", examples=[32])
+    kv_heads: Size | None = Field(
+        None,
+        description="The heads of keys and values, of which grouped-query attention has fewer; derived: `heads`.",
+        examples=[8],
+    )
+    head_size: Size | None = Field(
+        None, description="The width of a head; derived: `hidden` by `heads`.", examples=[128]
+    )
+    ffn: Size | None = Field(
+        None,
+        description="The inner width of a feed-forward block; of each expert where there are some.",
+        examples=[14336],
+    )
+    gated: bool | None = Field(
+        None,
+        description="Whether a feed-forward block has a gate, as SwiGLU has; derived: `true`.",
+        examples=[False],
+    )
+    vocabulary: Size | None = Field(
+        None, description="The tokens that there are.", examples=[128256]
+    )
+    tied_embeddings: bool | None = Field(
+        None,
+        description="Whether the output layer is the embedding; derived: `false`.",
+        examples=[True],
+    )
+    experts: Size | None = Field(
+        None, description="The experts of each layer; derived: 1, a dense model.", examples=[8]
+    )
+    experts_per_token: Size | None = Field(
+        None, description="The experts that each token goes through; derived: 1.", examples=[2]
+    )
+
+
+class Batch(SpecModel):
+    """What a step takes, so that activations and the time of a step can be computed."""
+
+    sequence_length: Size = Field(description="The tokens of a sample.", examples=[8192])
+    micro_batch_size: Size | None = Field(
+        None,
+        description="The samples that a rank takes forward and backward at once; derived: that of `deepspeed`, or 1.",
+        examples=[2],
+    )
+    global_batch_size: Size | None = Field(
+        None,
+        description="The samples of a step of all ranks; derived: that of `deepspeed`, or one pass, with a pipeline "
+        "one for each stage.",
+        examples=[512],
+    )
+    tokens: Count | None = Field(
+        None,
+        description="The tokens of the whole run, so that its days and cost can be computed.",
+        examples=[15e12],
+    )
+
+
+class Model(SpecModel):
+    """The model, so that its training can be compared with the memory of the accelerators."""
+
+    parameters: ModelSize | None = Field(
+        None,
+        description="The number of parameters of the model; derived where `config` or `shape` gives its sizes.",
+        examples=[8.03e9],
+    )
+    config: str | None = Field(
+        None,
+        min_length=1,
+        max_length=1024,
+        description="The path of the model's `config.json` from Hugging Face, relative to this file.",
+        examples=["models/llama3-8b.json"],
+    )
+    shape: Shape | None = Field(
+        None,
+        description="The sizes of the model, or those that its `config` lacks.",
+        examples=[{"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocabulary": 128256}],
+    )
+    batch: Batch | None = Field(
+        None,
+        description="What a step takes; unset: weights, gradients and optimizer are counted, and no activations.",
+        examples=[{"sequenceLength": 8192, "microBatchSize": 1, "globalBatchSize": 512}],
     )
     trainable: Count | None = Field(
         None,
@@ -61,6 +155,22 @@ class Model(SpecModel):
         description="The degrees of parallelism; unset: every rank has a copy of the model, or a shard of one.",
         examples=[{"tensor": 8, "pipeline": 4}],
     )
+    recomputation: Literal["none", "selective", "full"] = Field(
+        "none",
+        description="The activations that are computed again backward: nothing, cheap operators (PyTorch's selective "
+        "checkpointing by operator), or whole layers.",
+        examples=["full"],
+    )
+    fused_loss: bool = Field(
+        False,
+        description="Whether the loss keeps no logits in fp32: a fused, chunked or compiled cross entropy.",
+        examples=[True],
+    )
+    optimizer: Literal["adamw", "adamw8bit", "sgd"] | None = Field(
+        None,
+        description="The optimizer; `sgd` with momentum; derived: `adamw`, unless `optimizerBytes` says what it keeps.",
+        examples=["adamw8bit"],
+    )
     optimizer_bytes: int | None = Field(
         None,
         ge=0,
@@ -70,9 +180,35 @@ class Model(SpecModel):
         examples=[12],
     )
 
+    @property
+    def size(self) -> float:
+        """The number of parameters; 0 until it is derived."""
+        return self.parameters or 0.0
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Self:
+        if self.parameters is None and self.config is None and self.shape is None:
+            raise fault(
+                "the model has no size",
+                "write `parameters`, `shape`, or the path of its `config.json` as `config`",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _has_one_optimizer(self) -> Self:
+        if self.optimizer is not None and self.optimizer_bytes is not None:
+            raise fault(
+                "`optimizer` and `optimizerBytes` both say what the optimizer keeps",
+                "remove one of them",
+                "optimizerBytes",
+            )
+        return self
+
     @model_validator(mode="after")
     def _trains_what_there_is(self) -> Self:
         trained = self.trainable
+        if self.parameters is None:
+            return self
         if trained is not None and trained > self.parameters:
             raise fault(
                 f"{self.trainable:.3g} parameters are trained, and the model has {self.parameters:.3g}",

@@ -1,0 +1,124 @@
+"""Whether the model of each job fits, how long it takes, and what that costs, by the arithmetic of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.core.jobs.plan import TrainingState
+from compiler.dataclass import dataclass
+from compiler.plan import Plan
+from compiler.report.bill import Item
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.training.duration import Step
+from compiler.training.memory import Memory
+from compiler.training.run import Run
+
+_GIB = 1024**3
+_HOUR, _DAY = 3600, 24 * 3600
+_UNKNOWN = "?"
+_HEADER = (
+    "job",
+    "parameters:",
+    "GiB of an accelerator:",
+    "of:",
+    "verdict",
+    "tokens/s of an accelerator:",
+    "MFU:",
+    "days:",
+    "USD:",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A job with what is computed for it. ``usd_hour``: what its nodes cost; ``None`` where no price is known."""
+
+    state: TrainingState
+    run: Run
+    memory: Memory
+    step: Step | None
+    usd_hour: float | None
+
+    def seconds(self, of_step: float) -> float | None:
+        """The time of the whole run, if a step takes so long; ``None`` where its tokens are not known."""
+        if self.step is None or self.run.tokens is None:
+            return None
+        return self.run.tokens / self.step.tokens * of_step
+
+    def usd(self, of_step: float) -> float | None:
+        """What the whole run costs, if a step takes so long."""
+        seconds = self.seconds(of_step)
+        if seconds is None or self.usd_hour is None:
+            return None
+        return seconds / _HOUR * self.usd_hour
+
+    def days(self, of_step: float) -> float | None:
+        """The days of the whole run, without failures and saves, if a step takes so long."""
+        seconds = self.seconds(of_step)
+        return None if seconds is None else seconds / _DAY
+
+
+def states_of(plan: Plan) -> list[TrainingState]:
+    """The jobs with a model, those too that wait for the first build of their image."""
+    waiting = [node for node in plan.waiting if isinstance(node, TrainingState)]
+    return [*plan.of(TrainingState), *waiting]
+
+
+def estimates(subject: Subject) -> Iterator[Estimate]:
+    """The jobs whose shape and batch are known."""
+    states = [state for state in states_of(subject.plan) if state.run is not None]
+    if not states:
+        return
+    items = subject.platform.reported().costs(subject)
+    nodes = {item.name: item for item in items if item.node}
+    for state in states:
+        run = state.run
+        assert run is not None, "only those that have one"
+        yield Estimate(
+            state=state, run=run, memory=run.memory, step=run.step(), usd_hour=_usd_hour(nodes, run)
+        )
+
+
+def _usd_hour(nodes: Mapping[str, Item], run: Run) -> float | None:
+    item = nodes.get(run.place.pool)
+    if item is None or item.usd is None:
+        return None
+    return run.nodes * item.usd
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job whose shape and batch are known."""
+    found = list(estimates(subject))
+    if not found:
+        return
+    yield from ("## Models", "")
+    yield "By formulas (docs/model-fit.md), as ranges. `trainyard fit` has every part with its reason."
+    yield ""
+    yield from table(_HEADER, (_row(estimate) for estimate in found))
+
+
+def _row(estimate: Estimate) -> tuple[str, ...]:
+    run, needed = estimate.run, estimate.memory
+    cells = (
+        estimate.state.name,
+        f"{run.shape.parameters / 1e9:,.2f}e9",
+        f"{needed.least / _GIB:,.0f} to {needed.most / _GIB:,.0f}",
+        f"{run.place.memory / _GIB:,.0f}",
+        run.verdict,
+    )
+    step = estimate.step
+    if step is None:
+        return (*cells, _UNKNOWN, _UNKNOWN, _UNKNOWN, _UNKNOWN)
+    days = between(estimate.days(step.least), estimate.days(step.most), 1)
+    usd = between(estimate.usd(step.least), estimate.usd(step.most), 0)
+    rate = between(step.rate(step.most), step.rate(step.least), 0)
+    low, high = step.utilization(step.most), step.utilization(step.least)
+    return (*cells, rate, f"{low:.0%} to {high:.0%}", days, usd)
+
+
+def between(least: float | None, most: float | None, digits: int) -> str:
+    """A range of numbers; ``?`` where it is not known."""
+    if least is None or most is None:
+        return _UNKNOWN
+    return f"{least:,.{digits}f} to {most:,.{digits}f}"

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.core.jobs.plan import TrainingState
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN174")
+def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
+    """The global batch of a job cannot be divided into micro batches of its data parallel ranks.
+
+    A step is a whole number of passes: the global batch divided by the micro batch and by the copies of the model
+    (Megatron-LM core_v0.14, megatron/core/num_microbatches_calculator.py; torchtitan b5bcd76c, torchtitan/trainer.py).
+
+    ## Fails
+
+        jobs: [{name: llama, model: {sharding: full, shape: {layers: 16, hidden: 2048, heads: 32, ffn: 8192,
+          vocabulary: 32000}, batch: {sequenceLength: 1024, globalBatchSize: 100}}}]
+
+    ## Passes
+
+        jobs: [{name: llama, model: {sharding: full, shape: {layers: 16, hidden: 2048, heads: 32, ffn: 8192,
+          vocabulary: 32000}, batch: {sequenceLength: 1024, globalBatchSize: 128}}}]
+    """
+    run = state.run
+    if run is None:
+        return
+    setup = run.setup
+    unit = setup.micro_batch * setup.data
+    size = setup.global_batch
+    if size is None or size % unit == 0:
+        return
+    near = max(1, (size + unit // 2) // unit) * unit
+    yield Finding(
+        f"job `{state.name}` has a global batch of {size}, and {setup.data} copies of the model take "
+        f"{setup.micro_batch} samples each",
+        state.where("run.batch"),
+        label="no whole number of passes",
+        help=f"write `globalBatchSize: {near}`, or another multiple of {unit}",
+    )

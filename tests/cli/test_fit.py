@@ -1,0 +1,125 @@
+"""``fit`` prints estimates as text or JSON, the same in every run, and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import spec
+from running import ROOT, Command, snapshot
+
+SHAPE = {
+    "layers": 32,
+    "hidden": 4096,
+    "heads": 32,
+    "kvHeads": 8,
+    "ffn": 14336,
+    "vocabulary": 128256,
+}
+
+
+def written(folder: Path, **model: Any) -> Path:
+    given = {"sharding": "full", "recomputation": "full", "shape": SHAPE}
+    batch = {"sequenceLength": 4096, "globalBatchSize": 256, "tokens": 1e10}
+    data = spec(job={"model": {**given, "batch": batch, **model}})
+    (folder / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    return folder
+
+
+def test_what_fits_is_clean_and_every_part_is_shown(tmp_path: Path, trainyard: Command) -> None:
+    folder = written(tmp_path)
+    before = snapshot(folder)
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert done.code == 0, done.err
+    for part in (
+        "weights",
+        "activations",
+        "logits",
+        "products with weights",
+        "days",
+        "USD",
+        "MFU",
+        ": fits",
+    ):
+        assert part in done.out
+    assert snapshot(folder) == before
+    assert trainyard("fit", "lab.yaml", cwd=folder) == done
+
+
+def test_what_does_not_fit_is_a_finding_with_the_smallest_change(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    folder = written(tmp_path, batch={"sequenceLength": 4096, "microBatchSize": 8})
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert done.code == 1
+    assert "does not fit" in done.out
+    assert "the smallest change that fits: `batch.microBatchSize: " in done.out
+
+
+def test_a_part_is_explained_by_name_and_by_number(tmp_path: Path, trainyard: Command) -> None:
+    folder = written(tmp_path)
+    by_name = trainyard("fit", "lab.yaml", "--why", "activations", cwd=folder)
+    assert by_name.code == 0
+    assert "arXiv:2205.05198" in by_name.out
+    shown = trainyard("fit", "lab.yaml", cwd=folder).out.splitlines()
+    (line,) = (line for line in shown if " activations " in line)
+    number = line.split()[0]
+    assert trainyard("fit", "lab.yaml", "--why", number, cwd=folder).out == by_name.out
+    wrong = trainyard("fit", "lab.yaml", "--why", "activation", cwd=folder)
+    assert wrong.code == 2
+    assert "activations" in wrong.err
+
+
+def test_json_has_the_sums_of_its_parts(tmp_path: Path, trainyard: Command) -> None:
+    done = trainyard("fit", "lab.yaml", "--format", "json", cwd=written(tmp_path))
+    (cluster,) = json.loads(done.out)["clusters"]
+    (job,) = cluster["jobs"]
+    parts = job["memory"]["parts"]
+    assert job["memory"]["least"] == pytest.approx(sum(part["least"] for part in parts), abs=10)
+    assert job["step"]["most"] == pytest.approx(
+        sum(part["most"] for part in job["step"]["parts"]), abs=1e-4
+    )
+    days, usd = job["days"], job["usd"]
+    assert days[0] < days[1]
+    assert usd[0] < usd[1]
+    assert all(part["source"] and part["formula"] for part in (*parts, *job["step"]["parts"]))
+
+
+def test_a_model_without_shape_is_not_known(tmp_path: Path, trainyard: Command) -> None:
+    data = spec(job={"model": {"parameters": 8e9, "sharding": "full"}})
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    done = trainyard("fit", "lab.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (
+        0,
+        "train in lab: not known without accelerators, `batch`, and `shape` or `config`\n",
+    )
+
+
+@pytest.mark.parametrize("given", [("--job", "trian"), ("--format", "sarif"), ("--why", "99")])
+def test_wrong_usage_is_refused(given: tuple[str, str], tmp_path: Path, trainyard: Command) -> None:
+    done = trainyard("fit", "lab.yaml", *given, cwd=written(tmp_path))
+    assert done.code == 2
+    assert done.out == ""
+
+
+def test_a_spec_in_error_says_so(tmp_path: Path, trainyard: Command) -> None:
+    folder = written(tmp_path, shape={"layers": 32})
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert done.code == 1
+    assert "RES372" in done.err
+
+
+def test_models_of_the_specs_are_estimated(trainyard: Command) -> None:
+    done = trainyard("fit", "specs/llama3-8b.yaml", "specs/t5-large.yaml", cwd=ROOT)
+    assert done.code == 0
+    assert done.out.count(": fits") == 2
+
+
+def test_the_report_has_a_table_of_models(tmp_path: Path, trainyard: Command) -> None:
+    done = trainyard("report", "lab.yaml", cwd=written(tmp_path))
+    assert "## Models" in done.out
+    (row,) = (line for line in done.out.splitlines() if line.startswith("| train | 8.03e9"))
+    assert "| fits |" in row
