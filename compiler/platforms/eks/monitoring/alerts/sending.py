@@ -15,8 +15,8 @@ ALERTS = (
         steps=(
             "`kubectl get pods -n monitoring`, then `kubectl logs -n monitoring sts/prom-agent-prometheus-prometheus`.",
             "403 in them: the stack of monitoring makes its role. Run the bootstrap again, then restart its pod.",
-            "`kubectl get configmap -n flux-system trainyard-monitoring`: the id of the workspace, which the bootstrap "
-            "writes.",
+            "The ConfigMap `trainyard-monitoring` of `flux-system` has the id of the workspace: the bootstrap writes "
+            "it.",
         ),
     ),
     Alert(

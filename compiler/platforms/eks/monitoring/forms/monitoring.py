@@ -35,7 +35,7 @@ class Monitoring(SpecModel):
 
     retention: Retention = Field(
         Duration(360 * 3600),
-        description="How long samples are kept; they are deleted when they are older. With `managed` whole days.",
+        description="How long samples are kept, with `managed` in whole days; they are deleted when they are older.",
         examples=["360h"],
     )
     interval: ScrapeInterval = Field(
