@@ -45,8 +45,8 @@ class HyperPod(SpecModel):
     )
     task_governance: TaskGovernance | None = Field(
         None,
-        description="Whether SageMaker makes the queues: `queues` and `priorities` become compute quotas and a "
-        "policy of the cluster, by the add-on for task governance; unset: Kueue, as on EKS.",
+        description="SageMaker makes the queues, of `queues` and `priorities`, by its add-on for task governance; unset: "
+        "Kueue, as on EKS.",
         examples=[{}],
     )
 
