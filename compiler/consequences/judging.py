@@ -17,6 +17,14 @@ Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
 """What a change of a field means, or, of a thing that is added or removed, the whole of it (no steps); ``None`` where
 the kind has nothing to say of its own."""
 
+
+def key_of_spec(steps: Steps) -> str:
+    """The key of ``spec`` that a path leads into; empty for ``spec`` as a whole, and for what is elsewhere."""
+    if len(steps) < 2 or steps[0] != "spec":
+        return ""
+    return str(steps[1])
+
+
 PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _FLUX = "kustomize-controller v1.9.5, docs/spec/v1/kustomizations.md"
 _KUEUE = "kueue.x-k8s.io/"

@@ -200,3 +200,19 @@ def test_a_stack_is_compared_by_resource(tmp_path: Path) -> None:
         "AWS::IAM::Role B",
         "bootstrap/stacks/a.yaml",
     ]
+
+
+STRANGE: list[object] = [None, 3, "x", [], [1], {}, {"a": 1}, [{"name": "a"}], {"spec": {"a": 1}}]
+
+
+@pytest.mark.parametrize("kind", sorted(judges()))
+def test_what_was_edited_by_hand_may_be_anything(kind: str) -> None:
+    """The base is what somebody committed, in whatever shape."""
+    for key in ("spec", "metadata", "Properties", "data", "managedNodeGroups", "lifecycle"):
+        for old in STRANGE:
+            for new in STRANGE:
+                edit = edit_of(thing(kind, {key: old}), thing(kind, {key: new}))
+                if edit is not None:
+                    assert list(effects(edit))
+        assert list(effects(Edit(Action.REMOVED, thing(kind, {key: "x"}), None)))
+        assert list(effects(Edit(Action.ADDED, None, thing(kind, {key: "x"}))))

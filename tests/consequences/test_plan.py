@@ -423,6 +423,19 @@ def test_a_spec_of_the_base_that_is_in_error(repo: Repo) -> None:
     assert cluster["devices"] == []
 
 
+def test_files_of_the_base_that_are_broken_or_of_others(repo: Repo) -> None:
+    platform = repo.folder / "generated" / "starter" / "platform"
+    pool = platform / "nodepool-l40s.yaml"
+    first, _, _ = pool.read_text().partition("\n")
+    pool.write_bytes(f"{first}\n<<<<<<< a\n}}{{\n".encode() + b"\xff\n")
+    (platform / "of-others.yaml").write_text("kind: Widget\n")
+    repo.commit("broken")
+    found = objects(repo.plan())
+    assert found["platform/nodepool-l40s.yaml"] == "not known"
+    assert found["NodePool/l40s"] == "changes cost or quota"
+    assert not [name for name in found if "others" in name or "Widget" in name]
+
+
 def test_a_broken_repository(repo: Repo) -> None:
     for path in (repo.folder / ".git" / "objects").rglob("*"):
         if path.is_file():

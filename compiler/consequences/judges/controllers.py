@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from compiler.consequences.change import Action, Consequence, Effect
 from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
+from compiler.consequences.judging import Judge, key_of_spec
 from compiler.output.body import at
 from compiler.output.fields import Steps
 
@@ -31,12 +31,13 @@ def _release(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.CONTROLLERS, "Flux installs the chart", _HELM)
     if edit.action is Action.REMOVED:
         return Effect(Consequence.CONTROLLERS, "Flux uninstalls the chart", _HELM)
+    key = key_of_spec(steps)
+    if key in _TIMES:
+        return _IN_TIME
+    if key == "serviceAccountName":
+        return Effect(Consequence.ACCESS, "Flux acts as another account", _HELM)
     if steps[:1] != ("spec",):
         return None
-    if steps[1] in _TIMES:
-        return _IN_TIME
-    if steps[1] == "serviceAccountName":
-        return Effect(Consequence.ACCESS, "Flux acts as another account", _HELM)
     return Effect(
         Consequence.CONTROLLERS,
         "Flux upgrades the release: pods whose template changes restart",
@@ -50,7 +51,7 @@ def _source(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.HARMLESS, "only releases that name it use it", _SOURCES)
     if steps[:1] != ("spec",):
         return None
-    if steps[1] in _TIMES:
+    if key_of_spec(steps) in _TIMES:
         return _IN_TIME
     return Effect(
         Consequence.CONTROLLERS, "another chart may come from it, which Flux upgrades to", _SOURCES
@@ -59,10 +60,8 @@ def _source(edit: Edit, steps: Steps) -> Effect | None:
 
 def _repository(edit: Edit, steps: Steps) -> Effect | None:
     """A repository of others, whose content is not known here."""
-    if edit.action is Action.CHANGED and (steps[:1] != ("spec",) or steps[1] not in _TIMES):
-        return None
     if edit.action is Action.CHANGED:
-        return _IN_TIME
+        return _IN_TIME if key_of_spec(steps) in _TIMES else None
     return Effect(Consequence.UNKNOWN, "what it holds is not known here", _SOURCES)
 
 
@@ -77,15 +76,14 @@ def _kustomization(edit: Edit, steps: Steps) -> Effect | None:
             "Flux deletes what it applied, unless `deletionPolicy` keeps it",
             _FLUX,
         )
-    if steps[:1] != ("spec",):
-        return None
-    if steps[1] in _TIMES:
+    key = key_of_spec(steps)
+    if key in _TIMES:
         return _IN_TIME
-    if steps[1] in _ORDER:
+    if key in _ORDER:
         return Effect(
             Consequence.HARMLESS, "only in which order Flux applies, and for what it waits", _FLUX
         )
-    if steps[1] == "serviceAccountName":
+    if key == "serviceAccountName":
         return Effect(Consequence.ACCESS, "Flux acts as another account", _FLUX)
     return None
 

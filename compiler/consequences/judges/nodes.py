@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.consequences.change import Action, Consequence, Effect
 from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
+from compiler.consequences.judging import Judge, key_of_spec
 from compiler.history.drift import drifting_words
 from compiler.output.body import at, items
 from compiler.output.fields import Item, Steps
@@ -50,13 +50,12 @@ def _node_pool(edit: Edit, steps: Steps) -> Effect | None:
         return _removed(edit.old)
     if steps[:2] == _TEMPLATE:
         return _of_template(edit, steps)
-    if steps[:1] != ("spec",):
-        return None
-    if steps[1] in _OF_NUMBER:
+    key = key_of_spec(steps)
+    if key in _OF_NUMBER:
         return Effect(Consequence.COST, "it bounds or weighs what is bought; none drifts", _SOURCE)
     if steps[1:3] == ("disruption", "consolidateAfter"):
         return Effect(Consequence.COST, "nodes without pods stay for another time", _SOURCE)
-    if steps[1] == "disruption":
+    if key == "disruption":
         return _BEHAVES
     return None
 
