@@ -34,7 +34,7 @@ _DATA = (
         "aws_ecr_repository",
         "aws_cloudwatch_log_group",
     ),
-    "aws_kms_key",
+    *("aws_kms_key", "aws_prometheus_workspace", "aws_grafana_workspace"),
 )
 
 

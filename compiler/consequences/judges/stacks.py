@@ -24,6 +24,10 @@ _RETAINED = ("Retain", "RetainExceptOnCreate", "Snapshot")
 _EXPIRY = {
     "AWS::S3::Bucket": ("LifecycleConfiguration", "S3 user guide, lifecycle"),
     "AWS::ECR::Repository": ("LifecyclePolicy", "ECR user guide, lifecycle policies"),
+    "AWS::APS::Workspace": (
+        "RetentionPeriodInDays",
+        "Managed Service for Prometheus, workspace configuration",
+    ),
     "AWS::Logs::LogGroup": ("RetentionInDays", "CloudWatch Logs user guide, retention"),
 }
 """The property by which objects, images or lines are deleted after a time."""
@@ -180,7 +184,10 @@ def _template(edit: Edit, steps: Steps) -> Effect | None:
     return None
 
 
-_DATA = ("S3::Bucket", "FSx::FileSystem", "ECR::Repository", "Logs::LogGroup", "KMS::Key")
+_DATA = (
+    *("S3::Bucket", "FSx::FileSystem", "ECR::Repository", "Logs::LogGroup", "KMS::Key"),
+    *("APS::Workspace", "Grafana::Workspace"),
+)
 _RIGHTS = (
     *("IAM::Role", "IAM::RolePolicy", "IAM::Policy", "IAM::ManagedPolicy", "IAM::InstanceProfile"),
     *("EKS::AccessEntry", "EKS::PodIdentityAssociation", "S3::BucketPolicy", "SQS::QueuePolicy"),
@@ -188,7 +195,13 @@ _RIGHTS = (
 )
 _PAID = ("Budgets::Budget", "EC2::NatGateway", "EC2::EIP", "EC2::VPCEndpoint")
 _PLAIN = (
-    *("CodeBuild::Project", "Events::Rule", "SQS::Queue", "FSx::DataRepositoryAssociation"),
+    *(
+        "APS::RuleGroupsNamespace",
+        "CodeBuild::Project",
+        "Events::Rule",
+        "SQS::Queue",
+        "FSx::DataRepositoryAssociation",
+    ),
     *("DLM::LifecyclePolicy", "ECR::PullThroughCacheRule", "KMS::Alias", "EC2::PlacementGroup"),
     *("EC2::VPC", "EC2::Subnet", "EC2::Route", "EC2::RouteTable", "EC2::InternetGateway"),
     *("EC2::SubnetRouteTableAssociation", "EC2::VPCGatewayAttachment"),
