@@ -35,7 +35,7 @@ def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
     yield Finding(
         f"job `{state.name}` has a global batch of {size}, and {setup.data} copies of the model take "
         f"{setup.micro_batch} samples each",
-        state.where("run.batch"),
+        state.where("run") / "globalBatchSize",
         label="no whole number of passes",
         help=f"write `globalBatchSize: {near}`, or another multiple of {unit}",
     )

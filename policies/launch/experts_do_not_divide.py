@@ -27,14 +27,14 @@ def experts_do_not_divide(state: TrainingState) -> Iterator[Finding]:
     run = state.run
     if run is None:
         return
-    degree = run.setup.expert
+    degree = state.expert
     of_stage = run.setup.ranks // run.setup.pipeline
     counts = {"experts": run.shape.experts, "ranks in each stage": of_stage}
     for what, count in counts.items():
         if count % degree:
             yield Finding(
                 f"job `{state.name}` has {count} {what}, and an expert degree of {degree}",
-                state.where("run.experts"),
+                state.where("expert"),
                 label="no whole expert for each rank",
                 help=f"write a degree that divides {run.shape.experts} and {of_stage}",
             )

@@ -31,7 +31,7 @@ def sequence_does_not_divide(state: TrainingState) -> Iterator[Finding]:
         yield Finding(
             f"job `{state.name}` has sequences of {run.setup.sequence} tokens, and {run.setup.context} ranks divide "
             "each",
-            state.where("run.sequence"),
+            state.where("run") / "sequenceLength",
             label="the program ends when it starts",
             help=f"write a multiple of {unit}, twice the context degree",
         )

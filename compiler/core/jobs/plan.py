@@ -116,9 +116,9 @@ class TrainingState(PlanNode):
 
     ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
     that hold the state, ``None`` where more nodes do not help. Without accelerators all of it is in the node's memory.
-    ``sharing`` ranks have one copy of the model together. ``run``: the job for the arithmetic of training, with
-    activations and time, where the spec has the shape of the model and its batch. ``smaller``: the smallest change with
-    which it fits, where it may not.
+    ``sharing`` ranks have one copy of the model together, and ``expert`` ranks the experts of a layer. ``run``: the job
+    for the arithmetic of training, with activations and time, where the spec has the shape of the model and its batch.
+    ``smaller``: the smallest change with which it fits, where it may not.
     """
 
     carried: ClassVar[bool] = False
@@ -142,6 +142,7 @@ class TrainingState(PlanNode):
     context: int
     processes: int
     sharing: int
+    expert: int = 1
     run: Run | None = None
     smaller: str = ""
 
