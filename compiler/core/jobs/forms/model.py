@@ -9,7 +9,7 @@ from compiler.spec.checks import fault
 from compiler.spec.types import Count, ModelSize
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
-Size = Annotated[int, Field(ge=1, le=2**31)]
+Dimension = Annotated[int, Field(ge=1, le=2**31)]
 
 
 class Parallel(SpecModel):
@@ -46,18 +46,20 @@ class Parallel(SpecModel):
 class Shape(SpecModel):
     """The sizes of a transformer, by which its activations and operations are computed."""
 
-    layers: Size | None = Field(None, description="The layers of the model.", examples=[32])
-    hidden: Size | None = Field(None, description="The width of a token.", examples=[4096])
-    heads: Size | None = Field(None, description="The attention heads of a layer.", examples=[32])
-    kv_heads: Size | None = Field(
+    layers: Dimension | None = Field(None, description="The layers of the model.", examples=[32])
+    hidden: Dimension | None = Field(None, description="The width of a token.", examples=[4096])
+    heads: Dimension | None = Field(
+        None, description="The attention heads of a layer.", examples=[32]
+    )
+    kv_heads: Dimension | None = Field(
         None,
         description="The heads of keys and values, of which grouped-query attention has fewer; derived: `heads`.",
         examples=[8],
     )
-    head_size: Size | None = Field(
+    head_size: Dimension | None = Field(
         None, description="The width of a head; derived: `hidden` by `heads`.", examples=[128]
     )
-    ffn: Size | None = Field(
+    ffn: Dimension | None = Field(
         None,
         description="The inner width of a feed-forward block; of each expert where there are some.",
         examples=[14336],
@@ -67,7 +69,7 @@ class Shape(SpecModel):
         description="Whether a feed-forward block has a gate, as SwiGLU has; derived: `true`.",
         examples=[False],
     )
-    vocabulary: Size | None = Field(
+    vocabulary: Dimension | None = Field(
         None, description="The tokens that there are.", examples=[128256]
     )
     tied_embeddings: bool | None = Field(
@@ -75,10 +77,10 @@ class Shape(SpecModel):
         description="Whether the output layer is the embedding; derived: `false`.",
         examples=[True],
     )
-    experts: Size | None = Field(
+    experts: Dimension | None = Field(
         None, description="The experts of each layer; derived: 1, a dense model.", examples=[8]
     )
-    experts_per_token: Size | None = Field(
+    experts_per_token: Dimension | None = Field(
         None, description="The experts that each token goes through; derived: 1.", examples=[2]
     )
 
@@ -86,13 +88,13 @@ class Shape(SpecModel):
 class Batch(SpecModel):
     """What a step takes, so that activations and the time of a step can be computed."""
 
-    sequence_length: Size = Field(description="The tokens of a sample.", examples=[8192])
-    micro_batch_size: Size | None = Field(
+    sequence_length: Dimension = Field(description="The tokens of a sample.", examples=[8192])
+    micro_batch_size: Dimension | None = Field(
         None,
         description="The samples that a rank takes forward and backward at once; derived: that of `deepspeed`, or 1.",
         examples=[2],
     )
-    global_batch_size: Size | None = Field(
+    global_batch_size: Dimension | None = Field(
         None,
         description="The samples of a step of all ranks; derived: that of `deepspeed`, or one pass, with a pipeline "
         "one for each stage.",
