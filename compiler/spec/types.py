@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
@@ -92,6 +92,8 @@ LogRetention = Annotated[
 ]
 Count = Annotated[float, BeforeValidator(check.count)]
 ModelSize = Annotated[float, BeforeValidator(check.model_size)]
+# One of the sizes of a model: layers, the width of a token, the tokens of a sample.
+Dimension = Annotated[int, Field(ge=1, le=2**31)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(references.image)]
 ImageOrName = Annotated[str, BeforeValidator(references.image_or_name)]

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE032", kubernetes="compute quotas are of SageMaker HyperPod: QUE004 reads those of Kueue")
+@rule("QUE032")
 def compute_quotas_exceed_nodes(quota: ComputeQuota, world: World) -> Iterator[Finding]:
     """The compute quotas of all teams have more nodes of an instance type than the cluster.
 

@@ -6,10 +6,9 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Count, ModelSize
+from compiler.spec.types import Count, Dimension, ModelSize
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
-Dimension = Annotated[int, Field(ge=1, le=2**31)]
 
 
 class Parallel(SpecModel):
