@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from compiler.catalog import allocatable
 from compiler.context import Context
 from compiler.core.jobs.binding import mount_of
+from compiler.core.jobs.flight_recorder import check_flight_recorder
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.spec import Mount
@@ -30,6 +31,7 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     """A job against its pool and its storage."""
     _block(context, job)
     _checkpoint(context, job, stored)
+    check_flight_recorder(context, job, stored)
     _precision(context, job)
     _scratch(context, job)
     check_paths(context, job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.context import Context
+from compiler.core.jobs.flight_recorder import flight_recorder
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
@@ -24,6 +25,7 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
         EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secret_env
     ]
     variables += _checkpoint(context, job)
+    variables += flight_recorder(context, job)
     variables += launcher_of(job).environment(context, job)
     variables += _network(context, job)
     return tuple(variables)

@@ -39,6 +39,7 @@ from compiler.spec.types import (
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.checkpoint import Checkpoint
     from compiler.core.jobs.forms.deepspeed import DeepSpeed
+    from compiler.core.jobs.forms.flight_recorder import FlightRecorder
     from compiler.core.jobs.forms.init_container import InitContainer
     from compiler.core.jobs.forms.initializer import Initializer
     from compiler.core.jobs.forms.model import Model
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 else:
     (Checkpoint,) = lazy_models("core.jobs.forms.checkpoint", "Checkpoint")
     (DeepSpeed,) = lazy_models("core.jobs.forms.deepspeed", "DeepSpeed")
+    (FlightRecorder,) = lazy_models("core.jobs.forms.flight_recorder", "FlightRecorder")
     (InitContainer,) = lazy_models("core.jobs.forms.init_container", "InitContainer")
     (Initializer,) = lazy_models("core.jobs.forms.initializer", "Initializer")
     (Model,) = lazy_models("core.jobs.forms.model", "Model")
@@ -272,6 +274,12 @@ class Job(SpecModel):
         None,
         description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
         examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
+    )
+    flight_recorder: FlightRecorder | None = Field(
+        None,
+        description="Whether PyTorch writes the last collectives of each rank to the job's storage when one does not "
+        "end in time; unset: they are lost with the pod.",
+        examples=[{"entries": 20000}],
     )
     retries: int | None = Field(
         None,

@@ -16,6 +16,7 @@ from compiler.core.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
+from compiler.core.jobs.flight_recorder import VARIABLES
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.model import check_model
@@ -338,6 +339,7 @@ def _places(job: Job) -> dict[str, Route]:
         f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
         f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
         f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+        **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
         **launcher_of(job).places(job),
     }
     if job.spec.labels:

@@ -45,8 +45,8 @@ class HyperPod(SpecModel):
     )
     task_governance: TaskGovernance | None = Field(
         None,
-        description="SageMaker makes the queues, of `queues` and `priorities`, by its add-on for task governance; unset: "
-        "Kueue, as on EKS.",
+        description="SageMaker makes the queues, of `queues` and `priorities`, by its add-on for task governance; "
+        "unset: Kueue, as on EKS.",
         examples=[{}],
     )
 

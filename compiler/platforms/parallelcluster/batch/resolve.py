@@ -12,6 +12,7 @@ from compiler.context import Context
 from compiler.core.jobs.binding import bound_jobs, is_under, resolve_jobs
 from compiler.core.jobs.bounds import check_job
 from compiler.core.jobs.environment import environment
+from compiler.core.jobs.flight_recorder import VARIABLES
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.model import check_model
@@ -314,6 +315,7 @@ def _places(job: Job) -> dict[str, Route]:
         "env.CHECKPOINT_DIR": at / "checkpoint" / "path",
         "env.CHECKPOINT_EVERY_SECONDS": at / "checkpoint" / "every",
         "env.CHECKPOINT_KEEP": at / "checkpoint" / "keep",
+        **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
         **launcher_of(job).places(job),
     }
     for name in job.spec.env:

@@ -39,8 +39,9 @@ def alerts(utilization: int) -> tuple[Alert, ...]:
             "rank. A job that computes in fp32 without tensor cores looks the same.",
             steps=(
                 _LOGS,
-                "With `TORCH_NCCL_TRACE_BUFFER_SIZE` set, PyTorch writes its flight recorder: it names the "
-                "collective and the ranks that are missing.",
+                "With `flightRecorder: {}` of the job, PyTorch writes the last collectives of each rank to the job's "
+                "storage once one does not end, and `torchfrtrace` names the ranks that are missing "
+                "(docs/operate.md).",
                 "Restart the job by deleting one of its pods: all start again from the last checkpoint.",
             ),
         ),
