@@ -3,11 +3,12 @@
 ``python tests/simulate/agreement.py`` prints the agreement by dimension. ``kueue-0.19.2.jsonl.gz`` has 118 scenarios,
 recorded from a real Kueue 0.19.2 with its released configuration (API server, scheduler and controllers 1.36.3, JobSet
 0.12.0, Trainer 2.3.0, simulated nodes), each two to four times; ``kueue-0.19.2-fair.jsonl.gz`` has 45 with fair
-sharing, each recorded once. The first line of either says so too. Each scenario has objects, what was submitted step by
-step, and what Kueue had decided after each step. Agreement is the same for every job after every step: admitted, with
-which flavors and how many pods, ever preempted, evicted; of a job with a topology the same count of pods in each domain
-of the level that it asked for; of a job that waits the condition's reason, and the resources that its message names;
-and the same usage of every queue.
+sharing, each recorded once; the two files of random ones were written by ``record.py``, each scenario of which came
+out the same twice. The first line of each says so too. Each scenario has objects, what was submitted step by step, and
+what Kueue had decided after each step. Agreement is the same for every job after every step: admitted, with which
+flavors and how many pods, of each set where they are recorded so, ever preempted, evicted; of a job with a topology
+the same count of pods in each domain of the level that it asked for; of a job that waits the condition's reason, and
+the resources that its message names; and the same usage of every queue.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from compiler.simulate.simulator import Simulator
 from compiler.simulate.state import World
 
 RECORDED = ("kueue-0.19.2.jsonl.gz", "kueue-0.19.2-fair.jsonl.gz")
+BY_SET = ("kueue-0.19.2-random.jsonl.gz", "kueue-0.19.2-random-fair.jsonl.gz")
+"""In these a job that is admitted has its flavors, pods and domains by set of pods."""
 Case = Mapping[str, Any]
 _INADMISSIBLE = {"no-local-queue", "local-queue-stopped", "no-queue", "queue-inactive"}
 _SECTIONS = {
@@ -52,11 +55,16 @@ class Difference(NamedTuple):
 def cases() -> tuple[Case, ...]:
     """All scenarios."""
     found: list[Case] = []
-    for name in RECORDED:
-        with gzip.open(Path(__file__).with_name(name), "rt", encoding="utf-8") as file:
-            _, *lines = map(json.loads, file)
-        found += lines
+    for name in (*RECORDED, *BY_SET):
+        found += read(Path(__file__).with_name(name), by_set=name in BY_SET)
     return tuple(found)
+
+
+def read(path: Path, *, by_set: bool) -> list[Case]:
+    """The scenarios of a file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        _, *lines = map(json.loads, file)
+    return [{**line, "by_set": by_set} for line in lines]
 
 
 def differences(case: Case) -> list[Difference]:
@@ -127,11 +135,11 @@ class _Replay:
         required = (affinity.get("nodeAffinity") or {}).get(
             "requiredDuringSchedulingIgnoredDuringExecution"
         ) or {}
-        topology = submission.get("topology")
+        name = "node" if self._case["kind"] == "TrainJob" else "main"
         pods = PodSet(
-            "node" if self._case["kind"] == "TrainJob" else "main",
-            submission["numNodes"],
-            amounts(submission["perPod"]),
+            name,
+            submission.get("numNodes", 0),
+            amounts(submission.get("perPod", {})),
             least=submission.get("least"),
             selector=submission.get("nodeSelector") or {},
             tolerations=tuple(submission.get("tolerations") or ()),
@@ -139,14 +147,20 @@ class _Replay:
                 tuple(term.get("matchExpressions") or ())
                 for term in required.get("nodeSelectorTerms") or ()
             ),
-            placement=Placement(topology["mode"], topology.get("level")) if topology else None,
+            placement=_placement(submission),
+        )
+        sets = tuple(
+            PodSet(
+                part["name"], part["numNodes"], amounts(part["perPod"]), placement=_placement(part)
+            )
+            for part in submission.get("sets", ())
         )
         created = datetime.fromisoformat(submission["creationTimestamp"])
         return Job(
             submission["namespace"],
             submission["name"],
             submission["queue"],
-            (pods,),
+            sets or (pods,),
             self._classes.get(submission.get("priorityClass", ""), 0),
             int(created.timestamp()),
         )
@@ -154,9 +168,12 @@ class _Replay:
     def _compare(self, after: Mapping[str, Any]) -> Iterator[Difference]:
         step = after["step"]
         for name, theirs in after["jobs"].items():
-            ours = self._ours(name)
+            if self._case.get("by_set"):
+                ours, expected_of = self._ours_by_set(name), self._theirs_by_set(name, theirs)
+            else:
+                ours, expected_of = self._ours(name), self._theirs(name, theirs)
             for what, found in ours.items():
-                expected = self._theirs(name, theirs)[what]
+                expected = expected_of[what]
                 if found != expected:
                     yield Difference(step, name, what, expected, found)
         for queue, used in after["usage"].items():
@@ -211,10 +228,54 @@ class _Replay:
             "resources": _resources(None if job["admitted"] else job.get("message")),
         }
 
+    def _ours_by_set(self, name: str) -> dict[str, Any]:
+        work = self._work(name)
+        admission = work.admission
+        sets = {}
+        if admission is not None:
+            places = {pods.name: placed for _, pods, placed in admission.places()}
+            for each in admission.sets:
+                flavors = {resource: choice.flavor for resource, choice in each.choices.items()}
+                placed = places.get(each.pods.name) or {}
+                domains = self._domains_of(self._part(name, each.pods.name), placed)
+                sets[each.pods.name] = flavors, each.count, domains
+        found = self._ours(name)
+        kept = {
+            key: found[key] for key in ("admitted", "preempted", "evictions", "reason", "resources")
+        }
+        return {**kept, "sets": sets}
+
+    def _theirs_by_set(self, name: str, job: Mapping[str, Any]) -> dict[str, Any]:
+        sets = {}
+        for part, body in (job.get("sets") or {}).items():
+            domains = (body.get("topologyAssignment") or {}).get("domains", ())
+            placed = {tuple(each["values"]): each["count"] for each in domains}
+            where = self._domains_of(self._part(name, part), placed)
+            sets[part] = body["flavors"], body["count"], where
+        return {
+            "admitted": job["admitted"],
+            "preempted": job["preempted"],
+            "evictions": job["evictions"],
+            "reason": None if job["admitted"] else job["reason"],
+            "resources": _resources(None if job["admitted"] else job["message"]),
+            "sets": sets,
+        }
+
+    def _part(self, name: str, part: str) -> Mapping[str, Any]:
+        """A set of pods as it was submitted."""
+        wanted = self._wanted[name]
+        found = [each for each in wanted.get("sets", ()) if each["name"] == part]
+        return found[0] if found else wanted
+
     def _domains(self, name: str, placed: Mapping[tuple[str, ...], int]) -> dict[str, int]:
+        return self._domains_of(self._wanted[name], placed)
+
+    def _domains_of(
+        self, wanted: Mapping[str, Any], placed: Mapping[tuple[str, ...], int]
+    ) -> dict[str, int]:
         """Pods by domain of the level that the job asked for; of an unconstrained job only how many there are, since
         the level is the host and any host does."""
-        topology = self._wanted[name].get("topology") or {}
+        topology = wanted.get("topology") or {}
         level = topology.get("level")
         if level is None:
             return {"": sum(placed.values())} if placed else {}
@@ -245,6 +306,11 @@ class _Replay:
                 if theirs != (ours, beyond):
                     where = f"usage of {flavor} {resource}"
                     yield Difference(step, queue, where, theirs, (ours, beyond))
+
+
+def _placement(asked: Mapping[str, Any]) -> Placement | None:
+    topology = asked.get("topology")
+    return Placement(topology["mode"], topology.get("level")) if topology else None
 
 
 def _merge(body: dict[str, Any], patch: Mapping[str, Any]) -> None:
