@@ -1,10 +1,10 @@
-"""The report of a cluster, in Markdown, for a reviewer of a pull request.
+"""The report of a cluster for a reviewer of a pull request, in Markdown here and in HTML by ``compiler.html``.
 
-A section is a module with one function ``section``, from a ``Subject`` to lines; it is empty where it has nothing to
+A section is a module with one function ``section``, from a ``Subject`` to blocks; it is empty where it has nothing to
 say. ``SECTIONS`` has their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
@@ -30,6 +30,8 @@ from compiler.report import (
     trust,
     upgrades,
 )
+from compiler.report.blocks import Block, paragraph
+from compiler.report.markdown import lines
 from compiler.report.subject import Subject
 
 SECTIONS = (
@@ -60,22 +62,28 @@ SECTIONS = (
 
 def report(subject: Subject) -> str:
     """Every section that has something to say, under the cluster's name."""
+    return _page(subject.name, [paragraph(f"{where(subject)}."), *sections(subject)])
+
+
+def where(subject: Subject) -> str:
+    """Region, account and release of a cluster."""
     spec = subject.spec
-    release = subject.plan.release
-    lines = [
-        f"# {subject.name}",
-        "",
-        f"{spec.region}, account {spec.account}, release {release}.",
-        "",
-    ]
+    return f"{spec.region}, account {spec.account}, release {subject.plan.release}"
+
+
+def sections(subject: Subject) -> Iterator[Block]:
+    """Every section that has something to say."""
     for module in SECTIONS:
-        lines += module.section(subject)
-    return "\n".join(lines)
+        yield from module.section(subject)
 
 
 def unfinished(name: str, diagnostics: Sequence[Diagnostic]) -> str:
     """The report of a spec that has no plan: what is wrong with it."""
-    return "\n".join([f"# {name}", "", *findings.of(diagnostics)])
+    return _page(name, findings.of(diagnostics))
 
 
-__all__ = ["Subject", "report", "unfinished"]
+def _page(name: str, blocks: Iterable[Block]) -> str:
+    return "\n".join([f"# {name}", "", *lines(blocks)])
+
+
+__all__ = ["Subject", "report", "sections", "unfinished", "where"]

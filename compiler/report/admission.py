@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.words import numbered
 from compiler.model.reading import Reading
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
@@ -14,25 +14,24 @@ from compiler.simulate.together import MOST_JOBS, forecast
 from compiler.simulate.verdict import Kind
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job that is not certainly admitted if all jobs are submitted at once."""
     reading = Reading(subject.plan, subject.catalog, subject.manifests)
     if not any(work.queued for work in reading.works):
         return
     if len(reading.works) > MOST_JOBS:
         jobs = numbered(len(reading.works), "job")
-        yield from ("## Admission", "", f"`trainyard simulate` says which of {jobs} wait.", "")
+        yield Heading("Admission")
+        yield paragraph(f"`trainyard simulate` says which of {jobs} wait.")
         return
     rows = list(_rows(subject.name, reading))
     if not rows:
         return
-    yield from (
-        "## Admission",
-        "",
-        "If all jobs are submitted at once; the others are admitted. `trainyard simulate` says where.",
-        "",
+    yield Heading("Admission")
+    yield paragraph(
+        "If all jobs are submitted at once; the others are admitted. `trainyard simulate` says where."
     )
-    yield from table(("job", "", "", "helps"), rows)
+    yield table(("job", "verdict", "because of", "helps"), rows)
 
 
 def _rows(name: str, reading: Reading) -> Iterator[tuple[str, ...]]:

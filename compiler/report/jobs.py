@@ -13,23 +13,23 @@ from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.jobs.plan import runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job: its queue, its nodes, and what these are."""
     jobs = subject.plan.every(Gang)
     if not jobs:
         return
-    yield from ("## Jobs", "")
+    yield Heading("Jobs")
     header = ("job", "object", "runs as", "queue", "nodes:", "lands on", "a node asks for")
     pools: set[str] = set()
     for job in jobs:
         pools.update((job.pool, *job.fallbacks))
     landings = {pool: _landing(subject, pool) for pool in pools}
     rows = (_row(subject, job, landings) for job in jobs)
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ...]:

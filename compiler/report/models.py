@@ -8,7 +8,7 @@ from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
 from compiler.plan import Plan
 from compiler.report.bill import Item
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.training.duration import Step
 from compiler.training.memory import Memory
@@ -87,15 +87,16 @@ def _usd_hour(nodes: Mapping[str, Item], run: Run) -> float | None:
     return run.nodes * item.usd
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job whose shape and batch are known."""
     found = list(estimates(subject))
     if not found:
         return
-    yield from ("## Models", "")
-    yield "By formulas (docs/model-fit.md), as ranges. `trainyard fit` has every part with its reason."
-    yield ""
-    yield from table(_HEADER, (_row(estimate) for estimate in found))
+    yield Heading("Models")
+    yield paragraph(
+        "By formulas (docs/model-fit.md), as ranges. `trainyard fit` has every part with its reason."
+    )
+    yield table(_HEADER, (_row(estimate) for estimate in found))
 
 
 def _row(estimate: Estimate) -> tuple[str, ...]:

@@ -6,27 +6,23 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each pool of each queue."""
     rows = list(_rows(subject))
     if not rows:
         return
-    yield from (
-        "## Queues",
-        "",
-        "In nodes. Jobs that ask for more than the quota wait for each other.",
-        "",
-    )
-    yield from table(
-        ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""), rows
+    yield Heading("Queues")
+    yield paragraph("In nodes. Jobs that ask for more than the quota wait for each other.")
+    yield table(
+        ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", "at once"), rows
     )
 
 
-def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
+def _rows(subject: Subject) -> Iterator[tuple[Text, ...]]:
     jobs = subject.jobs()
     queues = QueuesSection.of(subject.spec).queues
     for queue in queues:
@@ -34,8 +30,9 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
             borrows = _borrows(subject, queue, quota)
             waiting = jobs.get((queue.name, quota.pool), [])
             asked = _demand(waiting, quota.nodes + borrows)
-            nodes = str(quota.nodes)
-            yield queue.name, quota.pool, nodes, str(borrows), *asked
+            nodes = Explained(str(quota.nodes), f"`quota` of queue {queue.name} in the spec")
+            borrowed = Explained(str(borrows), _lent(queue, quota))
+            yield queue.name, quota.pool, nodes, borrowed, *asked
     if queues:
         return
     for pool in subject.pools():
@@ -43,6 +40,16 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
         most = pool.nodes.max
         asked = _demand(waiting, most)
         yield pool.name, pool.name, str(most), "0", *asked
+
+
+def _lent(queue: Queue, quota: PoolQuota) -> str:
+    """Why a queue may borrow so much."""
+    if queue.cohort is None:
+        return "the queue is in no cohort, so nobody lends to it"
+    limit = ""
+    if quota.borrowing_limit is not None:
+        limit = f", at most its `borrowingLimit` of {quota.borrowing_limit}"
+    return f"what the other queues of cohort {queue.cohort} lend of pool {quota.pool}{limit}"
 
 
 def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
@@ -71,7 +78,7 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _demand(jobs: list[Gang], most: int) -> tuple[str, str, str]:
+def _demand(jobs: list[Gang], most: int) -> tuple[Text, Text, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.whole_nodes for job in jobs]
     total = sum(nodes)
@@ -81,4 +88,5 @@ def _demand(jobs: list[Gang], most: int) -> tuple[str, str, str]:
         word = "the largest job never starts"
     elif total > most:
         word = f"{total - most} wait"
-    return str(total), str(largest), word
+    each = ", ".join(f"{job.source_name} {job.whole_nodes}" for job in jobs) or "no job is here"
+    return Explained(str(total), each), Explained(str(largest), each), word

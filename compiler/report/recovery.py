@@ -15,7 +15,7 @@ from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.health.plan import BurnIn
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
 WATCHDOG = Duration.minutes(10)
@@ -49,19 +49,18 @@ class Way:
         return WATCHDOG.seconds + self.least + self.new_node + PULL.seconds
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job, and how many sick nodes of each pool are replaced."""
     works = Reading(subject.plan, subject.catalog).works
     ways = [_way(subject, work) for work in works if _has_accelerators(work)]
     if ways:
-        yield from ("## After a failure", "")
-        yield (
+        yield Heading("After a failure")
+        yield paragraph(
             "A GPU fails, and all of the job starts again. The program notices an error at once, and a collective that "
             f"hangs by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. "
-            "*at least*: an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots "
+            "At least: an error, and a node that is free. At most: a hang, and a node that is repaired and boots "
             "first. Ranks of other nodes hang in both, and save nothing."
         )
-        yield ""
         header = (
             "job",
             "notices, at most:",
@@ -75,7 +74,7 @@ def section(subject: Subject) -> Iterator[str]:
             "at most:",
             "steps lost:",
         )
-        yield from table(header, map(_row, ways))
+        yield table(header, map(_row, ways))
     yield from subject.platform.reported().repair(subject)
 
 

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.storage.spec import Storage, StorageSection
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each storage."""
     storages = StorageSection.of(subject.spec).storage
     if not storages:
         return
-    yield from ("## Storage", "")
+    yield Heading("Storage")
     header = ("storage", "is", "size:", "mounted by")
     rows = (_row(subject, storage) for storage in storages)
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:

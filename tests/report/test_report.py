@@ -48,6 +48,7 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
         "__init__",
         "amounts",
         "bill",
+        "blocks",
         "markdown",
         "moving",
         "shortened",
@@ -469,9 +470,10 @@ def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
 
 
 def test_a_table_keeps_its_columns() -> None:
-    from compiler.report.markdown import table
+    from compiler.report.blocks import table
+    from compiler.report.markdown import lines
 
-    assert list(table(("a", "n:"), [("x|y\nz", "1")]))[1:] == [
+    assert list(lines([table(("a", "n:"), [("x|y\nz", "1")])]))[1:] == [
         "| --- | ---: |",
         "| x\\|y z | 1 |",
         "",
