@@ -11,20 +11,21 @@ from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
 from compiler.simulate.together import MOST_JOBS, forecast
-from compiler.simulate.verdict import Kind
+from compiler.simulate.verdict import Forecast, Kind
 
 
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each job that is not certainly admitted if all jobs are submitted at once."""
-    reading = Reading(subject.plan, subject.catalog, subject.manifests)
+    reading = _read(subject)
     if not any(work.queued for work in reading.works):
         return
-    if len(reading.works) > MOST_JOBS:
+    found = simulated(subject)
+    if found is None:
         jobs = numbered(len(reading.works), "job")
         yield Heading("Admission")
         yield paragraph(f"`trainyard simulate` says which of {jobs} wait.")
         return
-    rows = list(_rows(subject.name, reading))
+    rows = list(_rows(found))
     if not rows:
         return
     yield Heading("Admission")
@@ -34,7 +35,19 @@ def section(subject: Subject) -> Iterator[Block]:
     yield table(("job", "verdict", "because of", "helps"), rows)
 
 
-def _rows(name: str, reading: Reading) -> Iterator[tuple[str, ...]]:
-    for verdict in forecast(cluster(name, reading)).verdicts:
+def simulated(subject: Subject) -> Forecast | None:
+    """The verdicts on all jobs; ``None`` where there are so many that to simulate them takes longer than the rest."""
+    reading = _read(subject)
+    if len(reading.works) > MOST_JOBS:
+        return None
+    return forecast(cluster(subject.name, reading))
+
+
+def _read(subject: Subject) -> Reading:
+    return Reading(subject.plan, subject.catalog, subject.manifests)
+
+
+def _rows(found: Forecast) -> Iterator[tuple[str, ...]]:
+    for verdict in found.verdicts:
         if verdict.kind in (Kind.ONLY_IF, Kind.WAITS, Kind.NEVER):
             yield f"`{verdict.job}`", str(verdict.kind), why(verdict), helps(verdict)

@@ -52,9 +52,9 @@ def _lines(subject: Subject, sums: Total, items: Sequence[Item]) -> Iterator[Tex
 
 def headline(sums: Total, items: Iterable[Item]) -> Text:
     """The sums in one sentence, which names what they lack."""
-    always = _usd(sums.always, exact=sums.exact)
-    a_month = _usd(sums.always * MONTH, exact=sums.exact, cents=False)
-    at_most = _usd(sums.at_most, exact=sums.exact)
+    always = usd(sums.always, exact=sums.exact)
+    a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
+    at_most = usd(sums.at_most, exact=sums.exact)
     text = Strong(f"{always} an hour always ({a_month} a month), {at_most} at most while jobs run")
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
@@ -79,8 +79,8 @@ def before_and_after(before: Subject, after: Subject) -> str:
 
 
 def _change(before: float, after: float, *, exact: bool) -> str:
-    old = _usd(before, exact=exact)
-    new = _usd(after, exact=exact)
+    old = usd(before, exact=exact)
+    new = usd(after, exact=exact)
     if old == new:
         return f"{old} → the same"
     more = after - before
@@ -185,7 +185,8 @@ def number(amount: float, *, exact: bool) -> str:
     return f"{about}{amount:,.2f}"
 
 
-def _usd(amount: float, *, exact: bool, cents: bool = True) -> str:
+def usd(amount: float, *, exact: bool, cents: bool = True) -> str:
+    """USD with its sign, and with ≈ where the price is that of another Region."""
     about = "" if exact else "≈ "
     digits = 2 if cents else 0
     return f"{about}${amount:,.{digits}f}"

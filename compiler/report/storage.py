@@ -17,11 +17,12 @@ def section(subject: Subject) -> Iterator[Block]:
         return
     yield Heading("Storage")
     header = ("storage", "is", "size:", "mounted by")
-    rows = (_row(subject, storage) for storage in storages)
+    rows = (described(subject, storage) for storage in storages)
     yield table(header, rows)
 
 
-def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
+def described(subject: Subject, storage: Storage) -> tuple[str, str, str, str]:
+    """Its name, what it is, its size, and the jobs that mount it."""
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"
