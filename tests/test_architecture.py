@@ -67,6 +67,7 @@ ORDER = (
     *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
+    "html",
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "operate", "cli", "__main__"),
 )

@@ -301,7 +301,7 @@ def _plan(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     command = _command(
-        commands, "report", "print a report of each cluster for reviewers, in Markdown"
+        commands, "report", "print a report of each cluster for reviewers, in Markdown or HTML"
     )
     _specs(command)
     _committed(command)
@@ -311,6 +311,12 @@ def _report(commands: Commands) -> None:
         metavar="DIR|PLATFORM",
         help="committed output to compare with, like that of another branch (default: the output), "
         "or a platform to go to, like parallelCluster",
+    )
+    command.add_argument(
+        "--format",
+        default="markdown",
+        metavar="FORMAT",
+        help="markdown, or html: one file that loads nothing (default: markdown)",
     )
     _limited(command)
     _rules_and_facts(command)

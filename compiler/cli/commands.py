@@ -92,15 +92,12 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 @command
 def run_report(options: argparse.Namespace) -> int:
     """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
-    from compiler.cli.report import moved_text, text
+    from compiler.cli.report import html, moved_text, text
     from compiler.driver import check
     from compiler.platforms import PLATFORMS
 
-    if options.limit is not None and options.limit < _LEAST:
-        raise UsageError(
-            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
-        )
     platform = PLATFORMS.get(str(options.against))
+    _require_form(options, moves=platform is not None)
     if platform is not None:
         options.against = None
     settings = run_options(options, explained=True)
@@ -108,8 +105,27 @@ def run_report(options: argparse.Namespace) -> int:
     if platform is not None:
         out(moved_text(done, settings, platform))
         return exit_code(options, done.all())
-    out(text(done, settings, options.limit, options.link))
+    if options.format == "html":
+        out(html(done, settings))
+    else:
+        out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
+
+
+def _require_form(options: argparse.Namespace, *, moves: bool) -> None:
+    """Refuse a format and options of a report that do not go together."""
+    if options.format not in ("markdown", "html"):
+        raise UsageError(f"`{options.format}` is no format of `report`: write markdown or html")
+    if options.format == "html" and moves:
+        raise UsageError("what a cluster is on another platform is Markdown: leave `--format` out")
+    if options.limit is None:
+        return
+    if options.format == "html":
+        raise UsageError("`--limit` is for Markdown, which is cut to fit a comment: leave it out")
+    if options.limit < _LEAST:
+        raise UsageError(
+            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
+        )
 
 
 @command

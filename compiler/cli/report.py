@@ -1,4 +1,4 @@
-"""``report``: the Markdown of each cluster, one after the other."""
+"""``report``: the Markdown of each cluster, one after the other, or one HTML file of all."""
 
 from __future__ import annotations
 
@@ -30,6 +30,22 @@ def text(done: Outcome, options: Options, limit: int | None = None, link: str = 
     return shortened(reports, limit, link)
 
 
+def html(done: Outcome, options: Options) -> str:
+    """The same of all clusters as one HTML file."""
+    from compiler.html import page
+
+    ids = page.Ids()
+    clusters = []
+    if done.diagnostics:
+        clusters.append(page.unfinished("Specs", done.diagnostics, ids))
+    for compilation in done.compilations:
+        if compilation.plan is None or compilation.spec is None:
+            clusters.append(page.unfinished(compilation.name, compilation.diagnostics, ids))
+        else:
+            clusters.append(page.cluster(_whole(compilation, options), ids))
+    return page.page(clusters)
+
+
 def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
     """What each cluster would be on another platform."""
     reports = []
@@ -54,9 +70,16 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
     if done.plan is None or done.spec is None:
         unread = unfinished(done.name, done.diagnostics)
         return Report(unread, f"- **{done.name}**: in error", changed=True)
+    whole = _whole(done, options)
+    changed = bool(whole.added or whole.changed or whole.removed or done.diagnostics)
+    return Report(report(whole), _line(whole), changed=changed)
+
+
+def _whole(done: Compilation, options: Options) -> Subject:
+    """The subject of a compilation, with what the edit changes."""
     changes = compare(done, options)
     before, reason = earlier(done.name, options)
-    whole = replace(
+    return replace(
         subject(done, options),
         added=changes.added,
         changed=changes.changed,
@@ -65,7 +88,6 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
         without_before=reason,
         merge=compared(*revisions(done, before, options)) if changes.stale else (),
     )
-    return Report(report(whole), _line(whole), changed=changes.stale or bool(done.diagnostics))
 
 
 def _line(subject: Subject) -> str:
