@@ -18,14 +18,12 @@ from compiler.html.tiles import Tile, tiles
 from compiler.html.topology import Topology, topology
 from compiler.html.verdicts import verdicts
 from compiler.lowering.text import rendered
-from compiler.report import SECTIONS, admission, cost, decisions, findings, queues, where
+from compiler.report import FIRST, REST, UNTITLED, admission, cost, findings, queues, where
 from compiler.report.bill import bill
 from compiler.report.blocks import Block, Explained, Heading
 from compiler.report.subject import Subject
 
 _ROOM = "compiler.html"
-_UNTITLED = {findings: "Findings", decisions: "Decisions"}
-"""Titles of sections that have blocks without a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def _why(text: Any) -> str:
 def unfinished(name: str, diagnostics: Sequence[Diagnostic], ids: Ids) -> Cluster:
     """A cluster without a plan, or what belongs to none: what is wrong."""
     id = ids("cluster", name)
-    parts = _parts(findings.of(diagnostics), _UNTITLED[findings], id, ids)
+    parts = _parts(findings.of(diagnostics), UNTITLED[findings], id, ids)
     return Cluster(id=id, name=name, parts=tuple(parts))
 
 
@@ -120,11 +118,11 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
         queues: lambda: quotas(list(queues.shares(subject))),
     }
     parts = []
-    for module in SECTIONS:
+    for module in (*FIRST, *REST):
         blocks = module.section(subject)
         if module is admission and forecast is not None:
             blocks = verdicts(forecast)
-        found = list(_parts(blocks, _UNTITLED.get(module, ""), id, ids))
+        found = list(_parts(blocks, UNTITLED.get(module, ""), id, ids))
         if found and module in charts:
             found[0] = _with_chart(found[0], charts[module]())
         parts += found

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compiler.consequences.shown import counted, is_new
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
+from compiler.report.amounts import amounts, cost_change
 from compiler.report.bill import Item, total
 from compiler.report.cost import usd
 from compiler.report.subject import Subject
@@ -28,7 +29,7 @@ def tiles(subject: Subject, items: Sequence[Item], forecast: Forecast | None) ->
     """The tiles, those that a reviewer must act on first."""
     yield _findings(subject)
     yield _merge(subject)
-    yield _cost(items, subject.spec.region)
+    yield _cost(subject, items)
     if forecast is not None and forecast.verdicts:
         yield _jobs(forecast)
 
@@ -56,9 +57,12 @@ def _merge(subject: Subject) -> Tile:
     return Tile("The merge", words[0], tuple(words[1:]))
 
 
-def _cost(items: Sequence[Item], region: str) -> Tile:
-    sums = total(items, region)
+def _cost(subject: Subject, items: Sequence[Item]) -> Tile:
+    sums = total(items, subject.spec.region)
     more = [f"{usd(sums.at_most, exact=sums.exact)} an hour at most, while jobs run"]
+    if subject.before is not None:
+        change = cost_change(amounts(subject.before, subject, new=False))
+        more.append(f"by the merge: {change.removeprefix('cost: ')}" if change else "as before")
     lacking = [item.name for item in items if item.usd is None]
     if lacking:
         more.append(f"without {', '.join(lacking)}: no price known")
