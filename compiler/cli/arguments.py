@@ -318,6 +318,11 @@ def _report(commands: Commands) -> None:
         metavar="FORMAT",
         help="markdown, or html: one file that loads nothing (default: markdown)",
     )
+    command.add_argument(
+        "--why",
+        metavar="WORDS",
+        help="print what numbers of the report are made of, and why values are derived, by words of their names",
+    )
     _limited(command)
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")

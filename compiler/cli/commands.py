@@ -92,7 +92,7 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 @command
 def run_report(options: argparse.Namespace) -> int:
     """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
-    from compiler.cli.report import html, moved_text, text
+    from compiler.cli.report import html, moved_text, text, why_text
     from compiler.driver import check
     from compiler.platforms import PLATFORMS
 
@@ -105,7 +105,12 @@ def run_report(options: argparse.Namespace) -> int:
     if platform is not None:
         out(moved_text(done, settings, platform))
         return exit_code(options, done.all())
-    if options.format == "html":
+    if options.why is not None:
+        found = why_text(done, settings, options.why)
+        if not found and not done.failed:
+            raise UsageError(f"`--why {options.why}`: no number of the report has these words")
+        out(found)
+    elif options.format == "html":
         out(html(done, settings))
     else:
         out(text(done, settings, options.limit, options.link))
@@ -118,6 +123,8 @@ def _require_form(options: argparse.Namespace, *, moves: bool) -> None:
         raise UsageError(f"`{options.format}` is no format of `report`: write markdown or html")
     if options.format == "html" and moves:
         raise UsageError("what a cluster is on another platform is Markdown: leave `--format` out")
+    if options.why is not None and (options.format == "html" or options.limit or moves):
+        raise UsageError("`--why` prints reasons alone: leave the other options out")
     if options.limit is None:
         return
     if options.format == "html":

@@ -12,7 +12,7 @@ from compiler.driver import check_document
 from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
-from compiler.report import Subject, report, unfinished
+from compiler.report import Subject, reasons_about, report, unfinished
 from compiler.report.moving import moving
 from compiler.report.shortened import Report, joined, shortened
 from compiler.rooms import Platform
@@ -44,6 +44,18 @@ def html(done: Outcome, options: Options) -> str:
         else:
             clusters.append(page.cluster(_whole(compilation, options), ids))
     return page.page(clusters)
+
+
+def why_text(done: Outcome, options: Options, about: str) -> str:
+    """Why numbers of the report are what they are, a line each under their cluster; empty where none is found."""
+    lines = []
+    for compilation in done.compilations:
+        if compilation.plan is None or compilation.spec is None:
+            continue
+        found = reasons_about(_whole(compilation, options), about)
+        if found:
+            lines += [compilation.name, *(f"  {reason}" for reason in found)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def moved_text(done: Outcome, options: Options, platform: Platform) -> str:

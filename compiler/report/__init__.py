@@ -36,6 +36,7 @@ from compiler.report.blocks import Block, Heading, paragraph
 from compiler.report.markdown import lines
 from compiler.report.shortened import Report, Section
 from compiler.report.subject import Subject
+from compiler.report.why import Reason, reasons
 
 FIRST = (findings, merge, changes, upgrades, admission, amounts)
 """What a reviewer reads in a minute: what must be fixed, what the merge does, which jobs wait, what it costs."""
@@ -73,6 +74,13 @@ def report(subject: Subject, line: str = "", *, changed: bool = True) -> Report:
     )
 
 
+def reasons_about(subject: Subject, text: str) -> list[Reason]:
+    """Why the values are what they are that a text is about, word by word."""
+    blocks = [block for module in (*FIRST, *REST) for block in module.section(subject)]
+    words = text.split()
+    return [reason for reason in reasons(subject, blocks) if reason.is_about(words)]
+
+
 def where(subject: Subject) -> str:
     """Region, account and release of a cluster."""
     spec = subject.spec
@@ -106,4 +114,4 @@ def _text(blocks: Iterable[Block]) -> str:
     return "".join(f"{line}\n" for line in lines(blocks))
 
 
-__all__ = ["FIRST", "REST", "UNTITLED", "Subject", "report", "unfinished", "where"]
+__all__ = ["FIRST", "REST", "UNTITLED", "Subject", "reasons_about", "report", "unfinished", "where"]
