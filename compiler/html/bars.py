@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.diagnostics.words import numbered
 from compiler.report.bill import Item
 from compiler.report.cost import usd
 from compiler.report.queues import Share
+from compiler.report.spending import JobCost
 
 _SEEN = 0.4  # percent: a shorter part would not be seen
 
@@ -50,6 +52,20 @@ def _cost(item: Item, longest: float, *, exact: bool) -> Bar:
     at_most = usd(item.at_most, exact=exact)
     parts = _parts([("always", item.always), ("at-most", item.at_most - item.always)], longest)
     return Bar(item.name, f"{always} always, {at_most} at most", tuple(parts))
+
+
+def cost_of_jobs(costs: Sequence[JobCost]) -> Chart:
+    """USD an hour of each job's nodes, the dearest first; a job without a price is left out."""
+    priced = [(each, each.usd_hour) for each in costs]
+    known = sorted(((amount, each) for each, amount in priced if amount), key=lambda pair: -pair[0])
+    longest = known[0][0] if known else 1.0
+    bars = tuple(_job(each, amount, longest) for amount, each in known)
+    return Chart("USD an hour of the nodes of each job", (), bars)
+
+
+def _job(cost: JobCost, amount: float, longest: float) -> Bar:
+    words = f"{usd(amount, exact=cost.exact)}, {numbered(cost.job.whole_nodes, 'node')}"
+    return Bar(cost.job.source_name, words, tuple(_parts([("always", amount)], longest)))
 
 
 def quotas(shares: Sequence[Share]) -> Chart:

@@ -12,13 +12,23 @@ from typing import Any
 from compiler import __version__
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
-from compiler.html.bars import Chart, cost_of_items, quotas
+from compiler.html.bars import Chart, cost_of_items, cost_of_jobs, quotas
 from compiler.html.spans import spans
 from compiler.html.tiles import Tile, tiles
 from compiler.html.topology import Topology, topology
 from compiler.html.verdicts import verdicts
 from compiler.lowering.text import rendered
-from compiler.report import FIRST, REST, UNTITLED, admission, cost, findings, queues, where
+from compiler.report import (
+    FIRST,
+    REST,
+    UNTITLED,
+    admission,
+    cost,
+    findings,
+    queues,
+    spending,
+    where,
+)
 from compiler.report.bill import bill
 from compiler.report.blocks import Block, Explained, Heading
 from compiler.report.subject import Subject
@@ -115,6 +125,7 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
     forecast = admission.simulated(subject)
     charts: Mapping[ModuleType, Callable[[], Chart]] = {
         cost: lambda: cost_of_items(items, subject.spec.region),
+        spending: lambda: cost_of_jobs(list(spending.by_job(subject))),
         queues: lambda: quotas(list(queues.shares(subject))),
     }
     parts = []

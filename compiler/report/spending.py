@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
+from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
 from compiler.plan.units import Duration
 from compiler.report.bill import MONTH, Item
@@ -18,35 +19,58 @@ _JOBS = ("job", "queue", "nodes:", "USD an hour:", "ends after", "USD until then
 _QUEUES = ("queue", "namespaces", "quota:", "USD an hour:", "USD a month:")
 
 
+@dataclass(frozen=True, slots=True)
+class JobCost:
+    """The nodes of a job, on any of its pools: USD an hour, by the dearest; ``None`` where a price is not known."""
+
+    job: Gang
+    items: tuple[Item, ...]
+    exact: bool
+
+    @property
+    def usd_hour(self) -> float | None:
+        """USD an hour of all of its nodes."""
+        return _dearest(self.items, self.job.whole_nodes)
+
+
+def by_job(subject: Subject) -> Iterator[JobCost]:
+    """What each job costs, in the price of its nodes alone."""
+    nodes = _nodes(subject)
+    for job in subject.plan.every(Gang):
+        items = tuple(nodes[pool] for pool in (job.pool, *job.fallbacks) if pool in nodes)
+        yield JobCost(job, items, _is_exact(subject, items))
+
+
+def _nodes(subject: Subject) -> Mapping[str, Item]:
+    items = subject.platform.reported().costs(subject)
+    return {item.name: item for item in items if item.node}
+
+
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each job, then one for each queue, in the price of their nodes alone."""
-    jobs = subject.plan.every(Gang)
-    if not jobs:
+    costs = list(by_job(subject))
+    if not costs:
         return
-    items = subject.platform.reported().costs(subject)
-    nodes = {item.name: item for item in items if item.node}
     yield Heading("Cost by job and queue")
     yield paragraph(
         "Of nodes alone, the dearest that a job may get. What is reserved or a Capacity Block is paid whether its "
         "jobs run or not."
     )
-    yield table(_JOBS, (_job_row(subject, job, nodes) for job in jobs))
+    yield table(_JOBS, (_job_row(subject, each) for each in costs))
     queues = QueuesSection.of(subject.spec).queues
     if queues:
+        nodes = _nodes(subject)
         yield paragraph("When all of the quota is used, all the time:")
         yield table(_QUEUES, (_queue_row(subject, queue, nodes) for queue in queues))
 
 
-def _job_row(subject: Subject, job: Gang, nodes: Mapping[str, Item]) -> tuple[Text, ...]:
-    pools = (job.pool, *job.fallbacks)
-    items = [nodes[pool] for pool in pools if pool in nodes]
-    an_hour = _dearest(items, job.whole_nodes)
-    exact = _is_exact(subject, items)
+def _job_row(subject: Subject, cost: JobCost) -> tuple[Text, ...]:
+    job, exact, an_hour = cost.job, cost.exact, cost.usd_hour
     shown = (
         job.source_name,
         subject.queue_of(job),
         str(job.whole_nodes),
-        _explained(an_hour, _dearest_of(items, job.whole_nodes), exact=exact),
+        _explained(an_hour, _dearest_of(cost.items, job.whole_nodes), exact=exact),
     )
     if job.deadline is None:
         return *shown, "no limit", ""

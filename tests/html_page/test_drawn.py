@@ -37,10 +37,8 @@ def test_code_is_between_backticks_and_nothing_else_is_a_mark(
     assert list(spans(text)) == [Span(*each) for each in shown]
 
 
-@pytest.mark.parametrize("value", ["a", "a`b", "`a", "a`", "``", "a``b"])
+@pytest.mark.parametrize("value", ["a", "a`b", "`a", "a`", "a`b`c"])
 def test_what_sections_write_as_code_is_read_as_it_was(value: str) -> None:
-    if "``" in value:
-        pytest.skip("between two backticks no two stand in a row")
     assert [span.text for span in spans(code(value))] == [value]
 
 

@@ -52,6 +52,7 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
         "moving",
         "shortened",
         "subject",
+        "why",
     }
 
 
