@@ -302,6 +302,34 @@ def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> N
     assert "the cluster is not in `base/generated`, so it is new" in text
 
 
+def test_what_is_read_in_a_minute_stands_open(trainyard: Command, folder: Path) -> None:
+    base = folder / "base"
+    shutil.copytree(folder / "specs", base / "specs")
+    assert trainyard("compile", "specs/two-teams.yaml", cwd=base).code == 0
+    path = folder / "specs" / "two-teams.yaml"
+    path.write_text(
+        path.read_text().replace("{max: 12}", "{max: 10}").replace("nodes: 8,", "nodes: 5,")
+    )
+    command = ("report", "specs/two-teams.yaml", "--against", "base/generated")
+    text = trainyard(*command, cwd=folder).out
+    opened, _, folded = text.partition("<details><summary>Who gets in")
+    titles = re.findall("^## (.+)$", opened, re.MULTILINE)
+    assert titles == ["What the merge does", "Changes", "Admission", "Cost and quota"]
+    assert re.findall("^## (.+)$", folded, re.MULTILINE)[:2] == [
+        "Who gets in, what changes hands",
+        "Cost",
+    ]
+    assert "- **moves jobs in the queue**: `~` `job pretrain`: " in part(
+        text, "What the merge does"
+    )
+    changed = part(text, "Cost and quota").splitlines()
+    assert changed[0].startswith("- cost: −$151.94 an hour (−$110,918 a month) at most")
+    assert changed[1:3] == [
+        "- devices: −16 H100 in pool h100",
+        "- quota: −3 nodes of h100 for queue team-a",
+    ]
+
+
 @pytest.mark.parametrize("command", ["report", "check"])
 def test_a_folder_to_compare_with_that_is_not_there_is_wrong_usage(
     trainyard: Command, folder: Path, command: str
