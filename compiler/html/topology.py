@@ -10,6 +10,7 @@ from compiler.core.pools.spec import NodePool
 from compiler.core.storage.spec import StorageSection
 from compiler.dataclass import dataclass
 from compiler.html.squares import Squares, squares
+from compiler.plan import Derived
 from compiler.report.bill import Item
 from compiler.report.blocks import Explained, Text
 from compiler.report.jobs import landing
@@ -67,17 +68,22 @@ def topology(subject: Subject, items: Sequence[Item], forecast: Forecast | None)
     """What a cluster is made of. ``items``: its bill; ``forecast``: where jobs land, if it is known."""
     verdicts = forecast.verdicts if forecast is not None else ()
     shades = {verdict.job: number % SHADES for number, verdict in enumerate(verdicts)}
+    efa = {value.object: value for value in subject.plan.derived if value.field == "efa"}
     names = {pool.name for pool in subject.pools()}
     storages = StorageSection.of(subject.spec).storage
     return Topology(
         others=tuple(item for item in items if item.node and item.name not in names),
-        pools=tuple(_pool(subject, pool, verdicts, shades) for pool in subject.pools()),
+        pools=tuple(_pool(subject, pool, verdicts, shades, efa) for pool in subject.pools()),
         storage=tuple(described(subject, storage) for storage in storages),
     )
 
 
 def _pool(
-    subject: Subject, pool: NodePool, verdicts: Sequence[Verdict], shades: Mapping[str, int]
+    subject: Subject,
+    pool: NodePool,
+    verdicts: Sequence[Verdict],
+    shades: Mapping[str, int],
+    efa: Mapping[str, Derived],
 ) -> PoolBox:
     placed = tuple(_placed(pool.name, verdicts, shades))
     taken = sum(each.nodes for each in placed)
@@ -85,7 +91,7 @@ def _pool(
     jobs = {each.job for each in placed}
     return PoolBox(
         name=pool.name,
-        facts=tuple(_facts(subject, pool)),
+        facts=tuple(_facts(subject, pool, efa.get(f"pool/{pool.name}"))),
         least=pool.nodes.min,
         most=most,
         placed=placed,
@@ -111,7 +117,7 @@ def _asking(gangs: Sequence[Gang], pool: str, placed: set[str]) -> Iterator[str]
             yield f"{gang.source_name} ({gang.whole_nodes})"
 
 
-def _facts(subject: Subject, pool: NodePool) -> Iterator[Fact]:
+def _facts(subject: Subject, pool: NodePool, efa: Derived | None) -> Iterator[Fact]:
     found = landing(subject, pool.name)
     if found is None:
         yield Fact("type", ", ".join(pool.instance_types))
@@ -120,17 +126,16 @@ def _facts(subject: Subject, pool: NodePool) -> Iterator[Fact]:
     if found.zones:
         yield Fact("zone", found.zones)
     yield Fact("capacity", found.capacity)
-    yield from _devices(subject, pool)
+    yield from _accelerators(subject, pool)
+    if efa is not None:
+        yield Fact("EFA devices", Explained(efa.value, efa.reason))
     if found.placement:
         yield Fact("placement", "; ".join(found.placement))
 
 
-def _devices(subject: Subject, pool: NodePool) -> Iterator[Fact]:
-    """Accelerators of a node by the catalog, and EFA as it was decided."""
+def _accelerators(subject: Subject, pool: NodePool) -> Iterator[Fact]:
+    """Accelerators of a node, by the catalog."""
     instance = subject.catalog.instance(pool.instance_types[0])
     if instance is not None and instance.accelerators:
         text = f"{instance.accelerators} × {instance.accelerator or instance.accelerator_resource}"
         yield Fact("a node has", Explained(text, f"{instance.name} by the catalog"))
-    for value in subject.plan.derived:
-        if value.object == f"pool/{pool.name}" and value.field == "efa":
-            yield Fact("EFA devices", Explained(value.value, value.reason))

@@ -15,7 +15,7 @@ from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.health.plan import BurnIn
-from compiler.report.blocks import Block, Heading, paragraph, table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 WATCHDOG = Duration.minutes(10)
@@ -140,13 +140,15 @@ def _test(subject: Subject, pool: str) -> int:
     return 0
 
 
-def _row(way: Way) -> tuple[str, ...]:
+def _row(way: Way) -> tuple[Text, ...]:
     lost = "?"
     if way.lost is not None:
         lost = f"{_time(way.lost)}, on average"
     new_node = _time(way.new_node)
     if way.spare:
         new_node += f", or none: {way.spare} spare"
+    least = f"stop {_time(way.stop)} + start {START} + read {_time(way.read)}"
+    most = f"notice {WATCHDOG} + {_time(way.least)} + node {_time(way.new_node)} + image {PULL}"
     return (
         way.name,
         str(WATCHDOG),
@@ -156,8 +158,8 @@ def _row(way: Way) -> tuple[str, ...]:
         str(PULL),
         str(START),
         _time(way.read) if way.read else "?",
-        _time(way.least),
-        _time(way.most),
+        Explained(_time(way.least), least),
+        Explained(_time(way.most), most),
         lost,
     )
 
