@@ -30,8 +30,7 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.jobs.kind import kind_of
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.kind import JobKind, kind_of
 from compiler.platforms.eks.jobs.plan import (
     TRAIN_JOB,
     FileSet,
@@ -66,7 +65,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         kind.check(context, job)
         framework = launcher_of(job).framework
         if framework not in kind.launchers:
-            able = [other.name for other in kinds().values() if framework in other.launchers]
+            able = _able(context, framework)
             kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
             from compiler.platforms.eks.runs import initializing  # few jobs have one
@@ -80,6 +79,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     waiting = [job for job in bound if job.waits]
     if waiting:
         _judge_later(context, waiting)
+
+
+def _able(context: Context, framework: str) -> list[str]:
+    """The kinds of the platform that have a launcher, by its framework."""
+    known: list[JobKind] = list(context.answers.kinds().values())
+    return [kind.name for kind in known if framework in kind.launchers]
 
 
 def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
