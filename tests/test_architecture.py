@@ -63,7 +63,7 @@ ORDER = (
     # the passes
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "simulate", "policy", "history"),
+    *("patching", "model", "simulate", "timeline", "policy", "history"),
     *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
