@@ -15,7 +15,7 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
 
     It is paid for beforehand, whether it is used or not (EC2 user guide, capacity-blocks-pricing-billing). Found by
     simulating all jobs over time, from the start of the first block on (docs/simulate.md): its jobs have ended
-    elsewhere before, or wait for others until it is over.
+    elsewhere before, or wait for others until it is over. Jobs that fit nowhere have rules of their own.
 
     ## Fails
 
@@ -41,11 +41,15 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
     """
     if block.length is None or not world.once(order_matters):
         return
-    from compiler.timeline.outlook import outlook
+    from compiler.timeline.outlook import courses, outlook
 
     timeline = world.once(outlook)
-    wanted = any(pool.title == block.name for work in world.works for pool in work.pools)
-    if timeline is None or not wanted:
+    of_block = [
+        work for work in world.works if any(pool.title == block.name for pool in work.pools)
+    ]
+    known = world.once(courses)
+    found = [known.get(f"{work.namespace}/{work.name}") for work in of_block]
+    if timeline is None or not any(course and not course.never_fits for course in found):
         return
     use = next((use for use in timeline.pools if use.pool == block.name), None)
     if use is None or any(used for _, used in use.steps):

@@ -18,8 +18,8 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
     """A job waits for others until its Capacity Block is over, and never runs.
 
     Found by simulating all jobs over time, from the start of the first block on (docs/simulate.md): each runs as long
-    as `expected` says, else as long as is computed from its `model`, else until its timeout. Nothing is said where a job
-    of the block runs whose length is not known.
+    as `expected` says, else as long as is computed from its `model`, else until its timeout. Nothing is said where
+    a job of the block runs whose length is not known.
 
     ## Fails
 
@@ -27,8 +27,8 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
           starts: "2026-12-01T11:30:00Z", ends: "2026-12-03T11:30:00Z"}}}]
         jobs:
           - {name: llama, nodes: 3, expected: 47h20m}
-          - {name: second, nodes: 2, queue: research, pool: gpu, expected: 20h, image: "public.ecr.aws/team/train:1.0",
-            command: [torchrun, train.py]}
+          - {name: second, nodes: 2, queue: research, pool: gpu, expected: 20h,
+            image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}
 
     ## Passes
 
@@ -36,8 +36,8 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
           starts: "2026-12-01T11:30:00Z", ends: "2026-12-03T11:30:00Z"}}}]
         jobs:
           - {name: llama, nodes: 3, expected: 20h}
-          - {name: second, nodes: 2, queue: research, pool: gpu, expected: 20h, image: "public.ecr.aws/team/train:1.0",
-            command: [torchrun, train.py]}
+          - {name: second, nodes: 2, queue: research, pool: gpu, expected: 20h,
+            image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}
     """
     if not world.once(order_matters):
         return
