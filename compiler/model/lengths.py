@@ -9,6 +9,7 @@ from compiler.core.jobs.plan import CheckpointSchedule, ExpectedLength, Training
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
+from compiler.places import Route
 
 
 class Basis(StrEnum):
@@ -25,13 +26,14 @@ class Length:
     """How long a job runs if nothing stops it, in seconds; ``None`` until somebody ends it.
 
     ``least`` differs from ``seconds`` where it is an estimate, which is a range. ``schedule``: its checkpoints, where
-    the spec has them.
+    the spec has them. ``at``: where the spec says the length, if it does.
     """
 
     basis: Basis
     seconds: int | None = None
     least: int | None = None
     schedule: CheckpointSchedule | None = None
+    at: Route | None = None
 
     @property
     def every(self) -> int | None:
@@ -74,7 +76,7 @@ def _length(
     limit = work.job.deadline
     if expected is not None:
         seconds = _limited(expected.seconds, limit)
-        return Length(Basis.EXPECTED, seconds, seconds, schedule)
+        return Length(Basis.EXPECTED, seconds, seconds, schedule, expected.where("seconds"))
     estimate = None if state is None else _estimate(state)
     if estimate is not None:
         least, most = estimate

@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import ExpectedLength
 from compiler.core.pools.plan import CapacityWindow
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
-from compiler.places import Route
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -46,7 +44,8 @@ def job_outlasts_block(work: Work, world: World) -> Iterator[Finding]:
     from compiler.model.lengths import lengths
     from compiler.model.saves import has_place_to_save
 
-    least = world.once(lengths)[work.namespace, work.name].least
+    known = world.once(lengths)[work.namespace, work.name]
+    least = known.least
     blocks = blocks_of(work, world)
     if least is None or not blocks:
         return
@@ -58,16 +57,8 @@ def job_outlasts_block(work: Work, world: World) -> Iterator[Finding]:
     yield Finding(
         f"job `{work.name}` runs {Duration(least)}, and the block of pool `{longest.name}` has nodes for "
         f"{Duration(length)}",
-        _place(work, world),
+        known.at or work.at,
         label="goes on only in another block" if saves else "all of its work is lost",
         help="save, and go on in another block; or take more nodes, or a longer block",
         severity=Severity.WARNING if saves else Severity.ERROR,
     )
-
-
-def _place(work: Work, world: World) -> Route:
-    """Where the spec says how long the job runs, or else the job."""
-    for each in world.plan.of(ExpectedLength):
-        if (each.namespace, each.name) == (work.namespace, work.job.identity.name):
-            return each.where("seconds")
-    return work.at
