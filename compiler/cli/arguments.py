@@ -343,6 +343,16 @@ def _simulate(commands: Commands) -> None:
         help="as if a pool had N nodes at most; repeatable",
     )
     command.add_argument(
+        "--timeline",
+        action="store_true",
+        help="when each job starts and ends, what it waits for, and which nodes stand idle until then",
+    )
+    command.add_argument(
+        "--start",
+        metavar="TIME",
+        help="with --timeline: when it begins, like 2026-12-01T11:30:00Z (default: the first Capacity Block)",
+    )
+    command.add_argument(
         "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
     )
     _rules_and_facts(command)

@@ -145,15 +145,32 @@ def run_simulate(options: argparse.Namespace) -> int:
     from compiler.simulate.verdict import Kind
 
     require_text_or_json(options)
-    settings = run_options(options)
+    if options.start is not None and not options.timeline:
+        raise UsageError("`--start` is for `--timeline`: write both")
+    settings = run_options(options, explained=options.timeline)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]
     complain(errors)
+    if options.timeline:
+        return _timeline(options, settings, done, failed=bool(errors))
     found = forecasts(done, settings, options.nodes)
     if found or not errors:
         out(printed(found, options.format))
     never = any(each.of(Kind.NEVER) for each in found)
     return FINDINGS if never or errors else CLEAN
+
+
+def _timeline(
+    options: argparse.Namespace, settings: Options, done: Outcome, *, failed: bool
+) -> int:
+    """Exit code 1 if a job never runs, or a spec is in error."""
+    from compiler.cli.timeline import printed, timelines
+
+    found = timelines(done, settings, options.nodes, options.start)
+    if found or not failed:
+        out(printed(found, options.format))
+    never = any(not course.attempts for each, _ in found for course in each.courses)
+    return FINDINGS if never or failed else CLEAN
 
 
 @command

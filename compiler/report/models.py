@@ -42,9 +42,9 @@ class Estimate:
 
     def seconds(self, of_step: float) -> float | None:
         """The time of the whole run, if a step takes so long; ``None`` where its tokens are not known."""
-        if self.step is None or self.run.tokens is None:
+        if self.step is None:
             return None
-        return self.run.tokens / self.step.tokens * of_step
+        return self.run.whole(self.step, of_step)
 
     def usd(self, of_step: float) -> float | None:
         """What the whole run costs, if a step takes so long."""

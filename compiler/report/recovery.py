@@ -9,7 +9,7 @@ from compiler.catalog.torch import SHUTDOWN_SECONDS
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.core.pools.pools import DIAGNOSTICS
-from compiler.core.pools.waits import PROVISION, PULL
+from compiler.core.pools.waits import PROVISION, PULL, START
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
@@ -22,8 +22,6 @@ WATCHDOG = Duration.minutes(10)
 """How long NCCL's watchdog of PyTorch waits for a collective, unless the program says another `timeout` to
 `init_process_group` (torch 2.12, torch/distributed/distributed_c10d.py: default_pg_nccl_timeout). No variable sets it:
 `TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC`, 8 minutes, is how long the watchdog itself may be stuck (ProcessGroupNCCL.hpp)."""
-START = Duration.minutes(1)
-"""Containers, the rendezvous and NCCL's own start; what the program does besides, nobody knows before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -374,6 +374,12 @@ class Job(SpecModel):
         description="The time from the first start until the job is ended, retries included; unset: no limit.",
         examples=["72h"],
     )
+    expected: Period | None = Field(
+        None,
+        description="How long the job is expected to run, by which `simulate --timeline` and `check` say when jobs "
+        "start and end; nothing is written of it.",
+        examples=["20h"],
+    )
     rerun: int = Field(
         0,
         ge=0,

@@ -19,6 +19,7 @@ from compiler.core.jobs.environment import (
 from compiler.core.jobs.flight_recorder import VARIABLES
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.length import expected_length
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import TrainingState
 from compiler.core.jobs.requests import pods_a_node, processes, requests, shared_memory
@@ -147,6 +148,9 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
         saved = schedule(context, job, storages)
         if saved is not None:
             yield saved
+        length = expected_length(job)
+        if length is not None:
+            yield length
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
