@@ -20,7 +20,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-fast test-specs hook format lint type explain docs catalog schemas pcluster lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-specs hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -84,11 +84,19 @@ pcluster: .venv-pcluster/requirements.stamp ## Make .venv-pcluster with the comm
 	.venv-pcluster/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes -r $<
 	@touch $@
 
+hyperpod: .venv-hyperpod/requirements.stamp ## Make .venv-hyperpod with the models of HyperPod's client, which some tests ask
+
+.venv-hyperpod/requirements.stamp: tests/platforms/hyperpod/requirements.txt
+	$(PYTHON) -m venv .venv-hyperpod
+	.venv-hyperpod/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes -r $<
+	@touch $@
+
 lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgrade)
 	$(PIP) uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) -c requirements.txt requirements-dev.in -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) tests/platforms/parallelcluster/requirements.in -o tests/platforms/parallelcluster/requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) --no-deps -c requirements.txt tests/platforms/hyperpod/requirements.in -o tests/platforms/hyperpod/requirements.txt
 
 bench: $(DEV) ## Measure: prints times and ratios
 	$(BIN)/python benchmarks/bench.py $(ARGS)
@@ -97,7 +105,7 @@ scale: $(DEV) ## Measure whether time and memory grow with the input alone (ARGS
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 clean: ## Remove .venv and all caches; generated/ stays
-	rm -rf $(VENV) .venv-pcluster build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-pcluster .venv-hyperpod build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(ENV):

@@ -18,7 +18,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 
-__all__ = ["Platform", "members", "parts"]
+__all__ = ["Platform", "members", "members_of_platforms", "parts"]
 
 _HERE = Path(__file__).parent
 _PLACES = ("core/*", "platforms/*/*")
@@ -93,6 +93,15 @@ def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
     files.discard("__init__")
     modules = [import_module(f"{package}.{file}") for file in sorted(files)]
     return [getattr(module, name) for module in modules if hasattr(module, name)]
+
+
+def members_of_platforms(folder: str, name: str) -> list[Any]:
+    """The value of a name in each module of a folder that several platforms have, like ``jobs/kinds``."""
+    found: list[Any] = []
+    for path in sorted(_HERE.glob(f"platforms/*/{folder}")):
+        package = ".".join((__package__, *path.relative_to(_HERE).parts))
+        found += members(package, [str(path)], name)
+    return found
 
 
 @cache

@@ -63,10 +63,11 @@ ORDER = (
     # the passes
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "simulate", "policy", "history"),
+    *("patching", "model", "simulate", "timeline", "policy", "history"),
     *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
+    "html",
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "operate", "cli", "__main__"),
 )
@@ -267,7 +268,8 @@ def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
         "import sys\nfrom compiler.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
-        "late = ('compiler.simulate', 'compiler.consequences', 'compiler.cli.plan', 'compiler.cli.git')\n"
+        "late = ('compiler.simulate', 'compiler.timeline', 'compiler.consequences',"
+        " 'compiler.cli.plan', 'compiler.cli.git')\n"
         "print(*(name for name in sys.modules if name.startswith(late)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -392,6 +394,7 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
         "re2",
         # what Kueue would do is judged by the engine of `trainyard simulate`
         "simulate",
+        "timeline",
     }
     for name, path in modules("policies"):
         found = {module for module in own(path, name) if room(module) not in allowed}

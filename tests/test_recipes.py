@@ -300,9 +300,11 @@ def diagnostics(house: House) -> None:
 
 SECTION = '''"""A section of the report."""
 
+from compiler.report.blocks import Heading, paragraph
+
 
 def section(subject):
-    return ["## What is new", "", f"Cluster {subject.name}.", ""]
+    return [Heading("What is new"), paragraph(f"Cluster {subject.name}.")]
 '''
 
 
@@ -311,10 +313,13 @@ def section(house: House) -> None:
     path = "compiler/report/__init__.py"
     text = (ROOT / path).read_text()
     named = text.replace("    findings,\n", "    findings,\n    news,\n")
+    named = named.replace("FIRST = (findings,", "FIRST = (findings, news,")
     house.write("compiler/report/news.py", SECTION)
     house.write(path, named)
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
     assert "## What is new\n\nCluster lab.\n" in house.run("report", "spec.yaml")
+    html = house.run("report", "spec.yaml", "--format", "html")
+    assert "What is new</h3>\n<p>Cluster lab.</p>" in html
 
 
 @recipe("the speed of an accelerator")

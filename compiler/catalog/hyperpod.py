@@ -48,3 +48,20 @@ def kubernetes_source() -> str:
     """Where these are from."""
     said: str = _data()["kubernetes"]["source"]
     return said
+
+
+def operated_kubernetes() -> tuple[str, ...]:
+    """The minor versions of Kubernetes that HyperPod's training operator takes."""
+    return tuple(_data()["training_operator"]["minors"])
+
+
+def operated_torch() -> tuple[str, str]:
+    """The oldest and the newest minor version of PyTorch that it takes."""
+    oldest, newest = _data()["training_operator"]["torch"]
+    return oldest, newest
+
+
+def operator_source() -> str:
+    """Where these are from."""
+    said: str = _data()["training_operator"]["source"]
+    return said

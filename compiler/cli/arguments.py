@@ -301,7 +301,7 @@ def _plan(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     command = _command(
-        commands, "report", "print a report of each cluster for reviewers, in Markdown"
+        commands, "report", "print a report of each cluster for reviewers, in Markdown or HTML"
     )
     _specs(command)
     _committed(command)
@@ -311,6 +311,17 @@ def _report(commands: Commands) -> None:
         metavar="DIR|PLATFORM",
         help="committed output to compare with, like that of another branch (default: the output), "
         "or a platform to go to, like parallelCluster",
+    )
+    command.add_argument(
+        "--format",
+        default="markdown",
+        metavar="FORMAT",
+        help="markdown, or html: one file that loads nothing (default: markdown)",
+    )
+    command.add_argument(
+        "--why",
+        metavar="WORDS",
+        help="print what numbers of the report are made of, and why values are derived, by words of their names",
     )
     _limited(command)
     _rules_and_facts(command)
@@ -330,6 +341,16 @@ def _simulate(commands: Commands) -> None:
         default=[],
         metavar="POOL=N",
         help="as if a pool had N nodes at most; repeatable",
+    )
+    command.add_argument(
+        "--timeline",
+        action="store_true",
+        help="when each job starts and ends, what it waits for, and which nodes stand idle until then",
+    )
+    command.add_argument(
+        "--start",
+        metavar="TIME",
+        help="with --timeline: when it begins, like 2026-12-01T11:30:00Z (default: the first Capacity Block)",
     )
     command.add_argument(
         "--format", default="text", metavar="FORMAT", help="text, json (default: text)"

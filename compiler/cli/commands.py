@@ -92,15 +92,12 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 @command
 def run_report(options: argparse.Namespace) -> int:
     """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
-    from compiler.cli.report import moved_text, text
+    from compiler.cli.report import html, moved_text, text, why_text
     from compiler.driver import check
     from compiler.platforms import PLATFORMS
 
-    if options.limit is not None and options.limit < _LEAST:
-        raise UsageError(
-            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
-        )
     platform = PLATFORMS.get(str(options.against))
+    _require_form(options, moves=platform is not None)
     if platform is not None:
         options.against = None
     settings = run_options(options, explained=True)
@@ -108,8 +105,34 @@ def run_report(options: argparse.Namespace) -> int:
     if platform is not None:
         out(moved_text(done, settings, platform))
         return exit_code(options, done.all())
-    out(text(done, settings, options.limit, options.link))
+    if options.why is not None:
+        found = why_text(done, settings, options.why)
+        if not found and not done.failed:
+            raise UsageError(f"`--why {options.why}`: no number of the report has these words")
+        out(found)
+    elif options.format == "html":
+        out(html(done, settings))
+    else:
+        out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
+
+
+def _require_form(options: argparse.Namespace, *, moves: bool) -> None:
+    """Refuse a format and options of a report that do not go together."""
+    if options.format not in ("markdown", "html"):
+        raise UsageError(f"`{options.format}` is no format of `report`: write markdown or html")
+    if options.format == "html" and moves:
+        raise UsageError("what a cluster is on another platform is Markdown: leave `--format` out")
+    if options.why is not None and (options.format == "html" or options.limit or moves):
+        raise UsageError("`--why` prints reasons alone: leave the other options out")
+    if options.limit is None:
+        return
+    if options.format == "html":
+        raise UsageError("`--limit` is for Markdown, which is cut to fit a comment: leave it out")
+    if options.limit < _LEAST:
+        raise UsageError(
+            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
+        )
 
 
 @command
@@ -122,15 +145,32 @@ def run_simulate(options: argparse.Namespace) -> int:
     from compiler.simulate.verdict import Kind
 
     require_text_or_json(options)
-    settings = run_options(options)
+    if options.start is not None and not options.timeline:
+        raise UsageError("`--start` is for `--timeline`: write both")
+    settings = run_options(options, explained=options.timeline)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]
     complain(errors)
+    if options.timeline:
+        return _timeline(options, settings, done, failed=bool(errors))
     found = forecasts(done, settings, options.nodes)
     if found or not errors:
         out(printed(found, options.format))
     never = any(each.of(Kind.NEVER) for each in found)
     return FINDINGS if never or errors else CLEAN
+
+
+def _timeline(
+    options: argparse.Namespace, settings: Options, done: Outcome, *, failed: bool
+) -> int:
+    """Exit code 1 if a job never runs, or a spec is in error."""
+    from compiler.cli.timeline import printed, timelines
+
+    found = timelines(done, settings, options.nodes, options.start)
+    if found or not failed:
+        out(printed(found, options.format))
+    never = any(not course.attempts for each, _ in found for course in each.courses)
+    return FINDINGS if never or failed else CLEAN
 
 
 @command

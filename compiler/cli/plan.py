@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,22 +15,14 @@ from compiler.cli.output import colored
 from compiler.cli.plan_shown import Merge, printed
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out
-from compiler.cli.subjects import earlier, revisions, subject
-from compiler.consequences import Change, Place, Revision, compared, in_order
-from compiler.consequences.verdicts import moved
-from compiler.core.jobs.plan import Gang
+from compiler.cli.subjects import changes_of, earlier, revisions, subject
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.driver import check
 from compiler.emit import MANIFEST
 from compiler.inputs import is_file, is_folder, with_file
-from compiler.model.reading import Reading
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
-from compiler.report import Subject
 from compiler.report.amounts import amounts
-from compiler.simulate.compiled import cluster
-from compiler.simulate.together import MOST_JOBS, forecast
-from compiler.simulate.verdict import Forecast
 
 _FORMATS = ("text", "markdown", "json")
 _NAME = Route(("metadata", "name"))
@@ -105,9 +97,7 @@ class _Comparison:
         old, new = revisions(done, before, self._settings)
         now = subject(done, self._settings)
         then = None if before is None else subject(before, self._settings)
-        changes = compared(old, new)
-        if changes and then is not None:
-            changes = in_order([*changes, *_moved(then, now, new)])
+        changes = changes_of(then, now, old, new)
         found = [each for each in done.diagnostics if each.code.startswith("CHG")]
         merge = Merge(
             name=done.name,
@@ -172,27 +162,3 @@ class _Comparison:
 
 def _note(code: str, message: str, help: str) -> Diagnostic:
     return Diagnostic(code, Severity.NOTE, message, help=help)
-
-
-def _moved(then: Subject, now: Subject, new: Revision) -> Iterator[Change]:
-    """Jobs that Kueue would treat otherwise, where both sides can be simulated."""
-    before, after = _forecast(then), _forecast(now)
-    if before is not None and after is not None:
-        yield from moved(before, after, _places(now, new))
-
-
-def _forecast(subject: Subject) -> Forecast | None:
-    reading = Reading(subject.plan, subject.catalog, subject.manifests)
-    if len(reading.works) > MOST_JOBS:
-        return None
-    return forecast(cluster(subject.name, reading))
-
-
-def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
-    """The line of each job in the spec, by its name."""
-    assert revision.document is not None
-    found = {}
-    for job in subject.plan.every(Gang):
-        span = revision.document.span(job.at)
-        found[job.source_name] = Place(span.file.name, span.line, span.column)
-    return found

@@ -15,7 +15,8 @@ from compiler.diagnostics.render.text import Paint, painter, printable
 from compiler.report.amounts import Amount, Amounts, lines
 from compiler.report.bill import Total
 from compiler.report.findings import place
-from compiler.report.merge import lines as in_markdown
+from compiler.report.markdown import lines as in_markdown
+from compiler.report.merge import of as changes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ def _markdown(merge: Merge, base: Base) -> Iterator[str]:
     found += [f"- **{each.code}** {each.message} ({place(each)})" for each in merge.findings]
     if found:
         yield from (*found, "")
-    yield from in_markdown(merge.changes)
+    yield from in_markdown(changes_of(merge.changes))
 
 
 def _values(merges: Sequence[Merge], base: Base) -> dict[str, Any]:

@@ -1,17 +1,18 @@
-"""``report``: the Markdown of each cluster, one after the other."""
+"""``report``: the Markdown of each cluster, one after the other, or one HTML file of all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from compiler.cli.subjects import earlier, revisions, subject
-from compiler.consequences import compared
+from compiler.cli.subjects import changes_of, earlier, revisions, subject
+from compiler.consequences import Change
 from compiler.diagnostics.words import numbered
 from compiler.driver import check_document
 from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
-from compiler.report import Subject, report, unfinished
+from compiler.report import Subject, reasons_about, report, unfinished
 from compiler.report.moving import moving
 from compiler.report.shortened import Report, joined, shortened
 from compiler.rooms import Platform
@@ -23,18 +24,45 @@ def text(done: Outcome, options: Options, limit: int | None = None, link: str = 
     compilations = done.compilations
     reports = [_cluster_report(compilation, options) for compilation in compilations]
     if done.diagnostics:
-        unread = unfinished("Specs", done.diagnostics)
-        reports.insert(0, Report(unread, "- the specs", changed=True))
+        reports.insert(0, unfinished("Specs", done.diagnostics, "- the specs"))
     if limit is None:
         return joined(reports)
     return shortened(reports, limit, link)
+
+
+def html(done: Outcome, options: Options) -> str:
+    """The same of all clusters as one HTML file."""
+    from compiler.html import page
+
+    ids = page.Ids()
+    clusters = []
+    if done.diagnostics:
+        clusters.append(page.unfinished("Specs", done.diagnostics, ids))
+    for compilation in done.compilations:
+        if compilation.plan is None or compilation.spec is None:
+            clusters.append(page.unfinished(compilation.name, compilation.diagnostics, ids))
+        else:
+            clusters.append(page.cluster(_whole(compilation, options), ids))
+    return page.page(clusters)
+
+
+def why_text(done: Outcome, options: Options, about: str) -> str:
+    """Why numbers of the report are what they are, a line each under their cluster; empty where none is found."""
+    lines = []
+    for compilation in done.compilations:
+        if compilation.plan is None or compilation.spec is None:
+            continue
+        found = reasons_about(_whole(compilation, options), about)
+        if found:
+            lines += [compilation.name, *(f"  {reason}" for reason in found)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
     """What each cluster would be on another platform."""
     reports = []
     if done.diagnostics:
-        reports.append(unfinished("Specs", done.diagnostics))
+        reports.append(unfinished("Specs", done.diagnostics).text)
     policies, _ = load_policies(options.policies, today=options.today)
     reports += [_moved(each, options, platform, policies) for each in done.compilations]
     return "\n".join(reports)
@@ -42,7 +70,7 @@ def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
 
 def _moved(done: Compilation, options: Options, platform: Platform, policies: Policies) -> str:
     if done.plan is None or done.spec is None:
-        return unfinished(done.name, done.diagnostics)
+        return unfinished(done.name, done.diagnostics).text
     here = subject(done, options)
     document, refused = moved(done.document, platform)
     other = check_document(done.name, document, policies, replace(options, hold=False))
@@ -52,20 +80,30 @@ def _moved(done: Compilation, options: Options, platform: Platform, policies: Po
 
 def _cluster_report(done: Compilation, options: Options) -> Report:
     if done.plan is None or done.spec is None:
-        unread = unfinished(done.name, done.diagnostics)
-        return Report(unread, f"- **{done.name}**: in error", changed=True)
+        return unfinished(done.name, done.diagnostics, f"- **{done.name}**: in error")
+    whole = _whole(done, options)
+    changed = bool(whole.added or whole.changed or whole.removed or done.diagnostics)
+    return report(whole, _line(whole), changed=changed)
+
+
+def _whole(done: Compilation, options: Options) -> Subject:
+    """The subject of a compilation, with what the edit changes."""
     changes = compare(done, options)
     before, reason = earlier(done.name, options)
-    whole = replace(
-        subject(done, options),
+    now = subject(done, options)
+    then = None if before is None else subject(before, options)
+    merge: Sequence[Change] = ()
+    if changes.stale:
+        merge = changes_of(then, now, *revisions(done, before, options))
+    return replace(
+        now,
         added=changes.added,
         changed=changes.changed,
         removed=changes.removed,
-        before=None if before is None else subject(before, options),
+        before=then,
         without_before=reason,
-        merge=compared(*revisions(done, before, options)) if changes.stale else (),
+        merge=merge,
     )
-    return Report(report(whole), _line(whole), changed=changes.stale or bool(done.diagnostics))
 
 
 def _line(subject: Subject) -> str:

@@ -9,7 +9,7 @@ from compiler.cli.output import as_json
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.near import meant
 from compiler.model.reading import Reading
-from compiler.outcome import Options, Outcome
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.simulate.compiled import Cluster, cluster
 from compiler.simulate.shown import text, values
 from compiler.simulate.together import forecast
@@ -18,15 +18,22 @@ from compiler.simulate.verdict import Forecast
 
 def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[Forecast]:
     """The verdicts on the jobs of each cluster; ``nodes``: ``POOL=N``, another number of nodes than the spec says."""
+    return [forecast(each) for _, _, each in clusters_of(done, options, nodes)]
+
+
+def clusters_of(
+    done: Outcome, options: Options, nodes: Sequence[str]
+) -> list[tuple[Compilation, Reading, Cluster]]:
+    """The clusters that can be simulated, each with what it is read from."""
     counts = _counts(nodes)
     catalog = load_catalog(options.catalog)
-    clusters = []
+    found = []
     for compilation in done.compilations:
         if compilation.plan is not None:
             reading = Reading(compilation.plan, catalog, compilation.manifests)
-            clusters.append(cluster(compilation.name, reading, counts))
-    _require_pools(counts, clusters)
-    return [forecast(each) for each in clusters]
+            found.append((compilation, reading, cluster(compilation.name, reading, counts)))
+    _require_pools(counts, [each for _, _, each in found])
+    return found
 
 
 def _counts(nodes: Sequence[str]) -> Mapping[str, int]:

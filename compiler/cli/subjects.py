@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from compiler.catalog import load_catalog
-from compiler.consequences import Revision
+from compiler.consequences import Change, Place, Revision, compared, in_order
 from compiler.consequences.causes import edited
+from compiler.consequences.verdicts import moved
+from compiler.core.jobs.plan import Gang
 from compiler.driver import check
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.history.committed import Committed
@@ -18,6 +20,7 @@ from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
 from compiler.outcome import Compilation, Options
 from compiler.report import Subject
+from compiler.report.admission import simulated
 from compiler.writer import rendered
 
 
@@ -100,3 +103,30 @@ def _made_by(files: Mapping[str, bytes]) -> tuple[Any, ...]:
         return head["trainyard"], head["facts"]
     except UNREADABLE:
         return ()
+
+
+def changes_of(
+    then: Subject | None, now: Subject, old: Revision, new: Revision
+) -> Sequence[Change]:
+    """What differs between two revisions, and the jobs that Kueue treats otherwise, the worst first."""
+    changes = compared(old, new)
+    if not changes or then is None:
+        return changes
+    return in_order([*changes, *_moved(then, now, new)])
+
+
+def _moved(then: Subject, now: Subject, new: Revision) -> Iterator[Change]:
+    """Jobs that Kueue would treat otherwise, where both sides can be simulated."""
+    before, after = simulated(then), simulated(now)
+    if before is not None and after is not None:
+        yield from moved(before, after, _places(now, new))
+
+
+def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
+    """The line of each job in the spec, by its name."""
+    assert revision.document is not None
+    found = {}
+    for job in subject.plan.every(Gang):
+        span = revision.document.span(job.at)
+        found[job.source_name] = Place(span.file.name, span.line, span.column)
+    return found

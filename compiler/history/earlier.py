@@ -19,7 +19,7 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.jobs.kinds import called
-from compiler.platforms.eks.jobs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import Operator, TrainJob
 from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.teams.plan import Namespace, ResourceQuota
 from compiler.spec.cluster import ClusterSpec
@@ -113,8 +113,8 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
 
 
 def _is_installed(operator: str, plan: Plan) -> bool:
-    """Whether an operator is there, as a chart or as a folder of its repository."""
-    if plan.named(Stage, operator, FLUX) is not None:
+    """Whether an operator is there, as a chart, as a folder of its repository, or by the platform."""
+    if plan.named(Stage, operator, FLUX) is not None or plan.named(Operator, operator) is not None:
         return True
     return plan.named(HelmRelease, operator, FLUX) is not None
 

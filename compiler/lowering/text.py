@@ -36,7 +36,8 @@ def _environment(package: str) -> Any:
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - Markdown and shell
+        # Markdown, shell and styles have values as they are.
+        autoescape=jinja2.select_autoescape(("html",), default=False),
     )
 
 

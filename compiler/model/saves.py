@@ -6,11 +6,13 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.catalog.object_stores import URL_SCHEMES
 from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.places import Route
 
 _VARIABLE = "CHECKPOINT_DIR"
+_OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
 _OPTIONS = (
     "save",
     "save-path",
@@ -91,3 +93,20 @@ def claim_of(work: Work, path: str) -> str:
         if volume.type == "persistentVolumeClaim":
             return volume.source
     return ""
+
+
+def has_place_to_save(work: Work) -> bool:
+    """Whether anything that outlives the pods is known to the job, or may be."""
+    if work.pod is not None:
+        volumes = work.pod.volumes
+    else:
+        volumes = ()
+    elsewhere = [folder for folder in work.folders if folder.lasting is not False]
+    if not work.has_pods and elsewhere:
+        return True
+    if any(volume.type not in _OF_THE_POD for volume in volumes):
+        return True
+    if _VARIABLE in work.env or "volumes" in work.unread:
+        return True
+    texts = [*work.words, *filter(None, work.env.values())]
+    return any(scheme in text for text in texts for scheme in URL_SCHEMES)

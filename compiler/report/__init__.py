@@ -1,14 +1,16 @@
-"""The report of a cluster, in Markdown, for a reviewer of a pull request.
+"""The report of a cluster for a reviewer of a pull request, in Markdown here and in HTML by ``compiler.html``.
 
-A section is a module with one function ``section``, from a ``Subject`` to lines; it is empty where it has nothing to
-say. ``SECTIONS`` has their order.
+A section is a module with one function ``section``, from a ``Subject`` to blocks; it is empty where it has nothing to
+say. ``FIRST`` and ``REST`` have their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
     admission,
+    amounts,
     changes,
     checkpoints,
     cost,
@@ -30,19 +32,20 @@ from compiler.report import (
     trust,
     upgrades,
 )
+from compiler.report.blocks import Block, Heading, paragraph
+from compiler.report.markdown import lines
+from compiler.report.shortened import Report, Section
 from compiler.report.subject import Subject
+from compiler.report.why import Reason, reasons
 
-SECTIONS = (
-    findings,
-    merge,
-    changes,
+FIRST = (findings, merge, changes, upgrades, admission, amounts)
+"""What a reviewer reads in a minute: what must be fixed, what the merge does, which jobs wait, what it costs."""
+REST = (
     trust,
-    upgrades,
     runs,
     cost,
     spending,
     queues,
-    admission,
     jobs,
     models,
     storage,
@@ -55,27 +58,60 @@ SECTIONS = (
     outside,
     decisions,
 )
-"""The order of sections: those that a reviewer must act on come first."""
+"""What Markdown folds away, in this order."""
+UNTITLED = {findings: "Findings", decisions: "Decisions"}
+"""Titles of sections that have blocks without a heading."""
 
 
-def report(subject: Subject) -> str:
-    """Every section that has something to say, under the cluster's name."""
+def report(subject: Subject, line: str = "", *, changed: bool = True) -> Report:
+    """Every section that has something to say, under the cluster's name. ``line``: what replaces it."""
+    return Report(
+        _head(subject.name, paragraph(f"{where(subject)}.")),
+        tuple(_sections(FIRST, subject)),
+        tuple(_sections(REST, subject)),
+        line,
+        changed,
+    )
+
+
+def reasons_about(subject: Subject, text: str) -> list[Reason]:
+    """Why the values are what they are that a text is about, word by word."""
+    blocks = [block for module in (*FIRST, *REST) for block in module.section(subject)]
+    words = text.split()
+    return [reason for reason in reasons(subject, blocks) if reason.is_about(words)]
+
+
+def where(subject: Subject) -> str:
+    """Region, account and release of a cluster."""
     spec = subject.spec
-    release = subject.plan.release
-    lines = [
-        f"# {subject.name}",
-        "",
-        f"{spec.region}, account {spec.account}, release {release}.",
-        "",
-    ]
-    for module in SECTIONS:
-        lines += module.section(subject)
-    return "\n".join(lines)
+    return f"{spec.region}, account {spec.account}, release {subject.plan.release}"
 
 
-def unfinished(name: str, diagnostics: Sequence[Diagnostic]) -> str:
+def unfinished(name: str, diagnostics: Sequence[Diagnostic], line: str = "") -> Report:
     """The report of a spec that has no plan: what is wrong with it."""
-    return "\n".join([f"# {name}", "", *findings.of(diagnostics)])
+    section = _section(findings, findings.of(diagnostics))
+    return Report(_head(name), (section,), line=line)
 
 
-__all__ = ["Subject", "report", "unfinished"]
+def _sections(modules: Iterable[ModuleType], subject: Subject) -> Iterator[Section]:
+    for module in modules:
+        blocks = list(module.section(subject))
+        if blocks:
+            yield _section(module, blocks)
+
+
+def _section(module: ModuleType, blocks: Iterable[Block]) -> Section:
+    found = list(blocks)
+    titles = tuple(block.title for block in found if isinstance(block, Heading))
+    return Section(titles or (UNTITLED[module],), _text(found))
+
+
+def _head(name: str, *blocks: Block) -> str:
+    return f"# {name}\n\n{_text(blocks)}"
+
+
+def _text(blocks: Iterable[Block]) -> str:
+    return "".join(f"{line}\n" for line in lines(blocks))
+
+
+__all__ = ["FIRST", "REST", "UNTITLED", "Subject", "reasons_about", "report", "unfinished", "where"]

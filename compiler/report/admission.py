@@ -6,36 +6,48 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.words import numbered
 from compiler.model.reading import Reading
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
 from compiler.simulate.together import MOST_JOBS, forecast
-from compiler.simulate.verdict import Kind
+from compiler.simulate.verdict import Forecast, Kind
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job that is not certainly admitted if all jobs are submitted at once."""
-    reading = Reading(subject.plan, subject.catalog, subject.manifests)
+    reading = _read(subject)
     if not any(work.queued for work in reading.works):
         return
-    if len(reading.works) > MOST_JOBS:
+    found = simulated(subject)
+    if found is None:
         jobs = numbered(len(reading.works), "job")
-        yield from ("## Admission", "", f"`trainyard simulate` says which of {jobs} wait.", "")
+        yield Heading("Admission")
+        yield paragraph(f"`trainyard simulate` says which of {jobs} wait.")
         return
-    rows = list(_rows(subject.name, reading))
+    rows = list(_rows(found))
     if not rows:
         return
-    yield from (
-        "## Admission",
-        "",
-        "If all jobs are submitted at once; the others are admitted. `trainyard simulate` says where.",
-        "",
+    yield Heading("Admission")
+    yield paragraph(
+        "If all jobs are submitted at once; the others are admitted. `trainyard simulate` says where."
     )
-    yield from table(("job", "", "", "helps"), rows)
+    yield table(("job", "verdict", "because of", "helps"), rows)
 
 
-def _rows(name: str, reading: Reading) -> Iterator[tuple[str, ...]]:
-    for verdict in forecast(cluster(name, reading)).verdicts:
+def simulated(subject: Subject) -> Forecast | None:
+    """The verdicts on all jobs; ``None`` where there are so many that to simulate them takes longer than the rest."""
+    reading = _read(subject)
+    if len(reading.works) > MOST_JOBS:
+        return None
+    return forecast(cluster(subject.name, reading))
+
+
+def _read(subject: Subject) -> Reading:
+    return Reading(subject.plan, subject.catalog, subject.manifests)
+
+
+def _rows(found: Forecast) -> Iterator[tuple[str, ...]]:
+    for verdict in found.verdicts:
         if verdict.kind in (Kind.ONLY_IF, Kind.WAITS, Kind.NEVER):
             yield f"`{verdict.job}`", str(verdict.kind), why(verdict), helps(verdict)

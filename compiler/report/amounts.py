@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.consequences.shown import is_new
 from compiler.core.queues.spec import QueuesSection
 from compiler.dataclass import dataclass
 from compiler.report.bill import MONTH, Item, Total, bill, total
+from compiler.report.blocks import Block, Heading, listing
 from compiler.report.subject import Subject
 
 
@@ -44,6 +46,16 @@ def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
         devices=_differing(_devices(before), _devices(after)) if known else (),
         quota=_differing(_quota(before), _quota(after)) if known else (),
     )
+
+
+def section(subject: Subject) -> Iterator[Block]:
+    """A line each for cost, devices and quota, where the edit changes them."""
+    if not subject.merge:
+        return
+    found = list(lines(amounts(subject.before, subject, new=is_new(subject.merge))))
+    if found:
+        yield Heading("Cost and quota")
+        yield listing(found)
 
 
 def _without_price(items: Sequence[Item]) -> Iterator[str]:
@@ -87,7 +99,7 @@ def _quota(subject: Subject | None) -> _Counts:
 
 def lines(found: Amounts) -> Iterator[str]:
     """A line each for cost, devices and quota, of what differs."""
-    cost = _cost(found)
+    cost = cost_change(found)
     if cost:
         yield cost
     if found.devices:
@@ -96,7 +108,8 @@ def lines(found: Amounts) -> Iterator[str]:
         yield f"quota: {', '.join(map(_share, found.quota))}"
 
 
-def _cost(found: Amounts) -> str:
+def cost_change(found: Amounts) -> str:
+    """What becomes of the cost; empty where it stays, or is not known for the earlier one."""
     old = found.before
     if old is None:
         return ""
@@ -111,8 +124,8 @@ def _cost(found: Amounts) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    more = round(after - before, 2)
-    if not more:
+    more = after - before
+    if not round(more, 2):
         return ""
     sign = "+" if more > 0 else "−"
     return f"{sign}${abs(more):,.2f} an hour ({sign}${abs(more) * MONTH:,.0f} a month)"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.diagnostics import Diagnostic
+from compiler.report.blocks import Block, Entry, Heading, Strong, code, folded, listing
 from compiler.report.findings import place
-from compiler.report.markdown import code, folded
 from compiler.report.subject import Subject
 from compiler.report.upgrades import UPGRADES
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """How many files differ, by kind of change; and what was reported of the edit."""
     kinds = (("added", subject.added), ("changed", subject.changed), ("removed", subject.removed))
     changed = [(kind, paths) for kind, paths in kinds if paths]
@@ -22,22 +23,21 @@ def section(subject: Subject) -> Iterator[str]:
     ]
     if not counts and not reported:
         return
-    yield from ("## Changes", "")
-    for finding in reported:
-        where = place(finding)
-        yield f"- **{finding.code}** {finding.message} ({where})"
-        for note in finding.notes:
-            yield f"  - {note}"
+    yield Heading("Changes")
     if reported:
-        yield ""
+        yield listing(map(_reported, reported))
     if counts:
         title = f"{', '.join(counts)} against what is committed"
-        yield from folded(title, _paths(kinds))
+        yield folded(title, [listing(_paths(kinds))])
+
+
+def _reported(finding: Diagnostic) -> Entry:
+    text = (Strong(finding.code), f" {finding.message} ({place(finding)})")
+    return Entry(text, finding.notes)
 
 
 def _paths(kinds: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     marks = {"added": "+", "changed": "~", "removed": "-"}
     for kind, paths in kinds:
         for path in paths:
-            yield f"- {marks[kind]} {code(path)}"
-    yield ""
+            yield f"{marks[kind]} {code(path)}"

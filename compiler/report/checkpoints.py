@@ -8,25 +8,24 @@ from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.saving import lasting
 from compiler.plan.units import Duration
 from compiler.report.bill import node_price
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
 _UNKNOWN = "?"
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job of which the size of a checkpoint is known, by its ``model``."""
     schedules = [
         schedule for schedule in subject.plan.of(CheckpointSchedule) if schedule.size is not None
     ]
     if not schedules:
         return
-    yield from ("## Checkpoints", "")
-    yield (
+    yield Heading("Checkpoints")
+    yield paragraph(
         "Weights and optimizer, without bursts. A failure repeats half an interval and reads the checkpoint, on all "
         "nodes of the job. At the best interval saves and failures take the least time (Young 1974, Daly 2006)."
     )
-    yield ""
     header = (
         "job",
         "size:",
@@ -41,7 +40,7 @@ def section(subject: Subject) -> Iterator[str]:
         "a failure costs:",
     )
     rows = (_row(subject, schedule) for schedule in schedules)
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.report.bill import MONTH, Item, Total, bill, total
-from compiler.report.markdown import folded, table
+from compiler.report.blocks import (
+    Block,
+    Explained,
+    Heading,
+    Strong,
+    Text,
+    folded,
+    listing,
+    paragraph,
+    table,
+)
 from compiler.report.subject import Subject
 
 _BY_USE = (
@@ -14,38 +24,42 @@ _BY_USE = (
 )
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """The sums, then what they are made of."""
     region = subject.spec.region
     items = bill(subject)
     sums = total(items, region)
-    yield from ("## Cost", "")
-    yield _headline(sums, items)
+    yield Heading("Cost")
+    yield paragraph(*_lines(subject, sums, items))
+    nodes = [item for item in items if item.node]
+    others = [item for item in items if not item.node]
+    yield table(_NODES, (_node_row(item, region) for item in nodes))
+    yield table(_OTHERS, (_other_row(item, region) for item in others))
+    yield folded("Prices, with source and date", [listing(_sources(items))])
+
+
+def _lines(subject: Subject, sums: Total, items: Sequence[Item]) -> Iterator[Text]:
+    """The sums, how an edit changes them, and what they rest on."""
+    yield headline(sums, items)
     if subject.before is not None:
         yield before_and_after(subject.before, subject)
     elif subject.without_before:
         yield f"Before and after: {subject.without_before}."
     yield from map(_block, _blocks(items))
-    yield from _foreign(items, region)
+    yield from _foreign(items, subject.spec.region)
     yield _BY_USE
-    yield ""
-    nodes = [item for item in items if item.node]
-    others = [item for item in items if not item.node]
-    yield from table(_NODES, (_node_row(item, region) for item in nodes))
-    yield from table(_OTHERS, (_other_row(item, region) for item in others))
-    yield from folded("Prices, with source and date", _sources(items))
 
 
-def _headline(sums: Total, items: Iterable[Item]) -> str:
+def headline(sums: Total, items: Iterable[Item]) -> Text:
     """The sums in one sentence, which names what they lack."""
-    always = _usd(sums.always, exact=sums.exact)
-    a_month = _usd(sums.always * MONTH, exact=sums.exact, cents=False)
-    at_most = _usd(sums.at_most, exact=sums.exact)
-    text = f"**{always} an hour always ({a_month} a month), {at_most} at most while jobs run**"
+    always = usd(sums.always, exact=sums.exact)
+    a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
+    at_most = usd(sums.at_most, exact=sums.exact)
+    text = Strong(f"{always} an hour always ({a_month} a month), {at_most} at most while jobs run")
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
-        return f"{text}."
-    return f"{text}, without {', '.join(lacking)}: no price known."
+        return text, "."
+    return text, f", without {', '.join(lacking)}: no price known."
 
 
 def before_and_after(before: Subject, after: Subject) -> str:
@@ -65,8 +79,8 @@ def before_and_after(before: Subject, after: Subject) -> str:
 
 
 def _change(before: float, after: float, *, exact: bool) -> str:
-    old = _usd(before, exact=exact)
-    new = _usd(after, exact=exact)
+    old = usd(before, exact=exact)
+    new = usd(after, exact=exact)
     if old == new:
         return f"{old} → the same"
     more = after - before
@@ -119,30 +133,44 @@ _OTHERS = (
 )
 
 
-def _node_row(item: Item, region: str) -> tuple[str, ...]:
-    exact = item.is_exact(region)
-    if item.usd is None:
-        amounts = ("?", "?", "?")
-    else:
-        amounts = (
-            number(item.usd, exact=exact),
-            number(item.always, exact=exact),
-            number(item.at_most, exact=exact),
-        )
+def _node_row(item: Item, region: str) -> tuple[Text, ...]:
+    amounts = _amounts(item, item.is_exact(region), hours=1)
     return item.name, item.what, _count(item), *amounts, item.how
 
 
-def _other_row(item: Item, region: str) -> tuple[str, ...]:
-    exact = item.is_exact(region)
-    if item.usd is None:
-        amounts = ("?", "?", "?")
-    else:
-        amounts = (
-            number(item.usd * MONTH, exact=exact),
-            number(item.always * MONTH, exact=exact),
-            number(item.at_most, exact=exact),
-        )
+def _other_row(item: Item, region: str) -> tuple[Text, ...]:
+    amounts = _amounts(item, item.is_exact(region), hours=MONTH)
     return item.name, item.what, _count(item), *amounts, item.how
+
+
+def _amounts(item: Item, exact: bool, *, hours: int) -> tuple[Text, Text, Text]:
+    """USD of one, of what is always there, both in so many hours, and of all of it in an hour; each with its reason."""
+    if item.usd is None:
+        unknown = Explained("?", "no price is known")
+        return unknown, unknown, unknown
+    price = f"${item.usd:,.4f} an hour each"
+    always = f"{item.least} × {price}"
+    if item.block is not None:
+        always = "a Capacity Block is paid when it is bought, whatever runs"
+    elif hours != 1:
+        always = f"{always} × {hours} hours"
+    return (
+        Explained(number(item.usd * hours, exact=exact), _by(item, hours)),
+        Explained(number(item.always * hours, exact=exact), always),
+        Explained(number(item.at_most, exact=exact), f"{item.most} × {price}"),
+    )
+
+
+def _by(item: Item, hours: int) -> str:
+    """The prices that an item is counted by."""
+    named = dict.fromkeys(
+        f"{price.source.name}, of {price.region}, as on {price.source.date}"
+        for price in item.prices
+    )
+    sources = "; ".join(named) or "nothing that is paid"
+    if hours == 1:
+        return sources
+    return f"{hours} hours; {sources}"
 
 
 def _count(item: Item) -> str:
@@ -157,7 +185,8 @@ def number(amount: float, *, exact: bool) -> str:
     return f"{about}{amount:,.2f}"
 
 
-def _usd(amount: float, *, exact: bool, cents: bool = True) -> str:
+def usd(amount: float, *, exact: bool, cents: bool = True) -> str:
+    """USD with its sign, and with ≈ where the price is that of another Region."""
     about = "" if exact else "≈ "
     digits = 2 if cents else 0
     return f"{about}${amount:,.{digits}f}"
@@ -170,7 +199,6 @@ def _sources(items: Sequence[Item]) -> Iterator[str]:
         for price in item.prices:
             source = price.source
             seen[source.name] = (
-                f"- {source.date}: {source.name} ({source.url_or_package}, {source.version})"
+                f"{source.date}: {source.name} ({source.url_or_package}, {source.version})"
             )
     yield from seen.values()
-    yield ""

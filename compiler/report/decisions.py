@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.core.jobs.plan import Gang
 from compiler.plan import Derived
 from compiler.platforms.eks.release.versions import is_version
-from compiler.report.markdown import folded, table
+from compiler.report.blocks import Block, folded, table
 from compiler.report.subject import Subject
 
 _BY_THE_SPEC = "set by the spec"
@@ -16,7 +16,7 @@ _NAME, _RUN = "‹name›", "‹run›"
 _NAMED = 3  # objects that a line names
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """Both folded away and sorted; versions of upstream components by themselves.
 
     ``‹name›`` is the name of the object, and ``‹run›`` that of a job's TrainJob.
@@ -44,7 +44,7 @@ def _is_version(value: Derived) -> bool:
 
 def _part(
     title: str, values: Iterable[Derived], header: tuple[str, ...], runs: Mapping[str, str]
-) -> Iterator[str]:
+) -> Iterator[Block]:
     """A line for each value; objects for which it is the same, but for their own names, share one."""
     objects: dict[tuple[str, ...], list[str]] = {}
     for value in values:
@@ -60,7 +60,7 @@ def _part(
         row = (_named(names), *line[1:])
         rows.append(row)
     summary = f"{title} ({len(rows)})"
-    yield from folded(summary, table(header, rows))
+    yield folded(summary, [table(header, rows)])
 
 
 def _without(text: str, name: str, run: str) -> str:

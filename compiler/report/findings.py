@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Diagnostic
-from compiler.report.markdown import code, table
+from compiler.report.blocks import Block, Heading, code, paragraph, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """The findings, the worst first."""
     findings = subject.findings
     others = [finding for finding in findings if not finding.code.startswith("CHG")]
     return of(others)
 
 
-def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
+def of(findings: Sequence[Diagnostic]) -> Iterator[Block]:
     """The table of some findings."""
     if not findings:
-        yield from ("No findings.", "")
+        yield paragraph("No findings.")
         return
     worst_first = sorted(findings, key=lambda finding: -finding.severity)
-    yield from ("## Findings", "")
-    yield from table(("severity", "code", "place", "finding", "help"), map(_row, worst_first))
+    yield Heading("Findings")
+    yield table(("severity", "code", "place", "finding", "help"), map(_row, worst_first))
 
 
 def _row(finding: Diagnostic) -> tuple[str, ...]:

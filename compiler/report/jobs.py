@@ -8,28 +8,29 @@ from compiler.core.jobs.plan import Gang
 from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.pools.spec import in_words
+from compiler.dataclass import dataclass
 from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.jobs.plan import runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job: its queue, its nodes, and what these are."""
     jobs = subject.plan.every(Gang)
     if not jobs:
         return
-    yield from ("## Jobs", "")
+    yield Heading("Jobs")
     header = ("job", "object", "runs as", "queue", "nodes:", "lands on", "a node asks for")
     pools: set[str] = set()
     for job in jobs:
         pools.update((job.pool, *job.fallbacks))
     landings = {pool: _landing(subject, pool) for pool in pools}
     rows = (_row(subject, job, landings) for job in jobs)
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ...]:
@@ -66,27 +67,42 @@ def _runs_as(subject: Subject, job: Gang) -> str:
 _LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX", "ray": "Ray"}
 
 
-def _landing(subject: Subject, name: str) -> str:
-    """Type, zone, capacity and placement of a pool's nodes, in words."""
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What the nodes of a pool are, in words. ``zones`` is empty where nothing says them."""
+
+    types: str
+    zones: str
+    capacity: str
+    placement: tuple[str, ...]
+
+
+def landing(subject: Subject, name: str) -> Landing | None:
+    """Types, zones, capacity and placement of a pool's nodes."""
     node_pools = list(subject.node_pools(name))
     pool = subject.pool(name)
     if not node_pools or pool is None:
+        return None
+    return Landing(
+        types=_values(node_pools, INSTANCE_TYPE),
+        zones=_zones(node_pools),
+        capacity=_capacity(pool),
+        placement=tuple(_placement(subject, node_pools, name)),
+    )
+
+
+def _landing(subject: Subject, name: str) -> str:
+    found = landing(subject, name)
+    if found is None:
         return name
-    parts = [
-        _types_and_zones(node_pools),
-        f"pool {name}",
-        _capacity(pool),
-        *_placement(subject, node_pools, name),
-    ]
-    return "; ".join(parts)
+    where = f"{found.types} in {found.zones}" if found.zones else found.types
+    return "; ".join([where, f"pool {name}", found.capacity, *found.placement])
 
 
-def _types_and_zones(node_pools: list[Pool]) -> str:
-    types = _values(node_pools, INSTANCE_TYPE)
-    zones = _values(node_pools, ZONE)
+def _zones(node_pools: list[Pool]) -> str:
     if all(isinstance(pool, FixedPool) and pool.zones is None for pool in node_pools):
-        return types
-    return f"{types} in {zones}"
+        return ""
+    return _values(node_pools, ZONE)
 
 
 def _capacity(pool: spec_pools.NodePool) -> str:

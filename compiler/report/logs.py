@@ -8,50 +8,49 @@ from compiler.catalog.prices import service
 from compiler.platforms.eks.logs.plan import LogGroup, LogSize
 from compiler.platforms.eks.logs.sizing import OTHERS
 from compiler.report.bill import MONTH
+from compiler.report.blocks import Block, Heading, paragraph
 from compiler.report.subject import Subject
 
 _GIB = 2**30
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """The sum of what is written and kept, and USD a month."""
     size = subject.plan.one(LogSize)
     if size is None:
         return
-    yield from ("## Logs", "")
+    yield Heading("Logs")
     if subject.plan.one(LogGroup) is not None:
         yield from _of_cloud_watch(subject, size)
         return
-    yield (
+    yield paragraph(
         f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
         f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, before Loki compresses it."
     )
-    yield ""
     price = service("S3 Standard GiB month", subject.spec.region)
     if price is None:
-        yield "The price of S3 is not known."
+        yield paragraph("The price of S3 is not known.")
     else:
         usd = size.kept.value / _GIB * price.usd
-        yield f"In S3 at most ${usd:,.2f} a month, by the price of {price.region}; requests are not counted."
-    yield ""
+        yield paragraph(
+            f"In S3 at most ${usd:,.2f} a month, by the price of {price.region}; requests are not counted."
+        )
 
 
-def _of_cloud_watch(subject: Subject, size: LogSize) -> Iterator[str]:
+def _of_cloud_watch(subject: Subject, size: LogSize) -> Iterator[Block]:
     """What CloudWatch takes in and keeps, and USD a month of both."""
-    yield (
+    yield paragraph(
         f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
         f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, without the fields of each line."
     )
-    yield ""
     region = subject.spec.region
     taken = service("CloudWatch Logs GB taken in", region)
     kept = service("CloudWatch Logs GB month", region)
     if taken is None or kept is None:
-        yield "The prices of CloudWatch Logs are not known."
+        yield paragraph("The prices of CloudWatch Logs are not known.")
     else:
         monthly = size.a_day.value / _GIB * MONTH / 24 * taken.usd
-        yield (
+        yield paragraph(
             f"To take lines in costs at most ${monthly:,.2f} a month, and to keep them at most "
             f"${size.kept.value / _GIB * kept.usd:,.2f}, by the prices of {taken.region}; queries are not counted."
         )
-    yield ""

@@ -1,21 +1,64 @@
-"""Markdown as GitHub and GitLab show it: tables, lists, and parts that are folded away."""
+"""Blocks as Markdown, as GitHub and GitLab show it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from compiler.report.blocks import (
+    Block,
+    Column,
+    Folded,
+    Heading,
+    Listing,
+    Paragraph,
+    Strong,
+    Table,
+    Text,
+    plain,
+)
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table and an empty line. A header that ends in ``:`` is aligned to the right, for numbers."""
-    yield _row([cell.removesuffix(":") for cell in header])
-    yield _row(map(_rule, header))
-    for row in rows:
-        yield _row(row)
-    yield ""
+
+def lines(blocks: Iterable[Block]) -> Iterator[str]:
+    """The lines of some blocks, each with an empty line after it."""
+    for block in blocks:
+        yield from _lines(block)
+        yield ""
 
 
-def _rule(cell: str) -> str:
-    return "---:" if cell.endswith(":") else "---"
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Heading():
+            yield f"## {block.title}"
+        case Paragraph():
+            yield from map(_text, block.lines)
+        case Table():
+            yield from _table(block)
+        case Listing():
+            yield from _listing(block)
+        case Folded():
+            yield f"<details><summary>{block.title}</summary>"
+            yield ""
+            yield from lines(block.blocks)
+            yield "</details>"
+
+
+def _text(text: Text) -> str:
+    if isinstance(text, tuple):
+        return "".join(map(_text, text))
+    if isinstance(text, Strong):
+        return f"**{text.text}**"
+    return plain(text)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _row([column.name for column in table.columns])
+    yield _row(map(_rule, table.columns))
+    for row in table.rows:
+        yield _row(map(_text, row))
+
+
+def _rule(column: Column) -> str:
+    return "---:" if column.number else "---"
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -27,18 +70,13 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines behind a title that opens them."""
-    yield f"<details><summary>{title}</summary>"
-    yield ""
-    yield from lines
-    yield "</details>"
-    yield ""
+def _listing(listing: Listing) -> Iterator[str]:
+    mark = "- [ ]" if listing.to_do else "-"
+    for entry in listing.entries:
+        yield f"{mark} {_text(entry.text)}"
+        yield from _below(entry.below)
 
 
-def code(text: object) -> str:
-    """A name or a value as code; of one with a backtick, between two (CommonMark 0.31, code spans)."""
-    shown = str(text)
-    if "`" in shown:
-        return f"`` {shown} ``"
-    return f"`{shown}`"
+def _below(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        yield f"  - {text}"

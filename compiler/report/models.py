@@ -8,7 +8,7 @@ from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
 from compiler.plan import Plan
 from compiler.report.bill import Item
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.training.duration import Step
 from compiler.training.memory import Memory
@@ -42,9 +42,9 @@ class Estimate:
 
     def seconds(self, of_step: float) -> float | None:
         """The time of the whole run, if a step takes so long; ``None`` where its tokens are not known."""
-        if self.step is None or self.run.tokens is None:
+        if self.step is None:
             return None
-        return self.run.tokens / self.step.tokens * of_step
+        return self.run.whole(self.step, of_step)
 
     def usd(self, of_step: float) -> float | None:
         """What the whole run costs, if a step takes so long."""
@@ -87,15 +87,16 @@ def _usd_hour(nodes: Mapping[str, Item], run: Run) -> float | None:
     return run.nodes * item.usd
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job whose shape and batch are known."""
     found = list(estimates(subject))
     if not found:
         return
-    yield from ("## Models", "")
-    yield "By formulas (docs/model-fit.md), as ranges. `trainyard fit` has every part with its reason."
-    yield ""
-    yield from table(_HEADER, (_row(estimate) for estimate in found))
+    yield Heading("Models")
+    yield paragraph(
+        "By formulas (docs/model-fit.md), as ranges. `trainyard fit` has every part with its reason."
+    )
+    yield table(_HEADER, (_row(estimate) for estimate in found))
 
 
 def _row(estimate: Estimate) -> tuple[str, ...]:

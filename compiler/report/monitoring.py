@@ -6,26 +6,25 @@ from collections.abc import Iterator
 
 from compiler.platforms.eks.monitoring import sizing
 from compiler.platforms.eks.monitoring.plan import MonitoringSize
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, Strong, Text, paragraph, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each exporter, then memory and disk as sums that can be checked by hand."""
     size = subject.plan.one(MonitoringSize)
     if size is None:
         return
-    yield from ("## Monitoring", "")
-    yield from table(("series of", "at most:"), _rows(size))
-    yield from sums(size)
-    yield ""
+    yield Heading("Monitoring")
+    yield table(("series of", "at most:"), _rows(size))
+    yield paragraph(*sums(size))
 
 
-def _rows(size: MonitoringSize) -> Iterator[tuple[str, str]]:
+def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:
     for exporter, series in sorted(size.series.items(), key=lambda item: -item[1]):
         if series:
             yield exporter, f"{series:,}"
-    yield "**all**", f"**{size.total:,}**"
+    yield Strong("all"), Strong(f"{size.total:,}")
 
 
 def sums(size: MonitoringSize) -> Iterator[str]:
@@ -35,7 +34,6 @@ def sums(size: MonitoringSize) -> Iterator[str]:
         f"Memory: {sizing.BASE_MIB} MiB, and {size.total:,} series × {sizing.CHURN} for pods that come and go "
         f"× {kib} KiB: {size.memory}, and {size.cpu}m CPU."
     )
-    yield ""
     yield (
         f"Disk: {size.total:,} series, a sample each {size.interval} for {size.retention}, "
         f"× {sizing.BYTES_A_SAMPLE} bytes × {sizing.SPARE} to spare: {size.needed} needed, {size.disk} made."

@@ -8,10 +8,11 @@ from compiler.core.jobs.plan import Gang
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.words import numbered
 from compiler.report import findings
+from compiler.report.blocks import Block, Heading, code, paragraph, table
 from compiler.report.cost import before_and_after
 from compiler.report.findings import place
 from compiler.report.jobs import asked_for
-from compiler.report.markdown import code, table
+from compiler.report.markdown import lines
 from compiler.report.subject import Subject
 from compiler.rooms import Platform
 
@@ -25,20 +26,27 @@ def moving(
 ) -> str:
     """The report. ``refused``: keys that the platform does not take; ``found``: what is found without them;
     ``here`` and ``there``: the cluster on its own platform, and on the other one, if it has a plan there."""
-    lines = [
-        f"# {here.name} on {platform.name}",
-        "",
-        f"{_counted(refused, found)} `platform: {{{platform.name}: {{}}}}` is assumed.",
-        "",
-    ]
+    blocks = _blocks(here, platform, refused, found, there)
+    return "\n".join([f"# {here.name} on {platform.name}", "", *lines(blocks)])
+
+
+def _blocks(
+    here: Subject,
+    platform: Platform,
+    refused: Sequence[Diagnostic],
+    found: Sequence[Diagnostic],
+    there: Subject | None,
+) -> Iterator[Block]:
+    assumed = f"`platform: {{{platform.name}: {{}}}}` is assumed."
+    yield paragraph(f"{_counted(refused, found)} {assumed}")
     if refused:
-        lines += ["## Keys that it does not take", ""]
-        lines += table(("place", "key", "instead"), map(_key, refused))
-    lines += findings.of(found)
+        yield Heading("Keys that it does not take")
+        yield table(("place", "key", "instead"), map(_key, refused))
+    yield from findings.of(found)
     if there is not None:
-        lines += _jobs(here, there)
-        lines += ["## Cost", "", before_and_after(here, there), ""]
-    return "\n".join(lines)
+        yield from _jobs(here, there)
+        yield Heading("Cost")
+        yield paragraph(before_and_after(here, there))
 
 
 def _counted(refused: Sequence[Diagnostic], found: Sequence[Diagnostic]) -> str:
@@ -53,20 +61,20 @@ def _key(fault: Diagnostic) -> tuple[str, ...]:
     return place(fault), code(key), fault.help
 
 
-def _jobs(here: Subject, there: Subject) -> Iterator[str]:
+def _jobs(here: Subject, there: Subject) -> Iterator[Block]:
     """What runs each job, and what it asks for, on both."""
     before = {_identity(job): job for job in here.plan.every(Gang)}
     jobs = there.plan.every(Gang)
     if not jobs:
         return
-    yield from ("## Jobs", "")
+    yield Heading("Jobs")
     header = ("job", here.platform.name, there.platform.name)
     rows = []
     for job in jobs:
         earlier = before.get(_identity(job))
         old = _job(earlier) if earlier is not None else "none"
         rows.append((job.source_name, old, _job(job)))
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def _identity(job: Gang) -> tuple[str, str]:

@@ -11,21 +11,20 @@ from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
-from compiler.report.markdown import code
+from compiler.report.blocks import Block, Heading, code, listing
 from compiler.report.subject import Subject
 
 _MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}
 """Objects that a request of the plan makes, beyond the files."""
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """Objects of the cluster, then images, reservations and file systems of the account."""
     items = [*_objects(subject), *_account(subject)]
     if not items:
         return
-    yield from ("## Must exist", "")
-    yield from (f"- {item}" for item in items)
-    yield ""
+    yield Heading("Must exist")
+    yield listing(items)
 
 
 def _objects(subject: Subject) -> Iterator[str]:

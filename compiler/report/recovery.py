@@ -9,21 +9,19 @@ from compiler.catalog.torch import SHUTDOWN_SECONDS
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.core.pools.pools import DIAGNOSTICS
-from compiler.core.pools.waits import PROVISION, PULL
+from compiler.core.pools.waits import PROVISION, PULL, START
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.health.plan import BurnIn
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 WATCHDOG = Duration.minutes(10)
 """How long NCCL's watchdog of PyTorch waits for a collective, unless the program says another `timeout` to
 `init_process_group` (torch 2.12, torch/distributed/distributed_c10d.py: default_pg_nccl_timeout). No variable sets it:
 `TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC`, 8 minutes, is how long the watchdog itself may be stuck (ProcessGroupNCCL.hpp)."""
-START = Duration.minutes(1)
-"""Containers, the rendezvous and NCCL's own start; what the program does besides, nobody knows before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +47,18 @@ class Way:
         return WATCHDOG.seconds + self.least + self.new_node + PULL.seconds
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each job, and how many sick nodes of each pool are replaced."""
     works = Reading(subject.plan, subject.catalog).works
     ways = [_way(subject, work) for work in works if _has_accelerators(work)]
     if ways:
-        yield from ("## After a failure", "")
-        yield (
+        yield Heading("After a failure")
+        yield paragraph(
             "A GPU fails, and all of the job starts again. The program notices an error at once, and a collective that "
             f"hangs by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. "
-            "*at least*: an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots "
+            "At least: an error, and a node that is free. At most: a hang, and a node that is repaired and boots "
             "first. Ranks of other nodes hang in both, and save nothing."
         )
-        yield ""
         header = (
             "job",
             "notices, at most:",
@@ -75,7 +72,7 @@ def section(subject: Subject) -> Iterator[str]:
             "at most:",
             "steps lost:",
         )
-        yield from table(header, map(_row, ways))
+        yield table(header, map(_row, ways))
     yield from subject.platform.reported().repair(subject)
 
 
@@ -141,13 +138,15 @@ def _test(subject: Subject, pool: str) -> int:
     return 0
 
 
-def _row(way: Way) -> tuple[str, ...]:
+def _row(way: Way) -> tuple[Text, ...]:
     lost = "?"
     if way.lost is not None:
         lost = f"{_time(way.lost)}, on average"
     new_node = _time(way.new_node)
     if way.spare:
         new_node += f", or none: {way.spare} spare"
+    least = f"stop {_time(way.stop)} + start {START} + read {_time(way.read)}"
+    most = f"notice {WATCHDOG} + {_time(way.least)} + node {_time(way.new_node)} + image {PULL}"
     return (
         way.name,
         str(WATCHDOG),
@@ -157,8 +156,8 @@ def _row(way: Way) -> tuple[str, ...]:
         str(PULL),
         str(START),
         _time(way.read) if way.read else "?",
-        _time(way.least),
-        _time(way.most),
+        Explained(_time(way.least), least),
+        Explained(_time(way.most), most),
         lost,
     )
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.report.markdown import code, table
+from compiler.report.blocks import Block, Heading, code, paragraph, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """Each with the nodes that it holds, and the command that ends it."""
     earlier = [run for run in subject.runs if run.left]
     if not earlier:
         return
-    yield from ("## Earlier runs", "", "They go on until they end or are deleted.", "")
+    yield Heading("Earlier runs")
+    yield paragraph("They go on until they end or are deleted.")
     rows = (
         (f"{run.namespace}/{run.object}", run.job, str(run.nodes), run.pool, code(run.ends_with()))
         for run in earlier
     )
-    yield from table(("run", "job", "nodes:", "pool", "ends with"), rows)
+    yield table(("run", "job", "nodes:", "pool", "ends with"), rows)

@@ -1,22 +1,63 @@
-"""Reports that must fit into a number of bytes, such as a pull request comment: changed clusters first, in full."""
+"""Reports that must fit into a number of bytes, such as a pull request comment.
+
+What a reviewer reads in a minute is open, and the rest is folded away. Where not all fits, changed clusters come first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from compiler.dataclass import dataclass
 
-_SECTION = "\n## "
 _LISTED = 50  # clusters that are left out and still have a line each
+
+
+class Section(NamedTuple):
+    """A section in Markdown, and the titles in it."""
+
+    titles: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of a cluster, a line that replaces it, and whether it has anything to look at."""
+    """The report of a cluster by its sections, a line that replaces it, and whether it has anything to look at.
 
-    text: str
-    line: str
-    changed: bool
+    ``head`` stands before the sections; those of ``rest`` are folded away.
+    """
+
+    head: str
+    first: tuple[Section, ...]
+    rest: tuple[Section, ...] = ()
+    line: str = ""
+    changed: bool = True
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.with_sections(len(self.first) + len(self.rest))
+
+    def with_sections(self, count: int) -> str:
+        """The first sections, and the titles of the others."""
+        sections = (*self.first, *self.rest)
+        opened = self.first[:count]
+        folded = self.rest[: max(0, count - len(self.first))]
+        parts = [self.head, *(section.text for section in opened)]
+        if folded:
+            parts += [_summary(folded), *(section.text for section in folded), "</details>\n\n"]
+        left = _titles(sections[count:])
+        if left:
+            parts.append(f"Left out: {left}.\n\n")
+        return "".join(parts).removesuffix("\n")
+
+
+def _summary(sections: Sequence[Section]) -> str:
+    return f"<details><summary>{_titles(sections)}</summary>\n\n"
+
+
+def _titles(sections: Iterable[Section]) -> str:
+    return ", ".join(title for section in sections for title in section.titles)
 
 
 def joined(reports: Iterable[Report]) -> str:
@@ -25,39 +66,71 @@ def joined(reports: Iterable[Report]) -> str:
 
 
 def shortened(reports: Sequence[Report], limit: int, link: str) -> str:
-    """All reports if they fit; otherwise those of changed clusters first, as many as fit, and a line for each other.
+    """All reports if they fit. Otherwise what is open of changed clusters, then their other sections, then the clusters
+    that did not change, as much as fits, and a line for each cluster that is left out.
 
-    No report is cut within a section. ``link`` leads to the whole.
+    No section is cut. ``link`` leads to the whole.
     """
     whole = joined(reports)
     if _size(whole) <= limit:
         return whole
-    changed = [report for report in reports if report.changed]
-    others = [report for report in reports if not report.changed]
-    left = [*changed, *others]
-    shown: list[str] = []
-    # A cluster that does not fit may be followed by one that does.
-    for report in (*changed, *others):
-        rest = [other for other in left if other is not report]
-        if _size(_page([*shown, report.text], rest, link)) <= limit:
-            shown.append(report.text)
-            left = rest
-    if not shown:
-        first = left.pop(0)
-        room = limit - _size(_page([""], left, link))
-        shown.append(_sections(first.text, room))
-    return _page(shown, left, link)
+    return _Page(reports, limit, link).filled()
 
 
-def _page(shown: Sequence[str], left: Sequence[Report], link: str) -> str:
-    parts = list(shown)
-    if left:
-        parts.append(_summary(left))
-    parts.append(_way_to_all(link))
-    return "\n".join(parts)
+class _Page:
+    """A page that is filled as far as it goes: ``shown`` has the number of sections of each report that is there."""
+
+    def __init__(self, reports: Sequence[Report], limit: int, link: str) -> None:
+        changed = [report for report in reports if report.changed]
+        others = [report for report in reports if not report.changed]
+        self._reports = [*changed, *others]
+        self._changed = len(changed)
+        self._limit = limit
+        self._link = link
+        self._shown: dict[int, int] = {}
+
+    def filled(self) -> str:
+        """The page."""
+        changed = range(self._changed)
+        # A cluster that does not fit may be followed by one that does.
+        for number in changed:
+            self._try(number, len(self._reports[number].first))
+        for number in changed:
+            if number in self._shown:
+                self._extend(number)
+        for number in range(self._changed, len(self._reports)):
+            report = self._reports[number]
+            self._try(number, len(report.first) + len(report.rest))
+        if not self._shown:
+            self._shown[0] = 0
+            self._extend(0)
+        return self._text(self._shown)
+
+    def _try(self, number: int, count: int) -> bool:
+        """Show so many sections of a report, if there is room."""
+        shown = {**self._shown, number: count}
+        fits = _size(self._text(shown)) <= self._limit
+        if fits:
+            self._shown = shown
+        return fits
+
+    def _extend(self, number: int) -> None:
+        """Show as many more sections of a report as there is room for."""
+        report = self._reports[number]
+        for count in range(self._shown[number] + 1, len(report.first) + len(report.rest) + 1):
+            if not self._try(number, count):
+                return
+
+    def _text(self, shown: dict[int, int]) -> str:
+        parts = [self._reports[number].with_sections(count) for number, count in shown.items()]
+        left = [report for number, report in enumerate(self._reports) if number not in shown]
+        if left:
+            parts.append(_lines(left))
+        parts.append(_way_to_all(self._link))
+        return "\n".join(parts)
 
 
-def _summary(left: Sequence[Report]) -> str:
+def _lines(left: Sequence[Report]) -> str:
     lines = [report.line for report in left[:_LISTED]]
     more = len(left) - len(lines)
     if more:
@@ -70,25 +143,6 @@ def _way_to_all(link: str) -> str:
     if link:
         return f"This is not all: [the whole report]({link}).\n"
     return "This is not all: `trainyard report` prints the whole.\n"
-
-
-def _sections(text: str, room: int) -> str:
-    """As many sections of a report as there is room for, and the names of the others."""
-    head, *sections = text.split(_SECTION)
-    titles = [section.partition("\n")[0] for section in sections]
-    shown = head
-    for number, section in enumerate(sections):
-        longer = shown + _SECTION + section
-        if _size(longer + _titles(titles[number + 1 :])) > room:
-            return shown + _titles(titles[number:])
-        shown = longer
-    return shown
-
-
-def _titles(titles: Sequence[str]) -> str:
-    if not titles:
-        return ""
-    return f"\nLeft out: {', '.join(titles)}.\n"
 
 
 def _size(text: str) -> int:

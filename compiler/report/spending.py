@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
+from compiler.dataclass import dataclass
+from compiler.diagnostics.words import numbered
 from compiler.plan.units import Duration
 from compiler.report.bill import MONTH, Item
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number
-from compiler.report.markdown import table
 from compiler.report.subject import Subject
 
 _HOUR = 3600
@@ -17,42 +19,64 @@ _JOBS = ("job", "queue", "nodes:", "USD an hour:", "ends after", "USD until then
 _QUEUES = ("queue", "namespaces", "quota:", "USD an hour:", "USD a month:")
 
 
-def section(subject: Subject) -> Iterator[str]:
-    """A line for each job, then one for each queue, in the price of their nodes alone."""
-    jobs = subject.plan.every(Gang)
-    if not jobs:
-        return
+@dataclass(frozen=True, slots=True)
+class JobCost:
+    """The nodes of a job, on any of its pools: USD an hour, by the dearest; ``None`` where a price is not known."""
+
+    job: Gang
+    items: tuple[Item, ...]
+    exact: bool
+
+    @property
+    def usd_hour(self) -> float | None:
+        """USD an hour of all of its nodes."""
+        return _dearest(self.items, self.job.whole_nodes)
+
+
+def by_job(subject: Subject) -> Iterator[JobCost]:
+    """What each job costs, in the price of its nodes alone."""
+    nodes = _nodes(subject)
+    for job in subject.plan.every(Gang):
+        items = tuple(nodes[pool] for pool in (job.pool, *job.fallbacks) if pool in nodes)
+        yield JobCost(job, items, _is_exact(subject, items))
+
+
+def _nodes(subject: Subject) -> Mapping[str, Item]:
     items = subject.platform.reported().costs(subject)
-    nodes = {item.name: item for item in items if item.node}
-    yield from ("## Cost by job and queue", "")
-    yield (
+    return {item.name: item for item in items if item.node}
+
+
+def section(subject: Subject) -> Iterator[Block]:
+    """A line for each job, then one for each queue, in the price of their nodes alone."""
+    costs = list(by_job(subject))
+    if not costs:
+        return
+    yield Heading("Cost by job and queue")
+    yield paragraph(
         "Of nodes alone, the dearest that a job may get. What is reserved or a Capacity Block is paid whether its "
         "jobs run or not."
     )
-    yield ""
-    yield from table(_JOBS, (_job_row(subject, job, nodes) for job in jobs))
+    yield table(_JOBS, (_job_row(subject, each) for each in costs))
     queues = QueuesSection.of(subject.spec).queues
     if queues:
-        yield "When all of the quota is used, all the time:"
-        yield ""
-        yield from table(_QUEUES, (_queue_row(subject, queue, nodes) for queue in queues))
+        nodes = _nodes(subject)
+        yield paragraph("When all of the quota is used, all the time:")
+        yield table(_QUEUES, (_queue_row(subject, queue, nodes) for queue in queues))
 
 
-def _job_row(subject: Subject, job: Gang, nodes: Mapping[str, Item]) -> tuple[str, ...]:
-    pools = (job.pool, *job.fallbacks)
-    items = [nodes[pool] for pool in pools if pool in nodes]
-    an_hour = _dearest(items, job.whole_nodes)
-    exact = _is_exact(subject, items)
+def _job_row(subject: Subject, cost: JobCost) -> tuple[Text, ...]:
+    job, exact, an_hour = cost.job, cost.exact, cost.usd_hour
     shown = (
         job.source_name,
         subject.queue_of(job),
         str(job.whole_nodes),
-        _shown(an_hour, exact=exact),
+        _explained(an_hour, _dearest_of(cost.items, job.whole_nodes), exact=exact),
     )
     if job.deadline is None:
         return *shown, "no limit", ""
     until_then = None if an_hour is None else an_hour * job.deadline / _HOUR
-    return *shown, str(Duration(job.deadline)), _shown(until_then, exact=exact)
+    ends = Duration(job.deadline)
+    return *shown, str(ends), _explained(until_then, f"USD an hour × {ends}", exact=exact)
 
 
 def _dearest(items: Sequence[Item], count: int) -> float | None:
@@ -64,7 +88,12 @@ def _dearest(items: Sequence[Item], count: int) -> float | None:
     return count * max(known)
 
 
-def _queue_row(subject: Subject, queue: Queue, nodes: Mapping[str, Item]) -> tuple[str, ...]:
+def _dearest_of(items: Sequence[Item], count: int) -> str:
+    prices = ", ".join(f"${item.usd:,.4f} in pool {item.name}" for item in items if item.usd)
+    return f"{numbered(count, 'node')} × the dearest of {prices} an hour"
+
+
+def _queue_row(subject: Subject, queue: Queue, nodes: Mapping[str, Item]) -> tuple[Text, ...]:
     items = [nodes[quota.pool] for quota in queue.quota if quota.pool in nodes]
     exact = _is_exact(subject, items)
     an_hour = _sum(queue.quota, nodes)
@@ -73,8 +102,8 @@ def _queue_row(subject: Subject, queue: Queue, nodes: Mapping[str, Item]) -> tup
         queue.name,
         ", ".join(queue.namespaces),
         ", ".join(f"{quota.nodes} of {quota.pool}" for quota in queue.quota),
-        _shown(an_hour, exact=exact),
-        _shown(a_month, exact=exact),
+        _explained(an_hour, "each node of the quota × the price of its pool", exact=exact),
+        _explained(a_month, f"USD an hour × {MONTH} hours", exact=exact),
     )
 
 
@@ -93,7 +122,7 @@ def _is_exact(subject: Subject, items: Sequence[Item]) -> bool:
     return all(item.is_exact(subject.spec.region) for item in items)
 
 
-def _shown(amount: float | None, *, exact: bool) -> str:
+def _explained(amount: float | None, why: str, *, exact: bool) -> Text:
     if amount is None:
-        return "?"
-    return number(amount, exact=exact)
+        return Explained("?", "the price of a pool is not known")
+    return Explained(number(amount, exact=exact), why)

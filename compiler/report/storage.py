@@ -6,22 +6,23 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.storage.spec import Storage, StorageSection
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each storage."""
     storages = StorageSection.of(subject.spec).storage
     if not storages:
         return
-    yield from ("## Storage", "")
+    yield Heading("Storage")
     header = ("storage", "is", "size:", "mounted by")
-    rows = (_row(subject, storage) for storage in storages)
-    yield from table(header, rows)
+    rows = (described(subject, storage) for storage in storages)
+    yield table(header, rows)
 
 
-def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
+def described(subject: Subject, storage: Storage) -> tuple[str, str, str, str]:
+    """Its name, what it is, its size, and the jobs that mount it."""
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"

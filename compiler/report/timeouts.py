@@ -19,7 +19,7 @@ from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import BurnIn
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, Strong, Text, table
 from compiler.report.subject import Subject
 
 _RENDEZVOUS = "PET_RDZV_CONF"
@@ -58,14 +58,14 @@ class Wait:
         return self.most is None or self.seconds <= self.most
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each timeout that is bounded by how long something else takes."""
     rows = _together(waits(subject))
     if not rows:
         return
-    yield from ("## Timeouts", "")
+    yield Heading("Timeouts")
     header = ("who waits", "how long:", "for", "which takes", "fits")
-    yield from table(header, map(_row, rows))
+    yield table(header, map(_row, rows))
 
 
 def _together(all_waits: Iterable[Wait]) -> list[Wait]:
@@ -78,11 +78,11 @@ def _together(all_waits: Iterable[Wait]) -> list[Wait]:
     return [replace(wait, jobs=names) for wait, names in jobs.items()]
 
 
-def _row(wait: Wait) -> tuple[str, ...]:
+def _row(wait: Wait) -> tuple[Text, ...]:
     who = wait.who
     if wait.jobs:
         who = f"{who} of {_listed(wait.jobs)}"
-    fits = "yes" if wait.fits else "**no**"
+    fits = "yes" if wait.fits else Strong("no")
     time = _time(wait.seconds)
     return who, time, wait.what, wait.bound, fits
 

@@ -8,8 +8,8 @@ from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.rbac.plan import Access
+from compiler.report.blocks import Block, Heading, code, table
 from compiler.report.findings import place
-from compiler.report.markdown import code, table
 from compiler.report.subject import Subject
 
 CODES = frozenset(
@@ -24,7 +24,7 @@ _OWN = "ServiceAccount"  # those of Trainyard's own stages and add-ons
 _Row = tuple[str, str]
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each principal, included object, patch and finding; with a base, which are new and which are gone."""
     rows = list(_rows(subject.plan))
     found = [finding for finding in subject.findings if finding.code in CODES]
@@ -35,7 +35,7 @@ def section(subject: Subject) -> Iterator[str]:
     gone = [row for row in before if row not in rows]
     if not rows and not gone and not found:
         return
-    yield from ("## Who gets in, what changes hands", "")
+    yield Heading("Who gets in, what changes hands")
     marked = []
     for row in rows:
         mark = "" if row in before else "new"
@@ -44,7 +44,7 @@ def section(subject: Subject) -> Iterator[str]:
     marked += [
         (f"{finding.severity} {finding.code}", finding.message, place(finding)) for finding in found
     ]
-    yield from table(("", "who or what", ""), marked)
+    yield table(("access", "who or what", "change"), marked)
 
 
 def _rows(plan: Plan) -> Iterator[_Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.catalog import SAFE, UNKNOWN, VersionStep
 from compiler.catalog.upgrades import Upgrade
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, Strong, Text, listing, paragraph, table
 from compiler.report.subject import Subject
 
 UPGRADES = ("CHG010", "CHG011", "CHG012", "CHG013")
@@ -14,12 +14,12 @@ UPGRADES = ("CHG010", "CHG011", "CHG012", "CHG013")
 _WORDS = {UNKNOWN: "not known: read upstream's notes"}
 
 
-def section(subject: Subject) -> Iterator[str]:
+def section(subject: Subject) -> Iterator[Block]:
     """A line for each component, and below it the steps of those that ask for any."""
     if not subject.steps:
         return
-    yield from ("## Upgrades", "")
-    yield from table(("component", "from", "to", "verdict", "restarts"), map(_row, subject.steps))
+    yield Heading("Upgrades")
+    yield table(("component", "from", "to", "verdict", "restarts"), map(_row, subject.steps))
     for step in subject.steps:
         for upgrade in step.asking():
             if step.verdict != SAFE:
@@ -31,11 +31,10 @@ def _row(step: VersionStep) -> tuple[str, ...]:
     return (step.component, step.before, step.after, verdict, "; ".join(step.restarted))
 
 
-def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[str]:
-    yield f"**{step}**: {upgrade.summary}."
+def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[Block]:
+    lines: list[Text] = [(Strong(str(step)), f": {upgrade.summary}.")]
     if upgrade.precondition:
-        yield f"Before: {upgrade.precondition}."
-    yield ""
-    for text in upgrade.steps:
-        yield f"- [ ] {text}"
-    yield from ("", f"Source: {'; '.join(upgrade.sources)}.", "")
+        lines.append(f"Before: {upgrade.precondition}.")
+    yield paragraph(*lines)
+    yield listing(upgrade.steps, to_do=True)
+    yield paragraph(f"Source: {'; '.join(upgrade.sources)}.")

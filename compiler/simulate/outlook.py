@@ -14,9 +14,6 @@ from compiler.simulate.together import run
 _MOST_JOBS = 200
 """Of more jobs nothing is said: to simulate them may take longer than the rest of a check (docs/simulate.md)."""
 
-_UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
-"""What an object of others raises that is not as its schema says, which is reported where it is."""
-
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -39,16 +36,10 @@ class Waiting:
 
 
 def outlook(reading: Reading) -> dict[str, Waiting]:
-    """The jobs that wait, by namespace and name; none of them where there are too many jobs, or objects of others
-    cannot be read."""
+    """The jobs that wait, by namespace and name; none of them where there are too many jobs."""
     if len(reading.works) > _MOST_JOBS:
         return {}
-    try:
-        subject = cluster("", reading)
-    except _UNREADABLE:
-        if reading.plan.closed:
-            raise
-        return {}
+    subject = cluster("", reading)
     works = {key_of(work): work for work in reading.works}
     together = run(subject.world, subject.jobs)
     found = {}

@@ -59,11 +59,11 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     if verdict.kind is Kind.UNKNOWN:
         yield f"{kind}: {why(verdict)}"
     elif verdict.kind is Kind.FITS:
-        yield f"{kind}  {_places(verdict)}".rstrip()
+        yield f"{kind}  {places(verdict)}".rstrip()
     elif verdict.kind in (Kind.ONLY_IF, Kind.WAITS):
         yield f"{kind} {why(verdict)}"
         if verdict.where:
-            yield _places(verdict)
+            yield places(verdict)
     else:
         yield kind
         yield from (f"because of {each}" for each in verdict.conflict)
@@ -77,7 +77,8 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _places(verdict: Verdict) -> str:
+def places(verdict: Verdict) -> str:
+    """Where the pods of a job run, in words."""
     return ", ".join(map(_place, verdict.where))
 
 

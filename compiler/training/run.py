@@ -60,6 +60,12 @@ class Run:
             return f"the speed of {machine.accelerator} in {self.setup.precision} is not in the catalog"
         return ""
 
+    def whole(self, step: Step, seconds: float) -> float | None:
+        """The seconds of all steps, if one takes so many; ``None`` where the tokens of the run are not known."""
+        if self.tokens is None:
+            return None
+        return self.tokens / step.tokens * seconds
+
     def step(self) -> Step | None:
         """The time of a step; ``None`` where it is not computed."""
         if self.untimed:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
+from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.verify import documented, modelled
 from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.schemas import DATA, file_name
@@ -117,7 +117,7 @@ def load_crds(folder: Path) -> Iterator[Raw]:
 def kinds_by_place() -> dict[str, frozenset[str]]:
     """The kinds whose definitions are read, those of jobs too, by the folder below ``crds/``."""
     places = dict(CRDS)
-    for kind in job_kinds().values():
+    for kind in kinds_of_eks().values():
         if kind.crd != CORE_SOURCE:
             places[kind.crd] = places.get(kind.crd, frozenset()) | {kind.kind}
     return places

@@ -124,9 +124,6 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("apps", "DaemonSet"): (_POD,),
     ("batch", "CronJob"): (("spec", "jobTemplate", *_POD),),
     (TRAINER, "TrainingRuntime"): (RUNTIME_PODS,),
-    ("sagemaker.amazonaws.com", "HyperPodPyTorchJob"): (
-        ("spec", "replicaSpecs", "*", "template", "spec"),
-    ),
 }
 
 

@@ -3,17 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.catalog.object_stores import URL_SCHEMES
 from compiler.diagnostics import Severity
 from compiler.model.kinds import counts_pods, retries_of
+from compiler.model.saves import has_place_to_save
 from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
 
 
 @rule(
@@ -95,7 +93,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py], mounts: [{storage: data, path: /data}]}]
     """
-    if not work.folders or _saves(work):
+    if not work.folders or has_place_to_save(work):
         return
     tries = _tries(work, world)
     if tries is None:
@@ -162,20 +160,3 @@ def _tries(work: Work, world: World) -> _Tries | None:
     return _Tries(
         restarts, Route((work.at[0], *path)), deadline if isinstance(deadline, int) else 0
     )
-
-
-def _saves(work: Work) -> bool:
-    """Whether anything that outlives the pods is known to the job, or may be."""
-    if work.pod is not None:
-        volumes = work.pod.volumes
-    else:
-        volumes = ()
-    elsewhere = [folder for folder in work.folders if folder.lasting is not False]
-    if not work.has_pods and elsewhere:
-        return True
-    if any(volume.type not in _OF_THE_POD for volume in volumes):
-        return True
-    if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:
-        return True
-    texts = [*work.words, *filter(None, work.env.values())]
-    return any(scheme in text for text in texts for scheme in URL_SCHEMES)

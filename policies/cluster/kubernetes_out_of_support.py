@@ -6,6 +6,7 @@ from datetime import date
 from compiler.catalog import hyperpod
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -19,8 +20,8 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
-    Versions whose dates are not known are not judged, nor is the newest that HyperPod takes in a cluster of its nodes:
-    there is no other yet.
+    Versions whose dates are not known are not judged, nor is the newest that HyperPod takes in a cluster of its nodes,
+    or its training operator in one with its jobs: there is no other yet.
 
     ## Fails
 
@@ -47,8 +48,7 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     minor = world.catalog.newest_release.minors.get(cluster.kubernetes)
     if minor is None or not minor.support_ends:
         return
-    newest_of_hyperpod = hyperpod.kubernetes()[-1]
-    if cluster.kubernetes == newest_of_hyperpod and world.plan.of(HyperPodCluster):
+    if world.plan.of(HyperPodCluster) and cluster.kubernetes == _newest_of_hyperpod(world):
         return
     standard, extended = (
         date.fromisoformat(minor.support_ends[support]) for support in ("standard", "extended")
@@ -68,6 +68,13 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         label=_cost(world.today, standard, extended),
         help=f'write `version: "{minor.after}"` as the next step: EKS takes one minor version at a time',
     )
+
+
+def _newest_of_hyperpod(world: World) -> str:
+    """The newest version that HyperPod takes, and its training operator where a job needs that."""
+    if any(job.kind == "HyperPodPyTorchJob" for job in world.plan.of(TrainJob)):
+        return hyperpod.operated_kubernetes()[-1]
+    return hyperpod.kubernetes()[-1]
 
 
 def _cost(today: date, standard: date, extended: date) -> str:

@@ -8,7 +8,7 @@ from compiler.model.images import runs
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "tune")
+_LAUNCHERS = ("torchrun", "hyperpodrun", "deepspeed", "accelerate", "mpirun", "tune")
 
 
 @rule("RUN145", pods=True)

@@ -7,7 +7,7 @@ from compiler.model.statements import Script, script_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "mpiexec", "tune")
+_LAUNCHERS = ("torchrun", "hyperpodrun", "deepspeed", "accelerate", "mpirun", "mpiexec", "tune")
 _PYTHONS = ("python", "python3")
 _NOTHING = ("true", ":", "echo", "exit")
 

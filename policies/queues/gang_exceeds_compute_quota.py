@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.diagnostics import Severity
 from compiler.model.fit import exceeds_pool
 from compiler.model.work import Work
 from compiler.platforms.eks.kueue.plan import LocalQueue
@@ -21,6 +22,9 @@ def gang_exceeds_compute_quota(work: Work, world: World) -> Iterator[Finding]:
     Task governance admits all nodes of a job together (SageMaker developer guide,
     sagemaker-hyperpod-ray-task-governance-quota; Kueue 0.19.2): beyond the quota and the borrow limit the job waits for
     ever. A team borrows what others of its cluster lend, up to `AbsoluteBorrowLimits`, or 5 times its own at most.
+
+    An elastic job starts with its fewest nodes, and asks for the others later (sagemaker-eks-elastic-training): those
+    beyond the quota never come, which is a warning.
 
     ## Fails
 
@@ -92,7 +96,10 @@ def gang_exceeds_compute_quota(work: Work, world: World) -> Iterator[Finding]:
         return
     types = {instance.name for pool in work.pools for instance in world.types(pool)}
     room = _room(quota, types, world.plan.of(ComputeQuota))
-    if not types or asked <= room:
+    if not types:
+        return
+    if asked <= room:
+        yield from _growth(work, quota.team, room)
         return
     yield Finding(
         f"job `{work.name}` asks for {asked} nodes, and team `{quota.team}` gets {room} at most",
@@ -100,6 +107,21 @@ def gang_exceeds_compute_quota(work: Work, world: World) -> Iterator[Finding]:
         label="it waits for ever",
         help=f"make the job smaller, or raise the quota of team `{quota.team}`",
         spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{quota.team}`",
+    )
+
+
+def _growth(work: Work, team: str, room: int) -> Iterator[Finding]:
+    """The nodes to which an elastic job may grow, and its team never gets."""
+    most = work.most_nodes
+    if most is None or most <= room:
+        return
+    yield Finding(
+        f"job `{work.name}` may grow to {most} nodes, and team `{team}` gets {room} at most",
+        work.where("nodes"),
+        label="the others are never admitted",
+        help=f"lower its most nodes to {room}, or raise the quota of team `{team}`",
+        spec_help=f"write `nodes: {room}`, or raise those of `quota` in queue `{team}`",
+        severity=Severity.WARNING,
     )
 
 

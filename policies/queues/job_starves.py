@@ -37,8 +37,8 @@ def job_starves(work: Work, world: World) -> Iterator[Finding]:
           - {name: small, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
             command: [torchrun, train.py], env: {SAVE_TO: "s3://example-results/small"}}
     """
-    if not world.once(contended):
-        return
+    if not world.plan.closed or not world.once(contended):
+        return  # of others' files nobody knows what else is there
     from compiler.simulate.outlook import outlook
 
     waiting = world.once(outlook).get(f"{work.namespace}/{work.name}")

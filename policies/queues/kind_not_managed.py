@@ -17,7 +17,9 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
     """Kueue is not configured to manage the kind of a job that has a queue.
 
     It looks only at the kinds in `integrations.frameworks` (kueue v0.19.2), and those of the training operator are not
-    among its defaults: the queue label of such a job means nothing, and it starts at once, outside every quota.
+    among its defaults: the queue label of such a job means nothing, and it starts at once, outside every quota. Kinds
+    whose own operators make the workloads are in `integrations.externalFrameworks` (SageMaker developer guide,
+    sagemaker-eks-operator-install).
 
     ## Fails
 
@@ -31,6 +33,17 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
         spec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {
           tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
+        apiVersion: sagemaker.amazonaws.com/v1
+        kind: HyperPodPyTorchJob
+        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {replicaSpecs: [{name: pods, replicas: 1, template: {spec: {
+          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}]}
 
     ## Passes
 
@@ -46,9 +59,22 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
         spec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {
           tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations:
+          frameworks: [trainer.kubeflow.org/trainjob]
+          externalFrameworks: [HyperPodPytorchJob.v1.sagemaker.amazonaws.com]
+        ---
+        apiVersion: sagemaker.amazonaws.com/v1
+        kind: HyperPodPyTorchJob
+        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {replicaSpecs: [{name: pods, replicas: 1, template: {spec: {
+          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}]}
     """
-    frameworks = manager.frameworks
-    if not frameworks:
+    frameworks = (*manager.frameworks, *manager.external_frameworks)
+    if not manager.frameworks:
         return
     reported = set()
     for job in _queued(world):
@@ -62,8 +88,15 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
             f"Kueue does not manage {job.kind}s, and `{job.name}` has queue `{job.queue}`",
             manager.where("frameworks"),
             label="the job runs past every quota",
-            help=f"add `{framework}` to `integrations.frameworks`",
+            help=f"add `{framework}` to `{_list_of(framework)}`",
         )
+
+
+def _list_of(framework: str) -> str:
+    """Where Kueue's configuration names a framework; one that another controller brings is `Kind.version.group`."""
+    if "/" in framework:
+        return "integrations.frameworks"
+    return "integrations.externalFrameworks"
 
 
 def _of_one_cluster(manager: QueueManager, job: TrainJob | Workload, plan: Plan) -> bool:

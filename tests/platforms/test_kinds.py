@@ -22,7 +22,7 @@ from compiler.manifest import ObjectRef
 from compiler.platforms.eks.addons import addons
 from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
 from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
-from compiler.platforms.eks.jobs.kinds import kinds, of_object
+from compiler.platforms.eks.jobs.kinds import kinds_of_eks, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.third_party_workloads.plan import Workload
@@ -32,7 +32,7 @@ from compiler.verify.references import pod_specs
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.syntax import SYNTAXES
 
-KINDS = kinds()
+KINDS = kinds_of_eks()
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 of_each = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

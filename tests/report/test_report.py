@@ -12,7 +12,7 @@ from builders import FSX, spec
 from running import EXAMPLE, Command
 
 import compiler.report as package
-from compiler.report import SECTIONS, trust
+from compiler.report import FIRST, REST, trust
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +44,15 @@ def rows(text: str, title: str) -> list[list[str]]:
 
 def test_every_module_of_a_section_is_in_the_report() -> None:
     modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
-    assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == modules - {
+    assert {module.__name__.rpartition(".")[2] for module in (*FIRST, *REST)} == modules - {
         "__init__",
-        "amounts",
         "bill",
+        "blocks",
         "markdown",
         "moving",
         "shortened",
         "subject",
+        "why",
     }
 
 
@@ -301,6 +302,34 @@ def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> N
     assert "the cluster is not in `base/generated`, so it is new" in text
 
 
+def test_what_is_read_in_a_minute_stands_open(trainyard: Command, folder: Path) -> None:
+    base = folder / "base"
+    shutil.copytree(folder / "specs", base / "specs")
+    assert trainyard("compile", "specs/two-teams.yaml", cwd=base).code == 0
+    path = folder / "specs" / "two-teams.yaml"
+    path.write_text(
+        path.read_text().replace("{max: 12}", "{max: 10}").replace("nodes: 8,", "nodes: 5,")
+    )
+    command = ("report", "specs/two-teams.yaml", "--against", "base/generated")
+    text = trainyard(*command, cwd=folder).out
+    opened, _, folded = text.partition("<details><summary>Who gets in")
+    titles = re.findall("^## (.+)$", opened, re.MULTILINE)
+    assert titles == ["What the merge does", "Changes", "Admission", "Cost and quota"]
+    assert re.findall("^## (.+)$", folded, re.MULTILINE)[:2] == [
+        "Who gets in, what changes hands",
+        "Cost",
+    ]
+    assert "- **moves jobs in the queue**: `~` `job pretrain`: " in part(
+        text, "What the merge does"
+    )
+    changed = part(text, "Cost and quota").splitlines()
+    assert changed[0].startswith("- cost: −$151.94 an hour (−$110,918 a month) at most")
+    assert changed[1:3] == [
+        "- devices: −16 H100 in pool h100",
+        "- quota: −3 nodes of h100 for queue team-a",
+    ]
+
+
 @pytest.mark.parametrize("command", ["report", "check"])
 def test_a_folder_to_compare_with_that_is_not_there_is_wrong_usage(
     trainyard: Command, folder: Path, command: str
@@ -469,9 +498,10 @@ def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
 
 
 def test_a_table_keeps_its_columns() -> None:
-    from compiler.report.markdown import table
+    from compiler.report.blocks import table
+    from compiler.report.markdown import lines
 
-    assert list(table(("a", "n:"), [("x|y\nz", "1")]))[1:] == [
+    assert list(lines([table(("a", "n:"), [("x|y\nz", "1")])]))[1:] == [
         "| --- | ---: |",
         "| x\\|y z | 1 |",
         "",

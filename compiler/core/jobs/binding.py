@@ -50,6 +50,7 @@ def bound_jobs(context: Context) -> list[Job]:
         _check_references(context, job, here)
         _check_mounts(context, job, here)
         _check_checkpoint(context, job, here)
+        _check_expected(context, job, here)
         _check_variables(context, job, here)
         _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
@@ -225,6 +226,18 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
             at / "checkpoint" / "every",
             f"save more often than every {job.timeout}, or raise `timeout`",
         )
+
+
+def _check_expected(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """A job that is expected to run longer than it may does not end by itself."""
+    if job.expected is None or job.timeout is None or job.expected <= job.timeout:
+        return
+    context.fault(
+        "RES380",
+        f"job `{job.name}` is expected to run {job.expected}, and is ended after {job.timeout}",
+        at / "expected",
+        f"write at most `{job.timeout}`, or raise `timeout`",
+    )
 
 
 def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING
 
 from compiler.catalog import allocatable
 from compiler.context import Context
@@ -18,13 +16,11 @@ from compiler.core.jobs.volumes import check_paths, check_volumes
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.share import ROOT_GIB
 from compiler.core.pools.topology import levels_of
+from compiler.core.pools.windows import window
 from compiler.core.storage.storages import Storage
 from compiler.core.storage.throughput import peak
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Duration, Quantity
-
-if TYPE_CHECKING:
-    from compiler.core.pools.forms.reservations import Block
 
 
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
@@ -62,13 +58,12 @@ _MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plug
 
 
 def _block(context: Context, job: Job) -> None:
-    length = _seconds(job.pool.spec.block)
+    block = window(job.pool)
     timeout = job.spec.timeout
-    if timeout is None or length is None:
+    if timeout is None or block is None or block.length is None:
         return
     launcher = job.pool.launcher
-    seconds = length - launcher.block_notice.seconds
-    left = Duration(max(seconds, 0))
+    left = Duration(block.length)
     if timeout > left:
         context.fault(
             "RES045",
@@ -79,17 +74,6 @@ def _block(context: Context, job: Job) -> None:
             f"write at most `{left}`, or remove it: the end of the block is the limit",
             source=launcher.block_source,
         )
-
-
-def _seconds(block: Block | None) -> int | None:
-    """How long a block lasts, where the spec says it."""
-    if block is None:
-        return None
-    if block.starts is None or block.ends is None:
-        return None
-    starts = datetime.fromisoformat(block.starts)
-    ends = datetime.fromisoformat(block.ends)
-    return int((ends - starts).total_seconds())
 
 
 _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"

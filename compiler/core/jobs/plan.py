@@ -110,6 +110,17 @@ class Gang(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedLength(PlanNode):
+    """The ``seconds`` that a job is expected to run, by the spec."""
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingState(PlanNode):
     """What weights, gradients and optimizer of a job's model take, in bytes: ``held`` of an accelerator, of which
     ``weights`` are the weights, and ``host`` of a node's memory.

@@ -218,7 +218,8 @@ class Job(SpecModel):
         None,
         ge=1,
         le=MOST_NODES,
-        description="The fewest nodes with which a plain Job starts, of at most `nodes` at once; unset: all of them.",
+        description="The fewest nodes with which a plain Job or a HyperPodPyTorchJob starts, of at most `nodes` at "
+        "once; unset: all of them.",
         examples=[2],
     )
     image: ImageOrName = Field(
@@ -323,7 +324,7 @@ class Job(SpecModel):
         min_length=1,
         max_length=128,
         description="The kind of the job's object: TrainJob where it is unset, PyTorchJob, MPIJob, JobSet, Job or "
-        "RayJob.",
+        "RayJob, and on HyperPod HyperPodPyTorchJob.",
         examples=["PyTorchJob"],
     )
     roles: list[Role] = Field(
@@ -372,6 +373,12 @@ class Job(SpecModel):
         None,
         description="The time from the first start until the job is ended, retries included; unset: no limit.",
         examples=["72h"],
+    )
+    expected: Period | None = Field(
+        None,
+        description="How long the job is expected to run, by which `simulate --timeline` and `check` say when jobs "
+        "start and end; nothing is written of it.",
+        examples=["20h"],
     )
     rerun: int = Field(
         0,

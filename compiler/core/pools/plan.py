@@ -91,6 +91,35 @@ class FixedPool(Pool):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityWindow(PlanNode):
+    """When the nodes of a pool's Capacity Block exist: from ``starts`` until ``notice`` seconds before ``ends``.
+
+    Both are seconds since 1970, ``None`` where the spec does not say them.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    starts: int | None
+    ends: int | None
+    notice: int
+
+    @property
+    def closes(self) -> int | None:
+        """When its nodes go."""
+        if self.ends is None:
+            return None
+        return self.ends - self.notice
+
+    @property
+    def length(self) -> int | None:
+        """The seconds for which its nodes exist, where both ends are known."""
+        if self.starts is None or self.closes is None:
+            return None
+        return max(self.closes - self.starts, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeShare(PlanNode):
     """What jobs can get of one node of a pool, by resource: all of it, less what DaemonSets take."""
 

@@ -11,3 +11,5 @@ PULL = Duration.minutes(10)
 # A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
 REPAIR = Duration.minutes(10)
 RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
+# Containers, the rendezvous and NCCL's own start; what the program does besides, nobody knows before.
+START = Duration.minutes(1)

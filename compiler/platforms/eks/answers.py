@@ -9,7 +9,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Kind
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.jobs.admission import Admission
-from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
+from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.nodes.launchers import chosen as launcher
 from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
@@ -33,7 +33,7 @@ admission = Admission()
 
 def kinds() -> Mapping[str, Kind]:
     """What runs a job, by name; the first runs those that name none."""
-    return job_kinds()
+    return kinds_of_eks()
 
 
 def nodes_export(context: Context) -> str:

@@ -31,7 +31,7 @@ from compiler.report.bill import (
     unit_item,
     usd_of,
 )
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
 __all__ = ["REPAIR", "costs", "repair"]
@@ -192,7 +192,7 @@ def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
             )
 
 
-def repair(subject: Subject) -> Iterator[str]:
+def repair(subject: Subject) -> Iterator[Block]:
     """How many sick nodes of each pool are replaced."""
     rows = []
     for node_pool in subject.pools():
@@ -200,15 +200,14 @@ def repair(subject: Subject) -> Iterator[str]:
         rows.append((node_pool.name, str(node_pool.nodes.max), str(sick)))
     if not rows:
         return
-    yield from ("## Repair of nodes", "")
-    yield (
+    yield Heading("Repair of nodes")
+    yield paragraph(
         f"Where more than {SICK_SHARE}% of a pool's nodes are sick at a time, none of them is replaced, and an event "
         "`NodeRepairBlocked` of the node says so: delete its NodeClaim (`kubectl delete nodeclaim NAME`), or terminate "
         "the instance of a node group. The share is of the nodes that are there: fewer where a pool has scaled down."
     )
-    yield ""
     header = ("pool", "nodes:", "sick nodes that are replaced, at most:")
-    yield from table(header, rows)
+    yield table(header, rows)
 
 
 def repaired(pool: spec_pools.NodePool) -> int:

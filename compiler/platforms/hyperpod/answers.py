@@ -21,7 +21,7 @@ from compiler.platforms.eks.settings.spec import AT_EKS
 from compiler.platforms.hyperpod.cluster.resolve import CHART
 from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
 from compiler.platforms.hyperpod.groups.share import node_share
-from compiler.platforms.hyperpod.jobs.kind import kinds
+from compiler.platforms.hyperpod.jobs.kind import kinds, operated
 from compiler.spec.cluster import ClusterSpec
 
 __all__ = [
@@ -43,8 +43,15 @@ def launcher(context: Context, pool: NodePool) -> Launcher:
 
 
 def own_versions(spec: ClusterSpec) -> dict[str, str]:
-    """The versions that a spec gives, and the newest Kubernetes that HyperPod supports."""
-    return {"kubernetes": hyperpod.kubernetes()[-1], **own_versions_of_eks(spec)}
+    """The versions that a spec gives, and the newest Kubernetes that HyperPod supports, and its training operator."""
+    return {"kubernetes": _minors(spec)[-1], **own_versions_of_eks(spec)}
+
+
+def _minors(spec: ClusterSpec) -> tuple[str, ...]:
+    """The minor versions of Kubernetes that the cluster may have."""
+    if operated(spec):
+        return hyperpod.operated_kubernetes()
+    return hyperpod.kubernetes()
 
 
 def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
@@ -55,9 +62,23 @@ def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
 def _kubernetes(spec: ClusterSpec) -> Iterator[Diagnostic]:
     given = own_versions_of_eks(spec).get("kubernetes")
     known = hyperpod.kubernetes()
-    if given is None or given in known:
+    if given is None:
         return
-    yield error(
+    if given not in known:
+        yield _unsupported(given, known)
+    elif given not in _minors(spec):
+        newest = _minors(spec)[-1]
+        yield error(
+            "RES329",
+            f"HyperPod's training operator takes no Kubernetes `{given}`, and the spec has HyperPodPyTorchJobs",
+            AT_EKS / "version",
+            help=f'write `version: "{newest}"`, or make these jobs PyTorchJobs',
+            notes=(f"source: {hyperpod.operator_source()}",),
+        )
+
+
+def _unsupported(given: str, known: tuple[str, ...]) -> Diagnostic:
+    return error(
         "RES322",
         f"HyperPod supports no Kubernetes `{given}`",
         AT_EKS / "version",

@@ -9,7 +9,7 @@ from compiler.plan.units import Duration
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.report.bill import Item
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
 __all__ = ["REPAIR", "costs", "repair"]
@@ -30,22 +30,21 @@ def costs(subject: Subject) -> Iterator[Item]:
             yield item
 
 
-def repair(subject: Subject) -> Iterator[str]:
+def repair(subject: Subject) -> Iterator[Block]:
     """Whether sick nodes are replaced by themselves."""
     cluster = subject.plan.one(HyperPodCluster)
     rows = [(pool.name, str(pool.nodes.max)) for pool in subject.pools()]
     if cluster is None or not rows:
         return
-    yield from ("## Repair of nodes", "")
+    yield Heading("Repair of nodes")
     if cluster.recovery == "Automatic":
-        yield (
+        yield paragraph(
             "HyperPod's agent watches nodes and reboots or replaces sick ones (`NodeRecovery: Automatic`); "
             "a job with retries starts again on others."
         )
     else:
-        yield (
+        yield paragraph(
             "HyperPod's agent marks nodes that are sick and leaves them (`NodeRecovery: None`): replace them by "
             "`aws sagemaker batch-replace-cluster-nodes`."
         )
-    yield ""
-    yield from table(("instance group", "nodes:"), rows)
+    yield table(("instance group", "nodes:"), rows)

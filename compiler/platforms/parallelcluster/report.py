@@ -18,7 +18,7 @@ from compiler.report.bill import (
     pool_item,
     usd_of,
 )
-from compiler.report.markdown import table
+from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
 __all__ = ["REPAIR", "costs", "repair"]
@@ -80,7 +80,7 @@ def costs(subject: Subject) -> Iterator[Item]:
                 break
 
 
-def repair(subject: Subject) -> Iterator[str]:
+def repair(subject: Subject) -> Iterator[Block]:
     """When nodes are replaced, and when no longer."""
     rows = []
     for partition in subject.plan.of(Partition):
@@ -91,12 +91,11 @@ def repair(subject: Subject) -> Iterator[str]:
         rows.append((partition.name, str(most), checks))
     if not rows:
         return
-    yield from ("## Repair of nodes", "")
-    yield (
+    yield Heading("Repair of nodes")
+    yield paragraph(
         "The head node ends and replaces each node that Slurm takes for down, that EC2 says is impaired, or that "
         f"fails a check of its GPUs. Where {FAILED_STARTS} nodes of a partition fail to start one after another, it is "
         "closed and its jobs wait: find the cause in the logs, then run "
         "`pcluster update-compute-fleet --status START_REQUESTED`."
     )
-    yield ""
-    yield from table(("partition", "nodes:", "GPUs are tested"), rows)
+    yield table(("partition", "nodes:", "GPUs are tested"), rows)

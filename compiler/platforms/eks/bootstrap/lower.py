@@ -16,6 +16,7 @@ from compiler.plan import Plan
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
+from compiler.platforms.eks.jobs.plan import Operator
 from compiler.platforms.eks.managed_monitoring.plan import GrafanaWorkspace, MetricsWorkspace
 from compiler.platforms.eks.managed_monitoring.stack import CONFIG_MAP, WORKSPACE_ID
 from compiler.platforms.eks.network.plan import MadeNetwork
@@ -74,7 +75,7 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             boot=boot,
             cluster=plan.one(Cluster),
             network=plan.one(MadeNetwork),
-            kinds=job_resources(),
+            kinds=job_resources(each.name for each in plan.of(Operator)),
             awaited=_awaited(plan),
             metrics=plan.one(MetricsWorkspace),
             metrics_map=CONFIG_MAP,

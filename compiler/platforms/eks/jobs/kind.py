@@ -44,10 +44,12 @@ class NameLimit(NamedTuple):
 
 
 class CalledBy(NamedTuple):
-    """Who reaches the pods of a job from outside: a component, whose pods have its name as a label, at a port."""
+    """Who reaches the pods of a job from outside, at a port: a component, whose pods have its name as a label, or all
+    of a ``namespace`` where no chart of the release brings it."""
 
     component: str
     port: int
+    namespace: str = ""
 
 
 ASKED = (
@@ -109,7 +111,9 @@ class JobKind(Kind):
     made_by_others: ClassVar[bool] = False
     """Whether objects of other kinds make some of it."""
     elastic: ClassVar[bool] = False
-    """Whether Kueue admits it with fewer nodes than it asks for."""
+    """Whether it may start with fewer nodes than it asks for."""
+    in_part: ClassVar[bool] = True
+    """Whether Kueue then admits a part of it, by its annotation; else its own fields say so."""
     has_roles: ClassVar[bool] = False
     """Whether it runs other programs on nodes of their own."""
     applied_once: ClassVar[bool] = False
@@ -240,9 +244,10 @@ class OwnPods(JobKind):
             return None
         whole = replace(runtime, jobs=_parts(job, runtime))
         spec, pods = self.written(job, whole)
-        head = job_head(job, self.api, self.kind, whole, once=self.applied_once)
+        named = job if self.in_part else replace(job, least_nodes=None)
+        head = job_head(named, self.api, self.kind, whole, once=self.applied_once)
         body = {**head, "spec": spec}
-        places = head_origins(job)
+        places = head_origins(named)
         words: list[KeyPath] = []
         for start, replicated in zip(pods, whole.jobs, strict=True):
             places.update(pod_origins(start, replicated.pod))

@@ -18,7 +18,7 @@ PRIORITY = "kueue.x-k8s.io/priority-class"
 _OF_FLUX = "kustomize.toolkit.fluxcd.io/"
 _TRAINER = "trainer"
 _LEAST = "kueue.x-k8s.io/job-min-parallelism"
-_FIRST = ("Master", "Launcher", "node", "worker", "")
+_FIRST = ("Master", "Launcher", "node", "worker", "pods", "")
 Settings = dict[str, str | int | bool]
 Part = tuple[str, Reader, int | None]
 """The name of a part of a workload, its pod template, and how many pods it has."""
@@ -40,8 +40,12 @@ def job_and_pods(
     decisive: tuple[str, ...] = (),
     entrypoint: Reader | None = None,
     counted: Reader | None = None,
+    least: Reader | None = None,
 ) -> Iterator[PlanNode]:
-    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
+    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job.
+
+    ``counted`` and ``least``: where its nodes, and the fewest with which it starts, stand in a field of its own.
+    """
     name = name_of(body)
     namespace = namespace_of(body)
     leading = (part for part in parts if part.name in _FIRST)
@@ -78,6 +82,10 @@ def job_and_pods(
     if counted is not None:
         own_places["nodes"] = counted.at
     annotations = own_annotations(body)
+    fewest = number(annotations.pop(_LEAST, None))
+    if least is not None:
+        own_places["least_nodes"] = least.at
+        fewest = least.integer()
     yield TrainJob(
         at=body.at,
         name=name,
@@ -102,7 +110,7 @@ def job_and_pods(
         prune=pruned(body),
         labels=labels,
         annotations=annotations,
-        least_nodes=number(annotations.pop(_LEAST, None)),
+        least_nodes=fewest,
         unread=program.unread,
         origins=own_places,
     )

@@ -119,6 +119,15 @@ class TrainJob(Gang):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Operator(PlanNode):
+    """The operator of a kind of jobs that is installed in another way than by Flux; ``name`` is what the kind says."""
+
+    carried: ClassVar[bool] = False
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileSet(PlanNode):
     """An immutable ConfigMap with files of jobs: texts by key. ``prune`` off keeps it as long as a run may mount it."""
 

@@ -236,6 +236,7 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
         pods_ready=(ready / "timeout").duration(),
         recovery=(ready / "recoveryTimeout").duration(),
         frameworks=body.follow("integrations", "frameworks").texts(),
+        external_frameworks=body.follow("integrations", "externalFrameworks").texts(),
         requeue_backoff=Duration(backoff) if backoff is not None else None,
         requeue_limit=(strategy / "backoffLimitCount").integer(),
         excluded_prefixes=(resources / "excludeResourcePrefixes").texts(),

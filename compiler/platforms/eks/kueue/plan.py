@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from compiler.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
 from compiler.dataclass import dataclass
-from compiler.plan.base import PlanNode
+from compiler.plan.base import LATER, PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.plan.units import Duration, Quantity
@@ -125,6 +125,7 @@ class QueueManager(PlanNode):
 
     ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
     resources that are counted as others. ``preemption_strategies``: those of fair sharing, in their order.
+    ``external_frameworks``: kinds whose own controllers make the workloads.
     """
 
     single: ClassVar[bool] = True
@@ -132,6 +133,7 @@ class QueueManager(PlanNode):
     pods_ready: Duration | None
     recovery: Duration | None
     frameworks: tuple[str, ...] = ()
+    external_frameworks: tuple[str, ...] = field(default=(), metadata=LATER)
     requeue_backoff: Duration | None = None
     requeue_limit: int | None = None
     excluded_prefixes: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from compiler.context import Context
 from compiler.core.pools.bounds import check_pools
 from compiler.core.pools.plan import NodeShare
 from compiler.core.pools.pools import Pool, resolve_pools
+from compiler.core.pools.windows import window
 from compiler.plan import PlanNode
 from compiler.platforms.eks.nodes.boot import check_lustre_clients
 from compiler.platforms.eks.settings.launcher import launcher_of
@@ -25,6 +26,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             context.fault(launcher.code, f"pool `{pool.name}` {fact}", at, help, source=source)
         yield from launcher.nodes(context, pool)
         yield NodeShare(name=pool.name, resources=pool.share.resources())
+        block = window(pool)
+        if block is not None:
+            yield block
 
 
 def _explain_disks(context: Context, pool: Pool) -> None:

@@ -19,6 +19,7 @@ from compiler.core.jobs.environment import (
 from compiler.core.jobs.flight_recorder import VARIABLES
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.length import expected_length
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import TrainingState
 from compiler.core.jobs.requests import pods_a_node, processes, requests, shared_memory
@@ -30,8 +31,7 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.jobs.kind import kind_of
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.kind import JobKind, kind_of
 from compiler.platforms.eks.jobs.plan import (
     TRAIN_JOB,
     FileSet,
@@ -66,7 +66,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         kind.check(context, job)
         framework = launcher_of(job).framework
         if framework not in kind.launchers:
-            able = [other.name for other in kinds().values() if framework in other.launchers]
+            able = _able(context, framework)
             kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
             from compiler.platforms.eks.runs import initializing  # few jobs have one
@@ -80,6 +80,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     waiting = [job for job in bound if job.waits]
     if waiting:
         _judge_later(context, waiting)
+
+
+def _able(context: Context, framework: str) -> list[str]:
+    """The kinds of the platform that have a launcher, by its framework."""
+    known: list[JobKind] = list(context.answers.kinds().values())
+    return [kind.name for kind in known if framework in kind.launchers]
 
 
 def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
@@ -142,6 +148,9 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
         saved = schedule(context, job, storages)
         if saved is not None:
             yield saved
+        length = expected_length(job)
+        if length is not None:
+            yield length
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)

@@ -17,7 +17,8 @@ from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import HELM
 from compiler.platforms.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
 from compiler.platforms.eks.flux.stages import stage
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.kind import CalledBy, JobKind
+from compiler.platforms.eks.jobs.kinds import kinds, kinds_of_eks
 from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.resolve import TRAINING
 from compiler.platforms.eks.logs import stack as logs
@@ -58,8 +59,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
-    yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS)
-    yield from deliverer("platform", *_PLATFORM_RIGHTS)
+    more = tuple(_rights_of_platform(context))
+    yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS, *more)
+    yield from deliverer("platform", *_PLATFORM_RIGHTS, *more)
     chained = NetworkSection.of(context.spec).network.cilium is not None
     yield from network_policies(routes, chained=chained, asking=tuple(_asking(context)))
     yield from pod_priorities()
@@ -229,23 +231,30 @@ _CLUSTER_RULES = (
 def _more_rules(context: Context) -> Iterator[PolicyRule]:
     """Access to jobs of other kinds than TrainJob, where the spec has some."""
     groups = {kind.group for kind in used(context)}
-    for group, resources in _resources().items():
+    for group, resources in _resources(kinds()).items():
         if group in groups and group != _TRAINER:
             yield PolicyRule((group,), resources, (*READ, "delete"))
 
 
-def _resources() -> dict[str, tuple[str, ...]]:
-    """The resources that run jobs, by API group."""
+def _resources(known: Mapping[str, JobKind]) -> dict[str, tuple[str, ...]]:
+    """The resources that run jobs of some kinds, by API group."""
     resources: dict[str, tuple[str, ...]] = {}
-    for kind in kinds().values():
+    for kind in known.values():
         names = (*resources.get(kind.group, ()), kind.plural)
         resources[kind.group] = tuple(sorted(names))
     return resources
 
 
+def _rights_of_platform(context: Context) -> Iterator[PolicyRule]:
+    """Rights to make jobs of kinds that not every cluster of EKS runs."""
+    for kind in used(context):
+        if kind.name not in kinds_of_eks():
+            yield makes(kind.group, kind.plural)
+
+
 _TRAINER = "trainer.kubeflow.org"
 _JOBS_RIGHTS = (
-    *(makes(group, *resources) for group, resources in _resources().items()),
+    *(makes(group, *resources) for group, resources in _resources(kinds_of_eks()).items()),
     makes("", "configmaps"),
 )
 _PLATFORM_RIGHTS = (
@@ -285,21 +294,28 @@ _PLATFORM_RIGHTS = (
 
 def _asking(context: Context) -> Iterator[NetworkRule]:
     """Who reaches the pods of a job from outside: the operator of Ray starts the command at the head's dashboard, and
-    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode); Prometheus scrapes."""
+    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode); that of HyperPod asks the
+    agent in each pod; Prometheus scrapes."""
     for kind in used(context):
         caller = kind.called_by
         if caller is None:
             continue
-        namespace = context.release.chart(caller.component).namespace
-        operator = Peer(
-            namespaces={NAMESPACE: namespace}, pods={"app.kubernetes.io/name": caller.component}
-        )
-        yield NetworkRule(peers=(operator,), ports=(("TCP", caller.port),))
+        yield NetworkRule(peers=(_caller(context, caller),), ports=(("TCP", caller.port),))
     if monitoring.wanted(context):
         # What jobs say of themselves they serve on a port of their choice.
         namespace = monitoring.namespace(context)
         prometheus = Peer(namespaces={NAMESPACE: namespace}, pods=monitoring.scraper(context))
         yield NetworkRule(peers=(prometheus,))
+
+
+def _caller(context: Context, caller: CalledBy) -> Peer:
+    """The pods of a chart by their label, or all of a namespace."""
+    if caller.namespace:
+        return Peer(namespaces={NAMESPACE: caller.namespace})
+    namespace = context.release.chart(caller.component).namespace
+    return Peer(
+        namespaces={NAMESPACE: namespace}, pods={"app.kubernetes.io/name": caller.component}
+    )
 
 
 def network_policies(

@@ -10,7 +10,8 @@ from compiler.plan.base import PlanNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodBootstrap(PlanNode):
-    """What its script and its page say. ``governed``: SageMaker makes the queues."""
+    """What its script and its page say. ``governed``: SageMaker makes the queues. ``operator`` is the add-on of
+    HyperPod's training operator, where jobs need it."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
@@ -22,3 +23,4 @@ class HyperPodBootstrap(PlanNode):
     scripts: str
     bucket: str
     governed: bool = False
+    operator: str = ""

@@ -9,6 +9,8 @@ from compiler.core.delivery.folder import folder
 from compiler.plan import PlanNode
 from compiler.platforms.hyperpod.bootstrap.plan import HyperPodBootstrap
 from compiler.platforms.hyperpod.groups.names import lifecycle_prefix, scripts_bucket
+from compiler.platforms.hyperpod.jobs.kind import operated
+from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import OPERATOR
 from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 
@@ -23,4 +25,5 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         scripts=lifecycle_prefix(context),
         bucket=scripts_bucket(context),
         governed=HyperPodSection.of(context.spec).own.task_governance is not None,
+        operator=OPERATOR if operated(context.spec) else "",
     )

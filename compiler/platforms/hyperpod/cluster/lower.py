@@ -14,6 +14,10 @@ from compiler.plan import Plan
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
 from compiler.platforms.hyperpod.groups.lifecycle import LIFECYCLE_SCRIPT, ON_CREATE
 from compiler.platforms.hyperpod.groups.lower import FOLDER
+from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
+    OPERATOR_ACCOUNT,
+    OPERATOR_NAMESPACE,
+)
 
 GROUPS = "${INSTANCE_GROUPS}"
 """The list whose items are files of their own; ``hyperpod.sh`` puts them in its place."""
@@ -102,8 +106,36 @@ def _stack(stack: HyperPodStack) -> Artifact:
         },
         "Scripts": {"Type": "AWS::S3::Bucket", "Properties": _bucket(stack)},
     }
+    if stack.operator:
+        resources |= _operator(stack)
     body = template(f"What the nodes of HyperPod cluster {stack.cluster} need", resources)
     return Artifact(body, f"{STACKS}/hyperpod.yaml", stack.at, format="cloudformation")
+
+
+_OPERATES = "AmazonSageMakerHyperPodTrainingOperatorAccess"
+
+
+def _operator(stack: HyperPodStack) -> dict[str, Any]:
+    """The role of HyperPod's training operator, by Pod Identity (SageMaker developer guide,
+    sagemaker-eks-operator-install)."""
+    role = given(
+        AssumeRolePolicyDocument=stack.operator,
+        ManagedPolicyArns=[arn_of(_OPERATES, stack.partition)],
+        Tags=tag_list(stack.tags) or None,
+    )
+    association = {
+        "ClusterName": stack.cluster,
+        "Namespace": OPERATOR_NAMESPACE,
+        "ServiceAccount": OPERATOR_ACCOUNT,
+        "RoleArn": {"Fn::GetAtt": ["OperatorRole", "Arn"]},
+    }
+    return {
+        "OperatorRole": {"Type": "AWS::IAM::Role", "Properties": role},
+        "OperatorAssociation": {
+            "Type": "AWS::EKS::PodIdentityAssociation",
+            "Properties": association,
+        },
+    }
 
 
 def _allowed(actions: Iterable[str], resource: str) -> dict[str, Any]:

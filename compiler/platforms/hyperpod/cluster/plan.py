@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
@@ -29,7 +29,8 @@ class HyperPodCluster(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodStack(PlanNode):
-    """What the bootstrap makes for all nodes: their role, and the bucket of lifecycle scripts."""
+    """What the bootstrap makes for all nodes: their role, and the bucket of lifecycle scripts. ``operator`` is who may
+    take the role of HyperPod's training operator; empty where there is none."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
@@ -41,4 +42,5 @@ class HyperPodStack(PlanNode):
     role: str
     bucket: str
     scripts: str
+    operator: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)

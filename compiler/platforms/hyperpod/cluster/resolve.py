@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from compiler.catalog import iam
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import resolve_pools
@@ -13,6 +15,7 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import GitSource, HelmRelease
 from compiler.platforms.eks.flux.stages import FLUX
+from compiler.platforms.eks.jobs.plan import Operator
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
 from compiler.platforms.hyperpod.groups.names import (
     execution_role,
@@ -20,6 +23,12 @@ from compiler.platforms.hyperpod.groups.names import (
     private_subnets,
     scripts_bucket,
     security_groups,
+)
+from compiler.platforms.hyperpod.jobs.kind import RESUMED, operated
+from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
+    OPERATOR,
+    OPERATOR_ACCOUNT,
+    OPERATOR_NAMESPACE,
 )
 from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
@@ -60,9 +69,20 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         role=execution_role(context),
         bucket=scripts_bucket(context),
         scripts=lifecycle_prefix(context),
+        operator=_operator_trust(context),
         tags=dict(spec.tags),
     )
     yield from _chart(context)
+    yield Operator(at=AT, name=RESUMED.operator)
+    if operated(spec):
+        yield Operator(at=AT, name=OPERATOR)
+
+
+def _operator_trust(context: Context) -> Mapping[str, Any]:
+    """Who may take the role of HyperPod's training operator, where the spec has jobs of it."""
+    if not operated(context.spec):
+        return {}
+    return iam.pod_identity_trust(context.cluster_arn, OPERATOR_NAMESPACE, OPERATOR_ACCOUNT)
 
 
 def _check_network(context: Context) -> None:

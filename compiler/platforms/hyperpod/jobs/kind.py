@@ -1,4 +1,4 @@
-"""PyTorchJob on HyperPod: the kind whose jobs HyperPod resumes when it has replaced a node.
+"""The kinds of jobs of HyperPod, and PyTorchJob on it, whose jobs it resumes when it has replaced a node.
 
 A failure has one owner. The training operator restarts a pod whose program failed, so often as ``backoffLimit`` says;
 HyperPod restarts the job when it takes a node away, so often as ``job-max-retry-count`` says. torchrun itself restarts
@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from compiler.core.jobs.retrying import job_retries
-from compiler.platforms.eks.jobs.kinds import kinds as kinds_of_eks
+from compiler.core.jobs.spec import JobsSection
+from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
+from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
 
 if TYPE_CHECKING:
     from compiler.context import Context
     from compiler.core.jobs.job import Job, Kind
+    from compiler.spec.cluster import ClusterSpec
 
 AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
 MOST_RETRIES = "sagemaker.amazonaws.com/job-max-retry-count"
@@ -76,6 +79,11 @@ RESUMED = ResumedPyTorchJob()
 
 
 def kinds() -> Mapping[str, Kind]:
-    """What runs a job: first the kind that HyperPod resumes, then the others of EKS."""
+    """What runs a job: first the kind that HyperPod resumes, then the others of EKS, and its own operator's."""
     others = {name: kind for name, kind in kinds_of_eks().items() if name != RESUMED.name}
-    return {RESUMED.name: RESUMED, **others}
+    return {RESUMED.name: RESUMED, **others, OPERATED.name: OPERATED}
+
+
+def operated(spec: ClusterSpec) -> bool:
+    """Whether a spec has jobs of HyperPod's training operator; those that are done count, as for any operator."""
+    return any(job.kind == OPERATED.name for job in JobsSection.of(spec).jobs)

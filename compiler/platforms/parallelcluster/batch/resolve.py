@@ -15,6 +15,7 @@ from compiler.core.jobs.environment import environment
 from compiler.core.jobs.flight_recorder import VARIABLES
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.length import expected_length
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import SPEC_NAME
 from compiler.core.jobs.requests import processes, requests
@@ -78,6 +79,9 @@ def _nodes(context: Context, job: Job, storages: Mapping[str, Storage]) -> Itera
     saved = schedule(context, job, storages)
     if saved is not None:
         yield saved
+    length = expected_length(job)
+    if length is not None:
+        yield length
 
 
 def _batch_job(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import Pool
+from compiler.core.pools.windows import window
 from compiler.core.queues.spec import QueuesSection
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
@@ -35,6 +36,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             checked.add(share.pool.name)
             _check(context, share.pool)
             _explain_checks(context, share.pool)
+            block = window(share.pool)
+            if block is not None:
+                yield block
         yield _partition(context, share)
 
 

@@ -1,22 +1,32 @@
-"""Kinds of objects that run a job of the spec. One file each, with one value ``KIND``; found by being here."""
+"""Kinds of objects that run a job of the spec. One file each, with one value ``KIND``; found by being here, or in the
+same folder of a platform that stands on EKS."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from compiler.platforms.eks.jobs.kind import JobKind
-from compiler.rooms import members
+from compiler.rooms import members, members_of_platforms
 
-__all__ = ["called", "kinds", "of_object", "of_objects"]
+__all__ = ["called", "kinds", "kinds_of_eks", "of_object", "of_objects"]
 
 
 @cache
 def kinds() -> Mapping[str, JobKind]:
-    """The kinds by what a spec calls them; the first is that of a job that names none."""
-    found: list[JobKind] = members(__name__, __path__, "KIND")
-    found.sort(key=lambda kind: kind.place)
-    return {kind.name: kind for kind in found}
+    """The kinds of all platforms by what a spec calls them; the first is that of a job that names none."""
+    return _by_name(members_of_platforms("jobs/kinds", "KIND"))
+
+
+@cache
+def kinds_of_eks() -> Mapping[str, JobKind]:
+    """The kinds that any cluster of EKS runs."""
+    return _by_name(members(__name__, __path__, "KIND"))
+
+
+def _by_name(found: Iterable[JobKind]) -> dict[str, JobKind]:
+    placed = sorted(found, key=lambda kind: kind.place)
+    return {kind.name: kind for kind in placed}
 
 
 def called(name: str) -> JobKind:

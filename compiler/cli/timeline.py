@@ -1,0 +1,58 @@
+"""``simulate --timeline``: when the jobs of each cluster start and end, and what stands idle until then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from compiler.cli.output import as_json
+from compiler.cli.simulate import clusters_of
+from compiler.cli.streams import UsageError
+from compiler.cli.subjects import subject
+from compiler.model.lengths import lengths
+from compiler.outcome import Options, Outcome
+from compiler.report import Subject
+from compiler.timeline.course import Timeline
+from compiler.timeline.engine import timeline
+from compiler.timeline.shown import Paid, text, values
+from compiler.timeline.windows import windows
+
+Found = Sequence[tuple[Timeline, Mapping[str, Paid]]]
+
+
+def timelines(done: Outcome, options: Options, nodes: Sequence[str], start: str | None) -> Found:
+    """The timeline of each cluster with what is paid for its pools; ``start``: when it begins, as a timestamp."""
+    origin = None if start is None else _seconds(start)
+    found = []
+    for compilation, reading, each in clusters_of(done, options, nodes):
+        course = timeline(each, lengths(reading), windows(reading.plan, origin))
+        found.append((course, _paid(subject(compilation, options))))
+    return found
+
+
+def _seconds(start: str) -> int:
+    help = "write a time with its zone, like `2026-12-01T11:30:00Z`"
+    try:
+        moment = datetime.fromisoformat(start)
+    except ValueError:
+        raise UsageError(f"`--start {start}`: {help}") from None
+    if moment.tzinfo is None:
+        raise UsageError(f"`--start {start}` has no time zone: {help}")
+    return int(moment.timestamp())
+
+
+def _paid(of: Subject) -> Mapping[str, Paid]:
+    """What is paid for each pool whether its nodes are used or not: those always on, and all of a block."""
+    found = {}
+    for item in of.platform.reported().costs(of):
+        if item.node:
+            nodes = item.most if item.block is not None else item.least
+            found[item.name] = Paid(nodes, item.usd)
+    return found
+
+
+def printed(found: Found, format: str) -> str:
+    """The timelines in a format: ``text`` or ``json``."""
+    if format == "json":
+        return as_json(values(found))
+    return text(found)

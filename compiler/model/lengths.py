@@ -1,0 +1,104 @@
+"""How long each job runs, and how it goes on after it was stopped, as far as that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from compiler.core.jobs.plan import CheckpointSchedule, ExpectedLength, TrainingState
+from compiler.dataclass import dataclass
+from compiler.model.reading import Reading
+from compiler.model.work import Work
+from compiler.places import Route
+
+
+class Basis(StrEnum):
+    """What the length of a job is known from, the best first."""
+
+    EXPECTED = "expected"
+    ESTIMATE = "estimate"
+    TIMEOUT = "timeout"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long a job runs if nothing stops it, in seconds; ``None`` until somebody ends it.
+
+    ``least`` differs from ``seconds`` where it is an estimate, which is a range. ``schedule``: its checkpoints, where
+    the spec has them. ``at``: where the spec says the length, if it does.
+    """
+
+    basis: Basis
+    seconds: int | None = None
+    least: int | None = None
+    schedule: CheckpointSchedule | None = None
+    at: Route | None = None
+
+    @property
+    def every(self) -> int | None:
+        """The seconds from one checkpoint to the next, where the spec says them."""
+        return None if self.schedule is None else self.schedule.every
+
+    @property
+    def read(self) -> float:
+        """The seconds that reading a checkpoint takes; 0 where that is not known."""
+        if self.schedule is None:
+            return 0
+        return self.schedule.read or 0
+
+
+def lengths(reading: Reading) -> Mapping[tuple[str, str], Length]:
+    """The length of each job, by its namespace and the name of its object.
+
+    The spec's ``expected`` comes first, then the time that the arithmetic of training computes for all of its tokens,
+    then its timeout, which is also the most that both others may be.
+    """
+    plan = reading.plan
+    expected = {(each.namespace, each.name): each for each in plan.of(ExpectedLength)}
+    states = {(each.namespace, each.name): each for each in plan.of(TrainingState)}
+    schedules = {(each.namespace, each.name): each for each in plan.of(CheckpointSchedule)}
+    found = {}
+    for work in reading.works:
+        spec_key = work.namespace, work.job.identity.name
+        found[work.namespace, work.name] = _length(
+            work, expected.get(spec_key), states.get(spec_key), schedules.get(spec_key)
+        )
+    return found
+
+
+def _length(
+    work: Work,
+    expected: ExpectedLength | None,
+    state: TrainingState | None,
+    schedule: CheckpointSchedule | None,
+) -> Length:
+    limit = work.job.deadline
+    if expected is not None:
+        seconds = _limited(expected.seconds, limit)
+        return Length(Basis.EXPECTED, seconds, seconds, schedule, expected.where("seconds"))
+    estimate = None if state is None else _estimate(state)
+    if estimate is not None:
+        least, most = estimate
+        return Length(Basis.ESTIMATE, _limited(most, limit), _limited(least, limit), schedule)
+    if limit is not None:
+        return Length(Basis.TIMEOUT, limit, None, schedule)
+    return Length(Basis.UNKNOWN, schedule=schedule)
+
+
+def _limited(seconds: int, limit: int | None) -> int:
+    return seconds if limit is None else min(seconds, limit)
+
+
+def _estimate(state: TrainingState) -> tuple[int, int] | None:
+    """The seconds of the whole run at least and at most, without failures and saves."""
+    run = state.run
+    if run is None:
+        return None
+    step = run.step()
+    if step is None:
+        return None
+    least, most = run.whole(step, step.least), run.whole(step, step.most)
+    if least is None or most is None:
+        return None
+    return round(least), round(most)

@@ -1,0 +1,43 @@
+"""The timeline of a cluster with Capacity Blocks, as rules ask for it."""
+
+from __future__ import annotations
+
+from compiler.model.lengths import lengths
+from compiler.model.reading import Reading
+from compiler.simulate.compiled import cluster
+from compiler.timeline.course import Course, Timeline
+from compiler.timeline.engine import timeline
+from compiler.timeline.windows import windows
+
+_MOST_JOBS = 100
+"""Of more jobs nothing is said: many that wait for each other take longer than the rest of a check."""
+
+
+def outlook(reading: Reading) -> Timeline | None:
+    """The timeline from the start of the first block on; ``None`` where there are too many jobs."""
+    if len(reading.works) > _MOST_JOBS:
+        return None
+    return timeline(cluster("", reading), lengths(reading), windows(reading.plan))
+
+
+def courses(reading: Reading) -> dict[str, Course]:
+    """The courses of all jobs, by namespace and name; none of them where there is no timeline."""
+    found = reading.once(outlook)
+    if found is None:
+        return {}
+    return {course.key: course for course in found.courses}
+
+
+def known_pools(reading: Reading) -> frozenset[str]:
+    """The pools in which no job runs whose length is not known."""
+    found = reading.once(outlook)
+    if found is None:
+        return frozenset()
+    unknown = {
+        share.pool
+        for course in found.courses
+        if course.length.seconds is None
+        for attempt in course.attempts
+        for share in attempt.shares
+    }
+    return frozenset(use.pool for use in found.pools if use.pool not in unknown)
