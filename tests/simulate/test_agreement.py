@@ -11,6 +11,8 @@ from simulate.agreement import cases, differences
 OTHER_WORDS = {
     168: "k0: no place in the topology, or later, that its quota is used: an update looked at it once more",
     216: "j4: taken by another job of the cycle, or later, that the quota is used: the earlier words stayed",
+    1021: "j1: no place in the topology, or once pods of others ran, that the quota is used: it was looked at once more",
+    1047: "j4: the same",
 }
 
 
@@ -18,7 +20,7 @@ OTHER_WORDS = {
 def test_the_simulation_decides_as_kueue_did(case) -> None:
     found = differences(case)
     if case["id"] in OTHER_WORDS:
-        assert not case["runs"]["same"]
+        assert not case.get("runs", {}).get("same")
         assert {difference.what for difference in found} == {"resources"}, "take it off the list"
         return
     assert found == []
