@@ -11,7 +11,7 @@ from simulate.agreement import cases, differences
 OTHER_WORDS = {
     168: "k0: no place in the topology, or later, that its quota is used: an update looked at it once more",
     216: "j4: taken by another job of the cycle, or later, that the quota is used: the earlier words stayed",
-    1021: "j1: no place in the topology, or once pods of others ran, that the quota is used: it was looked at once more",
+    1021: "j1: no place in the topology, or once it was looked at again, that the quota is used",
     1047: "j4: the same",
 }
 
