@@ -58,7 +58,7 @@ def test_memory_and_disk_are_the_sums_that_the_report_shows() -> None:
     assert needed <= size.memory.value
     samples = size.total / 30 * 360 * 3600
     assert samples * 2 * 1.2 <= size.disk.value
-    memory, _, disk = sums(size)
+    memory, disk = sums(size)
     assert f"{size.total:,} series" in memory
     assert str(size.memory) in memory
     assert f"{size.disk} made" in disk

@@ -11,7 +11,7 @@ from builders import spec
 from running import SPECS, Command
 
 from compiler.operate.debug import LABEL
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms import EKS
 from operate.server import Cluster
 from operate.test_status import cluster, lab
 
@@ -80,7 +80,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", EKS.asked().kinds())
 def test_jobs_of_every_kind(trainyard: Command, tmp_path: Path, kind: str) -> None:
     job = {"kind": kind, **OF_KIND.get(kind, {})}
     (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec(job=job)))
