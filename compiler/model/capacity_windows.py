@@ -24,9 +24,11 @@ def blocks_of(work: Work, world: Reading) -> list[CapacityWindow]:
 def order_matters(world: Reading) -> bool:
     """Whether jobs may wait while a block runs out: a bound that needs no simulation.
 
-    Without a block whose time is known nothing closes, and where all jobs are admitted at once none waits.
+    Without a block whose time is known nothing closes, and where all jobs are admitted at once, each in the only pool
+    that it may land on, none waits.
     """
     blocks = world.plan.of(CapacityWindow)
     if not any(block.length is not None for block in blocks):
         return False
-    return world.once(contended)
+    several = any(len({pool.title for pool in work.pools}) > 1 for work in world.works)
+    return several or world.once(contended)

@@ -322,11 +322,12 @@ class Work:
         return unread.isdisjoint(("requests", "limits", "claims"))
 
     @property
-    def shares_domain(self) -> bool:
-        """Whether its pods must all be in one domain of a topology."""
-        if _REQUIRED_TOPOLOGY in self.job.annotations:
-            return True
-        return self.pod is not None and _REQUIRED_TOPOLOGY in self.pod.annotations
+    def required_level(self) -> str | None:
+        """The level of a topology of which all its pods must share a domain."""
+        own = self.job.annotations.get(_REQUIRED_TOPOLOGY)
+        if own is None and self.pod is not None:
+            return self.pod.annotations.get(_REQUIRED_TOPOLOGY)
+        return own
 
     def spread(self, pool: Pool) -> bool:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must

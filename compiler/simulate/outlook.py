@@ -9,7 +9,7 @@ from compiler.simulate.blockers import blockers
 from compiler.simulate.compiled import cluster, key_of
 from compiler.simulate.constraints import conflict, fits_alone
 from compiler.simulate.explain import sentence
-from compiler.simulate.together import run
+from compiler.simulate.simulator import run
 
 _MOST_JOBS = 200
 """Of more jobs nothing is said: to simulate them may take longer than the rest of a check (docs/simulate.md)."""

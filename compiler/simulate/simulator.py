@@ -202,3 +202,12 @@ class Simulator:
         self.state.remove(work)
         self._released += 1
         self._given_back.add(work.queue)
+
+
+def run(world: World, jobs: Iterable[Job]) -> Simulator:
+    """Submit jobs at once, and let all settle."""
+    simulator = Simulator(world)
+    for job in jobs:
+        simulator.submit(job)
+    simulator.settle()
+    return simulator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from compiler.simulate.blockers import blockers
 from compiler.simulate.compiled import Cluster
@@ -10,7 +10,7 @@ from compiler.simulate.constraints import conflict, fits_alone, queue_of
 from compiler.simulate.edits import edits
 from compiler.simulate.explain import sentence
 from compiler.simulate.objects import Job
-from compiler.simulate.simulator import Simulator
+from compiler.simulate.simulator import Simulator, run
 from compiler.simulate.state import Work, World
 from compiler.simulate.verdict import Forecast, Kind, Verdict
 from compiler.simulate.witness import Witnesses
@@ -31,15 +31,6 @@ def forecast(cluster: Cluster) -> Forecast:
     two orders are tried, one the reverse of the other.
     """
     return _Together(cluster).forecast()
-
-
-def run(world: World, jobs: Iterable[Job]) -> Simulator:
-    """Submit jobs at once, and let all settle."""
-    simulator = Simulator(world)
-    for job in jobs:
-        simulator.submit(job)
-    simulator.settle()
-    return simulator
 
 
 class _Together:

@@ -18,7 +18,7 @@ from compiler.model.reading import Reading
 from compiler.outcome import Compilation, Options
 from compiler.simulate.compiled import cluster
 from compiler.simulate.outlook import outlook
-from compiler.simulate.together import run
+from compiler.simulate.simulator import run
 
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
 TWO_TEAMS = yaml.safe_load((ROOT / "specs" / "two-teams.yaml").read_text())
