@@ -309,6 +309,22 @@ def test_the_bootstrap_makes_what_is_not_there_and_updates_what_is(tmp_path: Pat
     assert [line for line in again if line.startswith("sagemaker delete")] == []
 
 
+@pytest.mark.parametrize("data", [governed(), spec()], ids=["governed", "Kueue"])
+def test_the_bootstrap_lists_each_step_once(data: dict[str, Any], tmp_path: Path) -> None:
+    done = compiled(data, tmp_path)
+    [script] = [each for each in done.artifacts if each.path == "bootstrap/hyperpod/up.sh"]
+    file = tmp_path / "up.sh"
+    file.write_bytes(written(script))
+    listed = subprocess.run(
+        ["bash", str(file), "--list"], capture_output=True, text=True, check=True
+    )
+    steps = [line.split()[0] for line in listed.stdout.splitlines()]
+    assert ("governance" in steps) is (data != spec())
+    assert [step for step in steps if step != "governance"] == [
+        *("stack", "scripts", "chart", "cluster", "accept")
+    ]
+
+
 def _asked(
     out: Path, tmp_path: Path, policies: dict[str, Any], quotas: dict[str, Any]
 ) -> list[str]:
