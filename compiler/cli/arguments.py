@@ -352,9 +352,7 @@ def _simulate(commands: Commands) -> None:
         metavar="TIME",
         help="with --timeline: when it begins, like 2026-12-01T11:30:00Z (default: the first Capacity Block)",
     )
-    command.add_argument(
-        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
-    )
+    _tabled(command)
     _rules_and_facts(command)
 
 
@@ -371,9 +369,7 @@ def _fit(commands: Commands) -> None:
         metavar="PART",
         help="the formula of a part, by its number or name, with its numbers and source",
     )
-    command.add_argument(
-        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
-    )
+    _tabled(command)
     _rules_and_facts(command)
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from compiler import inputs
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
-from compiler.cli.output import exit_code, formats, report_diagnostics, require_text_or_json, say
+from compiler.cli.output import (
+    exit_code,
+    formats,
+    report_diagnostics,
+    require_format,
+    require_text_or_json,
+    say,
+)
 from compiler.cli.streams import UsageError, err, out
 
 if TYPE_CHECKING:
@@ -119,8 +126,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 def _require_form(options: argparse.Namespace, *, moves: bool) -> None:
     """Refuse a format and options of a report that do not go together."""
-    if options.format not in ("markdown", "html"):
-        raise UsageError(f"`{options.format}` is no format of `report`: write markdown or html")
+    require_format(options, "markdown", "html")
     if options.format == "html" and moves:
         raise UsageError("what a cluster is on another platform is Markdown: leave `--format` out")
     if options.why is not None and (options.format == "html" or options.limit or moves):

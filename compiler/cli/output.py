@@ -46,10 +46,15 @@ _OUR_FAULT = "INT"
 
 def require_text_or_json(options: argparse.Namespace) -> None:
     """Refuse any other ``--format`` of a command that prints no findings."""
-    if options.format not in ("text", "json"):
-        raise UsageError(
-            f"`{options.format}` is no format of `{options.command}`: write text or json"
-        )
+    require_format(options, "text", "json")
+
+
+def require_format(options: argparse.Namespace, *known: str) -> None:
+    """Refuse a ``--format`` that the command does not have."""
+    if options.format in known:
+        return
+    choice = " or ".join(known) if len(known) == 2 else f"one of {', '.join(known)}"
+    raise UsageError(f"`{options.format}` is no format of `{options.command}`: write {choice}")
 
 
 def as_json(values: Mapping[str, Any]) -> str:

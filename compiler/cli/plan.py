@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 from compiler.cli.exits import CHANGES, CLEAN, FINDINGS, USAGE
 from compiler.cli.git import Base, BaseError, Repository
-from compiler.cli.output import colored
+from compiler.cli.output import colored, require_format
 from compiler.cli.plan_shown import Merge, printed
 from compiler.cli.settings import command, complain, run_options
-from compiler.cli.streams import UsageError, out
+from compiler.cli.streams import out
 from compiler.cli.subjects import changes_of, earlier, revisions, subject
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.driver import check
@@ -24,17 +24,13 @@ from compiler.outcome import Compilation, Options
 from compiler.places import Route
 from compiler.report.amounts import amounts
 
-_FORMATS = ("text", "markdown", "json")
 _NAME = Route(("metadata", "name"))
 
 
 @command
 def run_plan(options: argparse.Namespace) -> int:
     """``plan``: what a merge will do; exit code 1 if a spec is in error."""
-    if options.format not in _FORMATS:
-        raise UsageError(
-            f"`{options.format}` is no format of `plan`: write one of {', '.join(_FORMATS)}"
-        )
+    require_format(options, "text", "markdown", "json")
     try:
         repository = Repository(Path.cwd())
         base = repository.base(options.base)

@@ -132,6 +132,11 @@ class Work:
         return self.job.at
 
     @property
+    def key(self) -> str:
+        """Its namespace and name, by which it is known among all jobs."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
     def namespace(self) -> str:
         return self.job.namespace
 

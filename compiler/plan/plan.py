@@ -126,16 +126,16 @@ class Plan:
     @cached_property
     def _by_name(self) -> dict[tuple[type[PlanNode], str, str], PlanNode]:
         by_name: dict[tuple[type[PlanNode], str, str], PlanNode] = {}
-        derived = []
-        for node in self.nodes:
-            namespace = getattr(node, "namespace", "")
-            name = getattr(node, "name", "")
-            if name:
-                by_name[type(node), namespace, name] = node
-                bases = (kind for kind in type(node).__mro__[1:] if issubclass(kind, PlanNode))
-                derived += [((kind, namespace, name), node) for kind in bases]
-        for key, node in derived:
-            by_name.setdefault(key, node)
+        for kind, nodes in self._by_kind.items():
+            bases = [base for base in kind.__mro__[1:-1] if base is not PlanNode]
+            for node in nodes:
+                namespace = getattr(node, "namespace", "")
+                name = getattr(node, "name", "")
+                if not name:
+                    continue
+                by_name[kind, namespace, name] = node  # also over one of a kind below
+                for base in bases:
+                    by_name.setdefault((base, namespace, name), node)
         return by_name
 
     def __eq__(self, other: object) -> bool:

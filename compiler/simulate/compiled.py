@@ -116,11 +116,6 @@ def _refused(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) 
     return ""
 
 
-def key_of(work: PlannedWork) -> str:
-    """The key of a job: its namespace and name."""
-    return f"{work.namespace}/{work.name}"
-
-
 def _priorities(reading: Reading) -> Mapping[tuple[str, str], int]:
     """The values of priority classes, by kind and name; the default of pods that name none has the name ""."""
     found = {}

@@ -6,7 +6,7 @@ from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.simulate.blockers import blockers
-from compiler.simulate.compiled import cluster, key_of
+from compiler.simulate.compiled import cluster
 from compiler.simulate.constraints import conflict, fits_alone
 from compiler.simulate.explain import sentence
 from compiler.simulate.simulator import run
@@ -40,7 +40,7 @@ def outlook(reading: Reading) -> dict[str, Waiting]:
     if len(reading.works) > _MOST_JOBS:
         return {}
     subject = cluster("", reading)
-    works = {key_of(work): work for work in reading.works}
+    works = {work.key: work for work in reading.works}
     together = run(subject.world, subject.jobs)
     found = {}
     for job in subject.jobs:

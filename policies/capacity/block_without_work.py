@@ -48,7 +48,7 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
         work for work in world.works if any(pool.title == block.name for pool in work.pools)
     ]
     known = world.once(courses)
-    found = [known.get(f"{work.namespace}/{work.name}") for work in of_block]
+    found = [known.get(work.key) for work in of_block]
     if timeline is None or not any(course and not course.never_fits for course in found):
         return
     use = next((use for use in timeline.pools if use.pool == block.name), None)

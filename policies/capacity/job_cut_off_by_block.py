@@ -46,7 +46,7 @@ def job_cut_off_by_block(work: Work, world: World) -> Iterator[Finding]:
     from compiler.timeline.course import Ending
     from compiler.timeline.outlook import courses, known_pools
 
-    course = world.once(courses).get(f"{work.namespace}/{work.name}")
+    course = world.once(courses).get(work.key)
     blocks = blocks_of(work, world)
     if course is None or not blocks or not course.attempts or course.is_done:
         return

@@ -43,7 +43,7 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
         return
     from compiler.timeline.outlook import courses, known_pools
 
-    course = world.once(courses).get(f"{work.namespace}/{work.name}")
+    course = world.once(courses).get(work.key)
     if course is None or course.attempts or course.never_fits:
         return
     blocks = blocks_of(work, world)

@@ -94,7 +94,7 @@ def job_never_admitted(work: Work, world: World) -> Iterator[Finding]:
         return  # of others' files nobody knows what else is there
     from compiler.simulate.outlook import outlook
 
-    waiting = world.once(outlook).get(f"{work.namespace}/{work.name}")
+    waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.never or waiting.kinds <= _REPORTED:
         return
     if exceeds_node(work, world) or exceeds_pool(work, world) or exceeds_huge_pages(work, world):

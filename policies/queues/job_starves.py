@@ -41,7 +41,7 @@ def job_starves(work: Work, world: World) -> Iterator[Finding]:
         return  # of others' files nobody knows what else is there
     from compiler.simulate.outlook import outlook
 
-    waiting = world.once(outlook).get(f"{work.namespace}/{work.name}")
+    waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.behind or not waiting.outranked:
         return
     if any(other.deadline is not None for other in waiting.behind):

@@ -233,14 +233,17 @@ def _check_queue(context: Context, queue: Queue) -> None:
         )
 
 
+_STRATEGIES = {(True, True): LEND_AND_BORROW, (False, True): LEND, (False, False): DONT_LEND}
+"""What a team does with idle nodes, by whether it borrows and whether it lends."""
+
+
 def _sharing(context: Context, queue: Queue) -> str:
     """What the team does with idle nodes. The limits of its quotas say it: no cohort, or limits of 0."""
     if queue.spec.cohort is None:
         return DONT_LEND
-    borrows, lends = set(), set()
+    wishes = set()
     for _, quota, at in queue.quota:
-        borrows.add(quota.borrowing_limit != 0)
-        lends.add(quota.lending_limit != 0)
+        wishes.add((quota.borrowing_limit != 0, quota.lending_limit != 0))
         if quota.lending_limit not in (None, 0, quota.nodes):
             context.fault(
                 "RES328",
@@ -250,9 +253,10 @@ def _sharing(context: Context, queue: Queue) -> str:
                 "remove it, or write 0",
                 source=f"{_QUOTA_API}, ResourceSharingStrategy",
             )
-    strategies = {(True, True): LEND_AND_BORROW, (False, True): LEND, (False, False): DONT_LEND}
-    found = strategies.get((max(borrows, default=True), max(lends, default=True)))
-    if found is None or len(borrows) > 1 or len(lends) > 1:
+    if not wishes:
+        return LEND_AND_BORROW  # its pools have faults of their own
+    found = _STRATEGIES.get(wishes.pop())
+    if found is None or wishes:
         context.fault(
             "RES328",
             f"queue `{queue.name}` borrows and does not lend, or of some pools alone; a team of task governance lends "
