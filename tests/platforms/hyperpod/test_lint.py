@@ -92,6 +92,13 @@ def write(folder: Path, *changes: tuple[tuple[Any, ...], Any]) -> str:
     return text
 
 
+def test_a_request_on_one_line_is_read(tmp_path: Path) -> None:
+    """As programs write it."""
+    text = write(tmp_path, ((*_FIRST, "InstanceType"), "g5.8xlarge"))
+    (tmp_path / "create-cluster.json").write_text(json.dumps(json.loads(text)))
+    assert [code for code, line, _ in found(tmp_path) if line == 1] == ["SCH011"]
+
+
 def test_a_request_without_fault_is_judged(tmp_path: Path) -> None:
     write(tmp_path)
     done = linted(tmp_path)

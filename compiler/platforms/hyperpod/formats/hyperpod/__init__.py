@@ -31,7 +31,7 @@ LATE = False
 MACHINES = True
 TAGS: Mapping[str, str] = {}
 _KEY = re.compile(
-    r"""^\s*["']?(?:InstanceGroups|InstanceGroupName|SchedulerConfig|ComputeQuotaConfig)["']?\s*:""",
+    r"""(?:^|[{,])\s*["']?(?:InstanceGroups|InstanceGroupName|SchedulerConfig|ComputeQuotaConfig)["']?\s*:""",
     re.MULTILINE,
 )
 
