@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import marshal
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,9 +71,13 @@ def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
     )
 
 
-def _at_most(manifest: Manifest) -> int:
-    """No less than what an object takes, at little cost: names count twice, and what is not ASCII is escaped."""
-    return 2 * len(_json(manifest.body))
+def _at_most(manifest: Manifest) -> float:
+    """No less than what an object takes, at a fifth of what JSON costs. There a value takes six bytes at most for each
+    that it takes here, and the names of labels count twice."""
+    try:
+        return 8 * len(marshal.dumps(manifest.body, 2))
+    except ValueError:  # a value of a class of its own
+        return math.inf
 
 
 def _json(value: Any) -> str:

@@ -30,10 +30,8 @@ __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified"
 LATE = False
 MACHINES = True
 TAGS: Mapping[str, str] = {}
-_KEY = re.compile(
-    r"""(?:^|[{,])\s*["']?(?:InstanceGroups|InstanceGroupName|SchedulerConfig|ComputeQuotaConfig)["']?\s*:""",
-    re.MULTILINE,
-)
+_KEYS = ("InstanceGroups", "InstanceGroupName", "SchedulerConfig", "ComputeQuotaConfig")
+_KEY = re.compile(rf"""(?:^|[{{,])\s*["']?(?:{"|".join(_KEYS)})["']?\s*:""", re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -66,7 +64,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the keys of a request."""
-    return _KEY.search(text) is not None
+    named = any(key in text for key in _KEYS)
+    return named and _KEY.search(text) is not None
 
 
 def recognised(body: Any) -> bool:

@@ -31,7 +31,7 @@ LATE = False
 TAGS: Mapping[str, str] = {}
 _NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _KEYS = ("HeadNode", "Scheduling", "SlurmQueues")
-_KEY = re.compile(r"^(?:HeadNode|Scheduling|SlurmQueues):", re.MULTILINE)
+_KEY = re.compile(rf"^(?:{'|'.join(_KEYS)}):", re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -69,7 +69,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the keys of a cluster."""
-    return len(set(_KEY.findall(text))) > 1
+    named = sum(key in text for key in _KEYS)
+    return named > 1 and len(set(_KEY.findall(text))) > 1
 
 
 def recognised(body: Any) -> bool:
