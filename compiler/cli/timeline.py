@@ -11,7 +11,7 @@ from compiler.cli.streams import UsageError
 from compiler.cli.subjects import subject
 from compiler.model.lengths import lengths
 from compiler.outcome import Options, Outcome
-from compiler.report import Subject
+from compiler.report.timeline import paid_of
 from compiler.timeline.course import Timeline
 from compiler.timeline.engine import timeline
 from compiler.timeline.shown import Paid, text, values
@@ -26,7 +26,7 @@ def timelines(done: Outcome, options: Options, nodes: Sequence[str], start: str 
     found = []
     for compilation, reading, each in clusters_of(done, options, nodes):
         course = timeline(each, lengths(reading), windows(reading.plan, origin))
-        found.append((course, _paid(subject(compilation, options))))
+        found.append((course, paid_of(subject(compilation, options))))
     return found
 
 
@@ -39,16 +39,6 @@ def _seconds(start: str) -> int:
     if moment.tzinfo is None:
         raise UsageError(f"`--start {start}` has no time zone: {help}")
     return int(moment.timestamp())
-
-
-def _paid(of: Subject) -> Mapping[str, Paid]:
-    """What is paid for each pool whether its nodes are used or not: those always on, and all of a block."""
-    found = {}
-    for item in of.platform.reported().costs(of):
-        if item.node:
-            nodes = item.most if item.block is not None else item.least
-            found[item.name] = Paid(nodes, item.usd)
-    return found
 
 
 def printed(found: Found, format: str) -> str:

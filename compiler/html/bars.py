@@ -10,6 +10,8 @@ from compiler.report.bill import Item
 from compiler.report.cost import usd
 from compiler.report.queues import Share
 from compiler.report.spending import JobCost
+from compiler.timeline.course import Course, Timeline
+from compiler.timeline.shown import bounds
 
 _SEEN = 0.4  # percent: a shorter part would not be seen
 
@@ -103,6 +105,28 @@ def _quota(share: Share, longest: int) -> Bar:
         words = f"{words}: {share.at_once}"
     name = share.queue if share.queue == share.pool else f"{share.queue}, of {share.pool}"
     return Bar(name, words, tuple(_parts(amounts, longest)))
+
+
+def courses(timeline: Timeline | None) -> Chart:
+    """Where each job waits and runs, from the beginning to the last known end."""
+    title = "From the beginning to the last known end"
+    if timeline is None or not timeline.horizon:
+        return Chart(title, (), ())
+    legend = (("asked", "runs"), ("waiting", "waits"))
+    bars = tuple(_course(each, timeline.horizon) for each in timeline.courses)
+    return Chart(title, legend, bars)
+
+
+def _course(course: Course, horizon: int) -> Bar:
+    amounts: list[tuple[str, float]] = []
+    last = 0
+    for attempt in course.attempts:
+        end = horizon if attempt.end is None else attempt.end
+        amounts += [("waiting", attempt.start - last), ("asked", end - attempt.start)]
+        last = end
+    if course.end is None:
+        amounts.append(("waiting", horizon - last))
+    return Bar(course.job, bounds(course), tuple(_parts(amounts, horizon)))
 
 
 def _parts(amounts: Iterable[tuple[str, float]], longest: float) -> Iterator[Part]:

@@ -12,7 +12,7 @@ from typing import Any
 from compiler import __version__
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
-from compiler.html.bars import Chart, cost_of_items, cost_of_jobs, quotas
+from compiler.html.bars import Chart, cost_of_items, cost_of_jobs, courses, quotas
 from compiler.html.spans import spans
 from compiler.html.tiles import Tile, tiles
 from compiler.html.topology import Topology, topology
@@ -27,6 +27,7 @@ from compiler.report import (
     findings,
     queues,
     spending,
+    timeline,
     where,
 )
 from compiler.report.bill import bill
@@ -123,10 +124,12 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
     id = ids("cluster", subject.name)
     items = bill(subject)
     forecast = admission.simulated(subject)
+    course = timeline.simulated(subject)
     charts: Mapping[ModuleType, Callable[[], Chart]] = {
         cost: lambda: cost_of_items(items, subject.spec.region),
         spending: lambda: cost_of_jobs(list(spending.by_job(subject))),
         queues: lambda: quotas(list(queues.shares(subject))),
+        timeline: lambda: courses(course),
     }
     parts = []
     for module in (*FIRST, *REST):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
+from compiler.diagnostics.words import numbered
 from compiler.plan import Plan
 from compiler.report.bill import Item
-from compiler.report.blocks import Block, Heading, paragraph, table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 from compiler.training.duration import Step
 from compiler.training.memory import Memory
+from compiler.training.part import Part
 from compiler.training.run import Run
 
 _GIB = 1024**3
@@ -99,23 +101,63 @@ def section(subject: Subject) -> Iterator[Block]:
     yield table(_HEADER, (_row(estimate) for estimate in found))
 
 
-def _row(estimate: Estimate) -> tuple[str, ...]:
-    run, needed = estimate.run, estimate.memory
+def _row(estimate: Estimate) -> tuple[Text, ...]:
+    run, needed, shape = estimate.run, estimate.memory, estimate.run.shape
+    memory = f"{needed.least / _GIB:,.0f} to {needed.most / _GIB:,.0f}"
     cells = (
         estimate.state.name,
-        f"{run.shape.parameters / 1e9:,.2f}e9",
-        f"{needed.least / _GIB:,.0f} to {needed.most / _GIB:,.0f}",
-        f"{run.place.memory / _GIB:,.0f}",
+        Explained(
+            f"{shape.parameters / 1e9:,.2f}e9",
+            f"of {shape.layers} layers of width {shape.hidden} and a vocabulary of {shape.vocabulary:,}",
+        ),
+        Explained(memory, f"GiB: {_summed(needed.parts, _GIB)}"),
+        Explained(
+            f"{run.place.memory / _GIB:,.0f}", f"the memory that a rank has on {run.place.instance}"
+        ),
         run.verdict,
     )
     step = estimate.step
     if step is None:
-        return (*cells, _UNKNOWN, _UNKNOWN, _UNKNOWN, _UNKNOWN)
-    days = between(estimate.days(step.least), estimate.days(step.most), 1)
-    usd = between(estimate.usd(step.least), estimate.usd(step.most), 0)
-    rate = between(step.rate(step.most), step.rate(step.least), 0)
+        return (*cells, *[Explained(_UNKNOWN, run.untimed)] * 4)
+    return (*cells, *_times(estimate, step))
+
+
+def _times(estimate: Estimate, step: Step) -> Iterator[Text]:
+    """The speed, the utilization, the days and the cost."""
+    yield Explained(
+        between(step.rate(step.most), step.rate(step.least), 0),
+        f"{step.tokens:,} tokens of a step ÷ its time ÷ {numbered(step.ranks, 'accelerator')}; "
+        f"seconds of a step: {_summed(step.parts, 1)}",
+    )
     low, high = step.utilization(step.most), step.utilization(step.least)
-    return (*cells, rate, f"{low:.0%} to {high:.0%}", days, usd)
+    yield Explained(
+        f"{low:.0%} to {high:.0%}",
+        f"tokens/s × {step.operations:.3g} operations of a token ÷ the peak of {step.peak:.3g} a second",
+    )
+    tokens = estimate.run.tokens
+    if tokens is None:
+        yield from [Explained(_UNKNOWN, "the tokens of the whole run are not known")] * 2
+        return
+    days = between(estimate.days(step.least), estimate.days(step.most), 1)
+    yield Explained(days, f"{tokens:.3g} tokens ÷ tokens/s of all accelerators")
+    if estimate.usd_hour is None:
+        yield Explained(_UNKNOWN, f"the price of pool {estimate.run.place.pool} is not known")
+        return
+    usd = between(estimate.usd(step.least), estimate.usd(step.most), 0)
+    nodes = numbered(estimate.run.nodes, "node")
+    yield Explained(usd, f"days × 24 × ${estimate.usd_hour:,.2f} an hour of {nodes}")
+
+
+def _summed(parts: Iterable[Part], unit: int) -> str:
+    """The parts of a sum with their ranges, in a unit."""
+    found = []
+    for part in parts:
+        if part.most:
+            least, most = f"{part.least / unit:,.2g}", f"{part.most / unit:,.2g}"
+            found.append(
+                f"{part.name} {least}" if least == most else f"{part.name} {least} to {most}"
+            )
+    return ", ".join(found)
 
 
 def between(least: float | None, most: float | None, digits: int) -> str:

@@ -9,13 +9,13 @@ from compiler.timeline.course import Course, Timeline
 from compiler.timeline.engine import timeline
 from compiler.timeline.windows import windows
 
-_MOST_JOBS = 100
+MOST_JOBS = 100
 """Of more jobs nothing is said: many that wait for each other take longer than the rest of a check."""
 
 
 def outlook(reading: Reading) -> Timeline | None:
     """The timeline from the start of the first block on; ``None`` where there are too many jobs."""
-    if len(reading.works) > _MOST_JOBS:
+    if len(reading.works) > MOST_JOBS:
         return None
     return timeline(cluster("", reading), lengths(reading), windows(reading.plan))
 

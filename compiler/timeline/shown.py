@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
-from compiler.model.lengths import Basis
+from compiler.model.lengths import Basis, Length
 from compiler.plan.units import Duration
 from compiler.timeline.course import Attempt, Course, Ending, PoolUse, Timeline
 
@@ -20,10 +20,12 @@ _DAY = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """The ``nodes`` of a pool that are paid for whether jobs run or not, and USD an hour of one, where it is known."""
+    """The ``nodes`` of a pool that are paid for whether jobs run or not, and USD an hour of one, where it is known;
+    ``exact``: unless it is the price of another Region."""
 
     nodes: int
     usd: float | None
+    exact: bool = True
 
 
 def text(found: Sequence[tuple[Timeline, Mapping[str, Paid]]]) -> str:
@@ -32,11 +34,11 @@ def text(found: Sequence[tuple[Timeline, Mapping[str, Paid]]]) -> str:
 
 
 def _lines(timeline: Timeline, paid: Mapping[str, Paid]) -> Iterator[str]:
-    yield f"{timeline.cluster}: {_summary(timeline)}"
+    yield f"{timeline.cluster}: {summary(timeline)}"
     width = max((len(each.job) for each in timeline.courses), default=0)
     for course in timeline.courses:
-        yield f"{_MARGIN}{course.job:{width}}  {_span(course):<24} |{_bar(course, timeline.horizon)}|"
-        for line in _details(course):
+        yield f"{_MARGIN}{course.job:{width}}  {bounds(course):<24} |{_bar(course, timeline.horizon)}|"
+        for line in details(course):
             yield f"{_MARGIN}{'':{width}}    {line}"
     for title, reason in timeline.left_out:
         yield f"{_MARGIN}{title:{width}}  not simulated: {reason}"
@@ -50,7 +52,8 @@ def _lines(timeline: Timeline, paid: Mapping[str, Paid]) -> Iterator[str]:
         yield f"{_MARGIN}note: some jobs preempt each other again and again; the state after many rounds is shown"
 
 
-def _summary(timeline: Timeline) -> str:
+def summary(timeline: Timeline) -> str:
+    """How many jobs there are, and when the last one ends."""
     if not timeline.courses:
         return "no job to simulate"
     begins = ""
@@ -77,7 +80,8 @@ def span(seconds: int) -> str:
     return f"{days}d{Duration(rest)}"
 
 
-def _span(course: Course) -> str:
+def bounds(course: Course) -> str:
+    """From when until when a job runs."""
     if course.start is None:
         return "never starts"
     start = span(course.start)
@@ -106,8 +110,9 @@ def _state(course: Course, at: float) -> str:
     return _WAITS
 
 
-def _details(course: Course) -> Iterator[str]:
-    yield _length(course)
+def details(course: Course) -> Iterator[str]:
+    """On which nodes a job runs, for how long, and what stops it."""
+    yield _nodes_and_length(course)
     for number, attempt in enumerate(course.attempts):
         if number or attempt.after:
             yield _started(attempt, again=bool(number))
@@ -118,22 +123,26 @@ def _details(course: Course) -> Iterator[str]:
         yield f"does not {'go on' if course.attempts else 'run'}: {course.reason}"
 
 
-def _length(course: Course) -> str:
-    length = course.length
-    where = ""
-    if course.attempts:
-        shares = course.attempts[0].shares
-        where = ", ".join(f"{numbered(share.nodes, 'node')} of {share.pool}" for share in shares)
+def _nodes_and_length(course: Course) -> str:
+    text = how_long(course.length)
+    if not course.attempts:
+        return text
+    shares = course.attempts[0].shares
+    nodes = ", ".join(f"{numbered(share.nodes, 'node')} of {share.pool}" for share in shares)
+    return f"{nodes}, {text}"
+
+
+def how_long(length: Length) -> str:
+    """How long a job runs, and how that is known."""
     if length.seconds is None:
-        text = "how long it runs is not known: it has no `expected`, estimate or timeout"
-    elif length.basis is Basis.EXPECTED:
-        text = f"expected to run {span(length.seconds)}"
-    elif length.basis is Basis.ESTIMATE:
+        return "how long it runs is not known: it has no `expected`, estimate or timeout"
+    seconds = span(length.seconds)
+    if length.basis is Basis.EXPECTED:
+        return f"expected to run {seconds}"
+    if length.basis is Basis.ESTIMATE:
         least = span(length.least or 0)
-        text = f"estimated to run {least} to {span(length.seconds)}, of which the longer is taken"
-    else:
-        text = f"runs until its timeout of {span(length.seconds)}, at most"
-    return f"{where}, {text}" if where else text
+        return f"estimated to run {least} to {seconds}, of which the longer is taken"
+    return f"runs until its timeout of {seconds}, at most"
 
 
 def _started(attempt: Attempt, *, again: bool) -> str:
@@ -177,7 +186,8 @@ def _idle(pool: PoolUse, paid: Paid | None, horizon: int) -> str:
     line = f"idle in {pool.pool}: {idle:,.1f} of {total:,.1f} node hours that are paid"
     if paid.usd is None:
         return f"{line}; their price is not known"
-    return f"{line}, {idle * paid.usd:,.0f} USD"
+    about = "" if paid.exact else "≈ "
+    return f"{line}, {about}{idle * paid.usd:,.0f} USD"
 
 
 def values(found: Sequence[tuple[Timeline, Mapping[str, Paid]]]) -> dict[str, Any]:
