@@ -126,6 +126,12 @@ _SECTIONS: Mapping[str, _Words] = {
     "jobDefaults.resources": _RESOURCES,
     "queues[]": _QUEUE,
     "jobs[].mounts[]": {"storage": "name volume source", "path": "mountPath target"},
+    "nodePools[].capacity[]": {
+        "block": "capacityBlock capacityBlocks capacityBlockForMl cbml",
+        "reserved": "reservation capacityReservation odcr onDemandCapacityReservation",
+        "onDemand": "demand ondemandInstances",
+        "spot": "spotInstances",
+    },
     "jobs[].volumes[]": {"path": "mountPath", "persistentVolumeClaim": "pvc claim claimName"},
     "storage[]": {
         "fsxLustre": "fsx lustre",

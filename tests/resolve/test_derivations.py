@@ -586,6 +586,15 @@ def test_the_discovery_tag_is_ours() -> None:
 # --- queues
 
 
+@pytest.mark.parametrize("team", ["one", "two"])
+def test_a_job_goes_to_the_only_queue_of_its_namespace(team: str) -> None:
+    quota = [{"pool": "gpu", "nodes": 1}]
+    queues = [{"name": name, "namespaces": [name], "quota": quota} for name in ("one", "two")]
+    plan = plan_of(spec(queues=queues, job={"namespace": team}))
+    assert plan.of(TrainJob)[0].queue == team
+    assert reasons(plan, "job/train")["queue"] == "the only queue that could take it"
+
+
 def test_without_queues_each_pool_has_one_of_its_name() -> None:
     """So that a pool that comes changes no other queue; a job without a queue goes to that of its pool."""
     second = {**POOL, "name": "second"}

@@ -273,9 +273,13 @@ def _queue(
         if len(queues) == 1:
             only = next(iter(queues))
         return queues.get(only)
-    declared = queues.items()
-    fitting = {name: queue for name, queue in declared if _takes_pools(queue, job.pool)}
-    return _only(context, job, "queue", fitting or queues, at)
+    on_pools = {name: queue for name, queue in queues.items() if _takes_pools(queue, job.pool)}
+    of_team = {name: queue for name, queue in on_pools.items() if _takes_team(queue, job.namespace)}
+    return _only(context, job, "queue", of_team or on_pools or queues, at)
+
+
+def _takes_team(queue: Queue, namespace: str | None) -> bool:
+    return namespace is None or namespace in queue.namespaces
 
 
 def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
