@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from pydantic import BaseModel
 
 from compiler.catalog import load_catalog
-from compiler.cli.arguments import EXIT_CODES, RULES_ARE_CODE, parser
+from compiler.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.language.reference import keys, models
 from compiler.language.schema import ALL, KINDS, schema_text

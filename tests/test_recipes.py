@@ -298,6 +298,42 @@ def diagnostics(house: House) -> None:
     assert "code=RES003\n" in house.check(data, "--format=lines")
 
 
+COMMAND = '''"""``names``: the clusters of some specs."""
+
+from compiler.cli import arguments
+from compiler.cli.settings import command, run_options
+from compiler.cli.streams import out
+
+HELP = "print the names of clusters"
+
+
+def declare(parser):
+    arguments.specs(parser)
+    arguments.rules_and_facts(parser)
+
+
+@command
+def run(options):
+    from compiler.driver import check
+
+    done = check(options.paths, run_options(options))
+    out("".join(f"{each.name}\\n" for each in done.compilations))
+    return 0
+'''
+
+
+@recipe("a command")
+def command(house: House) -> None:
+    path = "compiler/cli/grammar.py"
+    text = (ROOT / path).read_text()
+    house.write("compiler/cli/commands/names.py", COMMAND)
+    house.write(path, text.replace('*("init", ', '*("init", "names", '))
+    (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
+    assert house.run("names", "spec.yaml") == "lab\n"
+    assert "print the names of clusters" in house.run("--help")
+    assert "names) words=" in house.run("completion", "bash")
+
+
 SECTION = '''"""A section of the report."""
 
 from compiler.report.blocks import Heading, paragraph

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from compiler.cli.arguments import parser
 from compiler.cli.exits import INTERNAL, INTERRUPTED, USAGE, detailed
+from compiler.cli.grammar import command_of, parser
 from compiler.cli.streams import err, leave_pipe
 from compiler.inputs import cannot_repeat
 from compiler.source.read import MOST_DIGITS
@@ -18,21 +16,20 @@ from compiler.source.read import MOST_DIGITS
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal, 5 drift)."""
     words = sys.argv[1:] if arguments is None else arguments
-    return detailed(words, _run(arguments))
+    return detailed(words, _run(words))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(words: Sequence[str]) -> int:
     verbose = False
     sys.set_int_max_str_digits(MOST_DIGITS)
     try:
         try:
-            options = parser().parse_args(arguments)
+            options = parser(words).parse_args(words)
         except SystemExit as ended:  # argparse has reported what is wrong, or printed its help
             cannot_repeat()
             return int(ended.code or 0)
         verbose = options.verbose
-        command: Callable[[argparse.Namespace], int] = _command(options.command)
-        return command(options)
+        return command_of(options.command).run(options)
     except BrokenPipeError:
         return leave_pipe()
     except KeyboardInterrupt:
@@ -55,28 +52,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     ) as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
         _report_panic(fault, verbose=verbose)
         return INTERNAL
-
-
-_PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
-_OPERATING = ("status", "logs", "drift", "debug")
-
-
-def _command(name: str) -> Any:
-    if name in _PRINTING:
-        from compiler.cli import printing
-
-        return getattr(printing, f"run_{name}")
-    if name in _OPERATING:
-        from compiler.cli import operate
-
-        return getattr(operate, f"run_{name}")
-    if name == "plan":
-        from compiler.cli import plan
-
-        return plan.run_plan
-    from compiler.cli import commands
-
-    return getattr(commands, f"run_{name}")
 
 
 def _place(fault: BaseException) -> str:

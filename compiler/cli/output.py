@@ -13,7 +13,7 @@ from typing import Any
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
 from compiler.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE
-from compiler.cli.streams import UsageError, err, has_colors, out, save
+from compiler.cli.streams import UsageError, err, has_colors, out, save, visible
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.diagnostics.render import render, summary
@@ -42,6 +42,8 @@ _UNUSABLE = frozenset(
     )
 )
 _OUR_FAULT = "INT"
+SHOWN = 12
+"""Clusters, or paths of changed files, that are listed without ``--verbose``."""
 
 
 def require_text_or_json(options: argparse.Namespace) -> None:
@@ -157,3 +159,14 @@ def exit_code(options: argparse.Namespace, diagnostics: Sequence[Diagnostic]) ->
     level = Severity[options.fail_on.upper()]
     fails = any(diagnostic.severity >= level for diagnostic in diagnostics)
     return FINDINGS if fails else CLEAN
+
+
+def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows under a header, in columns as wide as their longest cell."""
+    table = [header, *rows]
+    columns = zip(*table, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    for row in table:
+        cells = map(str.ljust, row, widths)
+        line = "  ".join(cells)
+        out(f"{visible(line.rstrip())}\n")

@@ -13,7 +13,9 @@ from running import EXAMPLE, SPECS, Command, Run, snapshot, spawn
 
 from compiler import __version__
 from compiler.catalog import load_catalog
+from compiler.cli import commands
 from compiler.cli.arguments import FORMATS
+from compiler.cli.grammar import COMMANDS, parser
 from compiler.diagnostics.render import FORMATS as RENDERERS
 
 STARTER = SPECS / "starter.yaml"
@@ -22,6 +24,17 @@ BAD = Path(__file__).parent.parent / "bad_input" / "cases"
 
 def test_every_renderer_can_be_asked_for() -> None:
     assert sorted(FORMATS) == sorted(RENDERERS)
+
+
+def test_every_module_of_a_command_can_be_asked_for() -> None:
+    modules = {path.stem for path in Path(commands.__file__).parent.glob("*.py")}
+    assert sorted(COMMANDS) == sorted(modules - {"__init__"})
+
+
+def test_a_run_loads_the_command_alone_that_it_names() -> None:
+    assert "check" in parser(["-q", "check", "report"]).format_help()
+    assert "report" not in parser(["-q", "check", "report"]).format_help()
+    assert "report" in parser(["--help", "check"]).format_help()
 
 
 def test_version(trainyard: Command) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from running import EXAMPLE, ROOT, Command
 
-from compiler.cli.arguments import FORMATS, SHELLS, parser
+from compiler.cli.arguments import FORMATS
+from compiler.cli.commands.completion import SHELLS
 from compiler.cli.completion import script
+from compiler.cli.grammar import parser
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,45 @@
+"""``drill``: a Job for ``kubectl apply -f -``, after comments on what must follow."""
+
+from __future__ import annotations
+
+import argparse
+
+from compiler.cli import arguments
+from compiler.cli.exits import CLEAN, FINDINGS
+from compiler.cli.settings import command, complain, run_options
+from compiler.cli.streams import out
+
+HELP = "print a Job that writes a fatal Xid to the log of a test node, and what must follow"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    arguments.specs(parser)
+    parser.add_argument(
+        "--node",
+        required=True,
+        metavar="NODE",
+        help="the node, by its name in Kubernetes; one without a job",
+    )
+    parser.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
+    arguments.rules_and_facts(parser)
+    parser.set_defaults(fail_on="error")
+
+
+@command
+def run(options: argparse.Namespace) -> int:
+    """Run it; returns an exit code."""
+    from compiler.cli.drill import text
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+
+    done = check(options.paths, run_options(options), current=lambda _: None)
+    diagnostics = done.all()
+    faults = [fault for fault in diagnostics if fault.severity == Severity.ERROR]
+    if faults:
+        complain(faults)
+        return FINDINGS
+    compiled = [compilation.plan for compilation in done.compilations]
+    plans = [plan for plan in compiled if plan is not None]
+    out(text(plans, options.node, options.xid))
+    return CLEAN
