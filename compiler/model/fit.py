@@ -332,7 +332,7 @@ def _flavor_shortfall(
             continue
         if quota.resource == HUGEPAGES and exceeds_huge_pages(work, world):
             continue  # the quota is that of its nodes
-        most = world.borrowable(queue, flavor.flavor, quota.resource)
+        most = world.cohorts.borrowable(queue, flavor.flavor, quota.resource)
         if most is not None and asked > most:
             shortfalls.append(Shortfall(quota, asked, most))
     return min(shortfalls, key=_device_order, default=None)

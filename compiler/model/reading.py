@@ -12,18 +12,20 @@ from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
 from compiler.core.pools.plan import Pool
-from compiler.core.queues.plan import Queue, Quota
+from compiler.core.queues.plan import Queue
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
+from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
 from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
+from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.model.pods import as_job, is_judged, main_container
 from compiler.model.roles import roles_of
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import Choice, Work, patched_selector, patched_tolerations
+from compiler.model.work import Choice, Work
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
@@ -37,7 +39,7 @@ from compiler.platforms.eks.jobs.plan import (
     effective_pod,
     runtime_of,
 )
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
+from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
@@ -335,65 +337,10 @@ class Reading(Nodes):
     def _queues(self) -> dict[str, Queue]:
         return {queue.name: queue for queue in self.plan.every(Queue)}
 
-    def borrowable(self, queue: Queue, flavor: str, resource: str) -> Quantity | None:
-        """The most of a resource that a queue can ever get in a flavor; ``None`` if other queues may add to it."""
-        own = _quota(queue, flavor, resource)
-        if own is None:
-            return None
-        if queue.cohort is None:
-            return own.nominal
-        bounds = []
-        if own.borrowing is not None:
-            bounds.append(own.nominal + own.borrowing)
-        root = self.root(queue.cohort)
-        others = [
-            other
-            for other in self.plan.every(Queue)
-            if other is not queue and self.root(other.cohort) == root
-        ]
-        if self.plan.closed or (others and self._knows_all_cohorts):
-            total = own.nominal
-            for other in others:
-                total += _lendable(_quota(other, flavor, resource))
-            for cohort in self.plan.of(Cohort):
-                quota = _quota(cohort, flavor, resource)
-                if quota is None:
-                    continue
-                if self.root(cohort.name) == root:
-                    total += quota.nominal
-            bounds.append(total)
-        return min(bounds, default=None)
-
     @cached_property
-    def _knows_all_cohorts(self) -> bool:
-        """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
-        queues = self.plan.of(ClusterQueue)
-        cohorts = self.plan.of(Cohort)
-        for local in self.plan.every(LocalQueue):
-            if self.plan.named(ClusterQueue, local.cluster_queue) is None:
-                return False
-        if not cohorts:
-            return True
-        named = {queue.cohort for queue in queues}
-        named.update(cohort.parent for cohort in cohorts)
-        known = {cohort.name for cohort in cohorts}
-        return named <= {None, *known}
-
-    def root(self, cohort: str | None) -> str | None:
-        """The topmost cohort above one; itself in a cycle."""
-        seen: list[str] = []
-        while cohort is not None and cohort not in seen:
-            seen.append(cohort)
-            cohort = self.parents.get(cohort)
-        if cohort is None and seen:
-            return seen[-1]
-        return cohort
-
-    @cached_property
-    def parents(self) -> Mapping[str, str | None]:
-        """The parent of each cohort."""
-        cohorts = self.plan.of(Cohort)
-        return {cohort.name: cohort.parent for cohort in cohorts}
+    def cohorts(self) -> Cohorts:
+        """The trees that queues borrow in."""
+        return Cohorts(self.plan)
 
     @cached_property
     def storage(self) -> Storage:
@@ -481,21 +428,3 @@ def _nodes(job: Gang, runtime: Runtime | None) -> int | None:
     if runtime is None or "nodes" in runtime.unread:
         return None
     return runtime.nodes or 1
-
-
-def _lendable(quota: Quota | None) -> Quantity:
-    """The most of a queue's quota that others may borrow."""
-    if quota is None:
-        return Quantity(0)
-    if quota.lending is None:
-        return quota.nominal
-    return min(quota.nominal, quota.lending)
-
-
-def _quota(queue: Queue | Cohort, flavor: str, resource: str) -> Quota | None:
-    for quotas in queue.flavors():
-        if quotas.flavor == flavor:
-            quota = quotas.of(resource)
-            if quota is not None:
-                return quota
-    return None

@@ -23,6 +23,7 @@ from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
 from compiler.model.exports import exported
+from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
@@ -58,26 +59,6 @@ _INDEXED = "Job"
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
-
-
-def patched_tolerations(job: Gang) -> tuple[Toleration, ...] | None:
-    """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
-    (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
-    by_job = {
-        patch.job: patch.pod.tolerations for patch in patches_of(job) if patch.pod.tolerations
-    }
-    if len(by_job) != 1:
-        return None
-    (tolerations,) = by_job.values()
-    return tolerations
-
-
-def patched_selector(job: Gang) -> Mapping[str, str]:
-    """The node selector that a job says itself, or its patches: without that of its runtime."""
-    selector: dict[str, str] = {**job.selector}
-    for patch in patches_of(job):
-        selector.update(patch.pod.node_selector)
-    return selector
 
 
 @dataclass(slots=True)

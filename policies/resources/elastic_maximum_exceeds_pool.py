@@ -88,7 +88,7 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
             continue
         resource, asked = work.accelerator
         quotas = [
-            world.borrowable(work.queue, flavor.flavor, resource)
+            world.cohorts.borrowable(work.queue, flavor.flavor, resource)
             for flavor in work.queue.flavors()
             if flavor.of(resource) is not None
         ]
