@@ -14,6 +14,8 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.core.queues.plan import Quota
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.cohorts import Cohorts
+from compiler.model.storage import Storage
 from compiler.model.work import Choice, Work
 from compiler.places import Route
 from compiler.plan import Plan
@@ -50,6 +52,8 @@ _PARTS = (
     Toleration,
     Quota,
     Choice,
+    Cohorts,
+    Storage,
     Catalog,
     InstanceType,
     Manifest,
