@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from compiler.catalog.failure_rates import FailureRates, failure_rates_from_data
 from compiler.catalog.images import images_source
 from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
@@ -144,6 +145,10 @@ class Catalog:
         return xids_from_data(_read("xids.json"))
 
     @cached_property
+    def failure_rates(self) -> FailureRates:
+        return failure_rates_from_data(_read("failure_rates.json"))
+
+    @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Where every set of facts comes from, the overlay's included."""
         listed = [Source(*item) for item in self._sources]
@@ -160,6 +165,10 @@ class Catalog:
         listed += (
             Source(f"Xids: {xids.name}", xids.source, xids.version, xids.date)
             for xids in self.xids.lists.values()
+        )
+        listed += (
+            Source(f"failure rate: {rate.name}", rate.source, rate.version, rate.date)
+            for rate in self.failure_rates.rates
         )
         listed.append(Source(*runtimes_source()))
         listed.append(Source(*images_source()))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from builders import FSX, job_of, plan_of, spec
 
+from compiler.catalog import load_catalog
 from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.core.jobs.saving import GPU_HOURS, KEPT, lasting
+from compiler.core.jobs.saving import KEPT, lasting
 
 P4D: dict[str, Any] = {
     "instanceTypes": ["p4d.24xlarge"],
@@ -110,10 +111,11 @@ def test_without_throughput_or_model_nothing_is_guessed() -> None:
 
 def test_a_failure_of_any_gpu_stops_all() -> None:
     """Llama 3: 419 in 54 days on 16,384 GPUs, one in three hours."""
-    assert round(GPU_HOURS) == 50_677
-    assert isclose(GPU_HOURS / 16384, 54 * 24 / 419)
+    hours = load_catalog().failure_rates.usual.hours
+    assert round(hours) == 50_677
+    assert isclose(hours / 16384, 54 * 24 / 419)
     found = schedule(lustre(throughputPerTiB=125), LLAMA_8B)
-    assert found.mtbf == int(GPU_HOURS * 3600 / 32)
+    assert found.mtbf == int(hours * 3600 / 32)
     said = schedule(lustre(throughputPerTiB=125), LLAMA_8B, {"meanTimeBetweenFailures": "400h"})
     assert said.mtbf == 100 * 3600
 

@@ -1,8 +1,8 @@
 """The checkpoints of a job: how large they are, how long they take, and how often they are best saved.
 
-A node fails as often as its GPUs do: 419 unexpected interruptions of 54 days on 16,384 H100 are one in 50,677 hours of
-a GPU (Llama Team, AI @ Meta 2024, arXiv:2407.21783, section 3.3.4). Of nodes without GPUs no such figure is known: a
-pool says its own.
+A node fails as often as its GPUs do, by the catalog's usual failure rate: 419 unexpected interruptions of 54 days on
+16,384 H100 are one in 50,677 hours of a GPU (Llama Team, AI @ Meta 2024, arXiv:2407.21783, section 3.3.4). Of nodes
+without GPUs no such figure is known: a pool says its own.
 """
 
 from __future__ import annotations
@@ -22,16 +22,13 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.core.storage.throughput import SOURCE, peak, sustained
 from compiler.plan.units import Duration
 
-GPU_HOURS = 16384 * 54 * 24 / 419
-"""The hours of one GPU between two failures."""
-
 KEPT = 10
 """The checkpoints that are kept: `keep_latest_k` of TorchTitan, the reference for PyTorch's distributed checkpoints
 (pytorch/torchtitan b5bcd76c, components/checkpointer/base.py)."""
 
-_FAILURES = "arXiv:2407.21783, section 3.3.4"
 _INTERVAL = "Young 1974; Daly 2006"
-_KEEPING = "pytorch/torchtitan b5bcd76c, keep_latest_k"
+SIZE = "arXiv:1910.02054, section 3.1"
+KEEPING = "pytorch/torchtitan b5bcd76c, keep_latest_k"
 
 # A client without EFA reaches 100 Gbit/s of a file system (aws-fsx agent skill, 2026-04). Mountpoint takes the network
 # bandwidth of the instance (awslabs/mountpoint-s3 58817cab, CONFIGURATION.md): here that of one network card.
@@ -73,7 +70,7 @@ def schedule(
         asynchronous=saves.asynchronous,
         every=_seconds(saves.every),
         timeout=_seconds(job.spec.timeout),
-        mtbf=_mtbf(job),
+        mtbf=_mtbf(context, job),
         **_place(storage),
         **_speeds(job, storage),
         origins={"path": at / "path", "every": at / "every", "keep": at / "keep"},
@@ -166,7 +163,7 @@ def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | Non
     return min(write, clients), min(read, clients)
 
 
-def _mtbf(job: Job) -> int | None:
+def _mtbf(context: Context, job: Job) -> int | None:
     """The seconds between two failures of any node of a job."""
     given = job.pool.spec.mean_time_between_failures
     gpus = job.pool.instance.gpus
@@ -174,8 +171,8 @@ def _mtbf(job: Job) -> int | None:
         return given.seconds // job.spec.nodes
     if not gpus:
         return None
-    hours = gpus * job.spec.nodes
-    return int(GPU_HOURS * 3600 / (hours))
+    seconds = context.catalog.failure_rates.usual.hours * 3600
+    return int(seconds / (gpus * job.spec.nodes))
 
 
 def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
@@ -189,7 +186,7 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
         "checkpoint.size",
         f"{node.size / 1024**3:,.1f} GiB",
         "weights and optimizer of what is trained, however they are sharded",
-        "arXiv:1910.02054, section 3.1",
+        SIZE,
         follows=model,
     )
     context.settle(
@@ -198,7 +195,7 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
         saves.keep,
         node.keep,
         "as many as TorchTitan keeps",
-        _KEEPING,
+        KEEPING,
         at=at / "keep",
     )
     for name, seconds, speed, bound in (
@@ -220,13 +217,13 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
             job.target,
             "checkpoint.best",
             Duration(node.best),
-            _reason(node),
-            f"{_INTERVAL}; {_FAILURES}",
+            best_reason(node),
+            f"{_INTERVAL}; {context.catalog.failure_rates.usual.source}",
             follows=at / "every",
         )
 
 
-def _reason(node: CheckpointSchedule) -> str:
+def best_reason(node: CheckpointSchedule) -> str:
     """Why an interval is the best one."""
     write = lasting(node.write or 0)
     mtbf = lasting(node.mtbf or 0)
