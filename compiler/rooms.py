@@ -67,9 +67,12 @@ class Platform:
 
         - ``costs``: what is paid beside storage
         - ``repair``: how sick nodes are replaced
-        - ``REPAIR``: how long a sick node stays until then
         """
         return self._module("report")
+
+    def failing(self) -> ModuleType:
+        """The module ``failures`` in its folder: ``outcomes`` of each failure of a job."""
+        return self._module("failures")
 
     def held(self) -> ModuleType | None:
         """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed

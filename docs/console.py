@@ -19,7 +19,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "example"
-FILES = ("README.md", "docs/policies.md", "docs/report.md", "docs/simulate.md", "docs/tutorial.md")
+FILES = (
+    "README.md",
+    "docs/failures.md",
+    "docs/policies.md",
+    "docs/report.md",
+    "docs/simulate.md",
+    "docs/tutorial.md",
+)
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PASTED = re.compile(
     r"^```sh\n((?:(?!```)[^\n]*\n)*)```\n\n```text\n((?:(?!```)[^\n]*\n)*)```$", re.MULTILINE

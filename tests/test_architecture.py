@@ -63,7 +63,9 @@ ORDER = (
     # the passes
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "simulate", "timeline", "policy", "history"),
+    *("patching", "model", "failures", "simulate", "timeline", "policy", "history"),
+    *("platforms.eks.failures", "platforms.hyperpod.failures"),
+    "platforms.parallelcluster.failures",
     *("platforms.parallelcluster.history", "consequences"),
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),

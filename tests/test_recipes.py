@@ -251,6 +251,19 @@ def price(house: House) -> None:
     assert "77.5" in house.python("-c", code)
 
 
+@recipe("a failure rate")
+def failure_rate(house: House) -> None:
+    def one_more(data: Any) -> None:
+        facts = {"name": "Ours", "counted": "two failures", "failures": 2, "accelerators": 64}
+        origin = {"source": "our own nodes", "version": "1", "date": "2026-11-25"}
+        data["rates"].append({**facts, "days": 84, **origin})
+
+    house.edit("compiler/catalog/data/failure_rates.json", one_more)
+    (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
+    # 32 GPUs fail half as often as 64, and a week is a twelfth of 84 days.
+    assert "0.08 by Ours: two failures (our own nodes)" in house.run("failures", "spec.yaml")
+
+
 LAUNCHER = '''"""Nodes that somebody starts by hand."""
 
 from compiler.platforms.eks.nodes.launchers.karpenter import Karpenter

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from compiler import __version__
 
 COMMANDS = (
-    *("init", "compile", "check", "plan", "report", "simulate", "fit"),
+    *("init", "compile", "check", "plan", "report", "simulate", "fit", "failures"),
     *("lint", "test", "fmt", "explain", "schema", "catalog", "drill"),
     *("status", "logs", "drift", "debug", "completion"),
 )

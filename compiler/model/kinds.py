@@ -36,3 +36,9 @@ def counts_pods(kind: str) -> bool:
     """Whether that number is of the restarts of all pods (training-operator v1.9.4, PastBackoffLimit)."""
     known = kinds().get(kind)
     return kind in _LIMITS if known is None else known.counts_pods
+
+
+def has_peers(kind: str) -> bool:
+    """Whether the nodes of a kind talk to each other, so that one that fails stops all."""
+    known = kinds().get(kind)
+    return known is None or known.has_peers

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.core.jobs.saving import lasting
+from compiler.core.jobs.saving import KEEPING, SIZE, best_reason, lasting
 from compiler.plan.units import Duration
 from compiler.report.bill import node_price
-from compiler.report.blocks import Block, Heading, paragraph, table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 _UNKNOWN = "?"
@@ -43,40 +43,62 @@ def section(subject: Subject) -> Iterator[Block]:
     yield table(header, rows)
 
 
-def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
-    every, best = schedule.every, schedule.best
-    if every is not None:
-        lost = schedule.lost(every)
-    else:
-        lost = None
+def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[Text, ...]:
+    every = schedule.every
+    size = f"{(schedule.size or 0) / 1024**3:,.0f} GiB"
+    kept = "`checkpoint.keep`" if schedule.chosen else f"as many as TorchTitan keeps: {KEEPING}"
     return (
         schedule.name,
-        f"{(schedule.size or 0) / 1024**3:,.0f} GiB",
-        str(schedule.keep),
-        _time(schedule.write),
-        _time(schedule.read),
+        Explained(
+            size, f"weights and optimizer of what is trained, however they are sharded ({SIZE})"
+        ),
+        Explained(str(schedule.keep), kept),
+        _transfer(schedule.write, schedule.write_speed, schedule.write_bound),
+        _transfer(schedule.read, schedule.read_speed, schedule.read_bound),
         schedule.write_bound or _UNKNOWN,
-        _time(schedule.mtbf),
-        _interval(every),
-        _interval(best),
-        f"{lost:.1%}" if lost is not None else _UNKNOWN,
+        _between_failures(subject, schedule),
+        _interval(every, "`checkpoint.every`"),
+        _interval(schedule.best, best_reason(schedule)),
+        _lost(schedule),
         _cost(subject, schedule),
     )
 
 
-def _interval(seconds: int | None) -> str:
+def _interval(seconds: int | None, why: str) -> Text:
     if seconds is None:
         return _UNKNOWN
-    return str(Duration(seconds))
+    return Explained(str(Duration(seconds)), why)
 
 
-def _time(seconds: float | None) -> str:
-    if seconds is None:
+def _transfer(seconds: float | None, speed: float | None, bound: str) -> Text:
+    if seconds is None or speed is None:
         return _UNKNOWN
-    return lasting(seconds)
+    return Explained(lasting(seconds), f"{speed:,.0f} MB/s, as fast as {bound}")
 
 
-def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:
+def _between_failures(subject: Subject, schedule: CheckpointSchedule) -> Text:
+    if schedule.mtbf is None:
+        return _UNKNOWN
+    pool = subject.pool(schedule.pool)
+    if pool is not None and pool.mean_time_between_failures is not None:
+        why = f"`meanTimeBetweenFailures: {pool.mean_time_between_failures}` of a node, by {schedule.nodes} nodes"
+    else:
+        rate = subject.catalog.failure_rates.usual
+        why = f"a GPU fails once in {rate.hours:,.0f} hours: {rate.counted} ({rate.source})"
+    return Explained(lasting(schedule.mtbf), why)
+
+
+def _lost(schedule: CheckpointSchedule) -> Text:
+    lost = schedule.lost(schedule.every) if schedule.every is not None else None
+    if lost is None:
+        return _UNKNOWN
+    why = "write / interval + interval / (2 × time between failures) (Young 1974)"
+    if schedule.asynchronous:
+        why = "interval / (2 × time between failures): training goes on while it saves (Young 1974)"
+    return Explained(f"{lost:.1%}", why)
+
+
+def _cost(subject: Subject, schedule: CheckpointSchedule) -> Text:
     """Node hours that a failure costs at the interval of the spec, and their price on demand."""
     repeated = None
     if schedule.every is not None:
@@ -85,13 +107,14 @@ def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:
         return _UNKNOWN
     hours = schedule.nodes * repeated / 3600
     text = f"{hours:,.1f} node hours"
+    why = f"{schedule.nodes} nodes × (half an interval + the time to read)"
     pool = subject.pool(schedule.pool)
-    if pool is None:
-        return text
-    price = node_price(subject, pool.instance_types)
+    price = node_price(subject, pool.instance_types) if pool is not None else None
     if price is None:
-        return text
+        return Explained(text, why)
     exact = price.region == subject.spec.region
     about = "" if exact else "≈ "
     dollars = hours * price.usd
-    return f"{text}, {about}${dollars:,.0f}"
+    return Explained(
+        f"{text}, {about}${dollars:,.0f}", f"{why}, at ${price.usd:,.4f} a node and hour on demand"
+    )

@@ -12,6 +12,7 @@ from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.dataclass import dataclass
+from compiler.failures.footing import name_of, schedules_of
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
@@ -19,7 +20,7 @@ from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import BurnIn
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.report.blocks import Block, Heading, Strong, Text, table
+from compiler.report.blocks import Block, Explained, Heading, Strong, Text, table
 from compiler.report.subject import Subject
 
 _RENDEZVOUS = "PET_RDZV_CONF"
@@ -30,14 +31,17 @@ _JOIN = "join_timeout"
 class Wait:
     """Who waits for what, and how many seconds that takes at least (``least``) or may take at most (``most``).
 
-    ``jobs`` are those that it is about.
+    ``said``: the field that says how long, and ``because``: what its bounds are made of. ``jobs`` are those that it is
+    about.
     """
 
     who: str
     seconds: int
     what: str
+    said: str
     least: float | None = None
     most: float | None = None
+    because: str = ""
     jobs: tuple[str, ...] = ()
 
     @property
@@ -83,8 +87,9 @@ def _row(wait: Wait) -> tuple[Text, ...]:
     if wait.jobs:
         who = f"{who} of {_listed(wait.jobs)}"
     fits = "yes" if wait.fits else Strong("no")
-    time = _time(wait.seconds)
-    return who, time, wait.what, wait.bound, fits
+    time = Explained(_time(wait.seconds), wait.said)
+    bound = Explained(wait.bound, wait.because) if wait.because and wait.bound else wait.bound
+    return who, time, wait.what, bound, fits
 
 
 _SHOWN = 5
@@ -119,19 +124,24 @@ def _of_queues(subject: Subject) -> Iterator[Wait]:
     else:
         tested = ""
     start = PROVISION.seconds + test.seconds + PULL.seconds
+    new = f"{PROVISION} for launch, boot, driver and device plugin{tested}, {PULL} for 25 GB at 40 MB/s"
     if manager.pods_ready is not None:
         yield Wait(
             "Kueue",
             manager.pods_ready.seconds,
             f"all pods of an admitted job: a node from nothing {PROVISION}{tested}, its image {PULL}",
+            "`waitForPodsReady.timeout` of Kueue's configuration",
             least=start,
+            because=new,
         )
     if manager.recovery is not None and manager.recovery.seconds:
         yield Wait(
             "Kueue",
             manager.recovery.seconds,
             f"a pod that a running job lost: repair of its node {REPAIR}, then as above",
+            "`waitForPodsReady.recoveryTimeout` of Kueue's configuration",
             least=RECOVERY.seconds + test.seconds,
+            because=f"{REPAIR} until a node with a broken GPU is replaced, then {new}",
         )
 
 
@@ -144,8 +154,10 @@ def _of_launchers(works: tuple[Work, ...]) -> Iterator[Wait]:
                 "torchrun",
                 seconds,
                 "the other nodes, as long as Kueue waits for a lost pod",
+                f"`{_JOIN}` of {_RENDEZVOUS}",
                 least=RECOVERY.seconds,
-                jobs=(_name(work),),
+                because=f"repair {REPAIR}, node {PROVISION}, image {PULL}",
+                jobs=(name_of(work),),
             )
 
 
@@ -159,34 +171,45 @@ def _joins(configuration: str) -> int | None:
 
 def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
     """How long pods may take to stop, and how soon their launcher ends them."""
-    schedules = {
-        (schedule.namespace, schedule.name): schedule
-        for schedule in subject.plan.of(CheckpointSchedule)
-    }
+    schedules = schedules_of(subject.plan)
     for work in works:
-        name = _name(work)
         grace = _grace(work)
-        if grace is None:
-            continue
-        schedule = schedules.get((work.job.namespace, name))
-        jobs, end = (name,), "the end of the program"
-        least = None
-        if schedule is not None:
-            end, least = "a last checkpoint", schedule.write
-        most = _drain(work)
-        yield Wait("the kubelet, for a pod", grace, end, least, most, jobs)
-        ranks = work.env.get(SHUTDOWN_TIMEOUT) or ""
-        if ranks.isdigit():
-            what = "ranks to end, before the kubelet kills them"
-            yield Wait("torchrun", int(ranks), what, most=grace, jobs=jobs)
-        if schedule is not None and schedule.timeout and schedule.every:
-            first = schedule.every + (schedule.write or 0)
-            what = "the first checkpoint, before the job is ended"
-            yield Wait("JobSet", schedule.timeout, what, first, jobs=jobs)
+        if grace is not None:
+            schedule = schedules.get((work.job.namespace, name_of(work)))
+            yield from _ends(work, grace, schedule)
 
 
-def _name(work: Work) -> str:
-    return work.job.source_name or work.job.name
+def _ends(work: Work, grace: int, schedule: CheckpointSchedule | None) -> Iterator[Wait]:
+    jobs = (name_of(work),)
+    yield _kill(work, grace, schedule, jobs)
+    ranks = work.env.get(SHUTDOWN_TIMEOUT) or ""
+    if ranks.isdigit():
+        what = "ranks to end, before the kubelet kills them"
+        yield Wait("torchrun", int(ranks), what, SHUTDOWN_TIMEOUT, None, grace, _GRACE, jobs)
+    if schedule is not None and schedule.timeout and schedule.every:
+        first = schedule.every + (schedule.write or 0)
+        what = "the first checkpoint, before the job is ended"
+        why = "`checkpoint.every`, and the time to write one as far as it is known"
+        yield Wait("JobSet", schedule.timeout, what, "`timeout`", first, None, why, jobs)
+
+
+_GRACE = "`terminationGracePeriodSeconds` of the pods"
+
+
+def _kill(
+    work: Work, grace: int, schedule: CheckpointSchedule | None, jobs: tuple[str, ...]
+) -> Wait:
+    """How long the kubelet waits until it kills a pod."""
+    end, least = "the end of the program", None
+    if schedule is not None:
+        end, least = "a last checkpoint", schedule.write
+    most = _drain(work)
+    why = []
+    if least is not None:
+        why.append(f"a checkpoint takes {_time(least)} to write")
+    if most is not None:
+        why.append(f"`terminationGracePeriod` of the nodes is {_time(most)}")
+    return Wait("the kubelet, for a pod", grace, end, _GRACE, least, most, "; ".join(why), jobs)
 
 
 def _grace(work: Work) -> int | None:
@@ -210,7 +233,10 @@ def _of_blocks(subject: Subject) -> Iterator[Wait]:
                 f"Karpenter, for the drain of {pool.name}",
                 Duration.parse(pool.termination_grace).seconds,
                 "pods that stop before EC2 takes the instances of a Capacity Block",
+                "`terminationGracePeriod` of the NodePool",
                 most=BLOCK_DRAIN.seconds,
+                because="Karpenter drains 40 minutes before the end, EC2 ends instances 30 before it, and two are lost "
+                "until Karpenter looks and the instance is gone (karpenter-provider-aws v1.14.1)",
             )
 
 
@@ -226,7 +252,9 @@ def _of_delivery(subject: Subject) -> Iterator[Wait]:
         if least is not None:
             what = "its charts to be installed"
             who = f"Flux, for stage {stage.name}"
-            yield Wait(who, stage.timeout.seconds, what, least=least)
+            said = "`timeout` of the Kustomization"
+            why = "the longest `timeout` of its HelmReleases"
+            yield Wait(who, stage.timeout.seconds, what, said, least=least, because=why)
 
 
 def _time(seconds: float) -> str:

@@ -219,7 +219,8 @@ def test_every_platform_answers_the_core() -> None:
 
 def test_every_platform_says_what_the_report_asks_it() -> None:
     for platform in PLATFORMS.values():
-        assert {"REPAIR", "costs", "repair"} <= vars(platform.reported()).keys(), platform.name
+        assert {"costs", "repair"} <= vars(platform.reported()).keys(), platform.name
+        assert "outcomes" in vars(platform.failing()), platform.name
 
 
 def test_a_platform_says_what_jobs_get_of_a_node() -> None:

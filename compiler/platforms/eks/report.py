@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from compiler.catalog.prices import auto_mode_fee
 from compiler.core.pools import spec as spec_pools
-from compiler.core.pools.waits import REPAIR
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import MadeNetwork
@@ -34,7 +33,7 @@ from compiler.report.bill import (
 from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
-__all__ = ["REPAIR", "costs", "repair"]
+__all__ = ["costs", "repair"]
 
 _SYSTEM = "system"
 SICK_SHARE = 20

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compiler.plan.units import Duration
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.report.bill import Item
 from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
-__all__ = ["REPAIR", "costs", "repair"]
-
-# AWS documents no time until a sick node is replaced: as long as EKS takes.
-REPAIR: Duration = of_eks.REPAIR
+__all__ = ["costs", "repair"]
 
 
 def costs(subject: Subject) -> Iterator[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.units import Duration, Quantity
+from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.report.bill import (
@@ -21,11 +21,8 @@ from compiler.report.bill import (
 from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 
-__all__ = ["REPAIR", "costs", "repair"]
+__all__ = ["costs", "repair"]
 
-# Slurm takes a node for dead after 180 seconds (aws-parallelcluster-cookbook, slurm.conf: SlurmdTimeout), and the
-# head node looks for such nodes each minute (aws-parallelcluster-node, clustermgtd: loop_time).
-REPAIR = Duration.minutes(4)
 FAILED_STARTS = 10
 """Nodes of a partition that fail to start, one after another, before it is closed (ParallelCluster user guide,
 slurm-protected-mode-v3: protected_failure_count)."""

@@ -1,0 +1,39 @@
+"""``failures``: what becomes of each job when something fails; exit code 1 if a spec is in error."""
+
+from __future__ import annotations
+
+import argparse
+
+from compiler.cli import arguments
+from compiler.cli.exits import CLEAN, FINDINGS
+from compiler.cli.output import require_text_or_json
+from compiler.cli.settings import command, complain, run_options
+from compiler.cli.streams import out
+
+HELP = "say what becomes of each job when something fails: who acts, how long it takes, what is lost, also in a week"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    arguments.specs(parser)
+    parser.add_argument("--job", metavar="NAME", help="this job alone")
+    arguments.tabled(parser)
+    arguments.rules_and_facts(parser)
+
+
+@command
+def run(options: argparse.Namespace) -> int:
+    """Run it; returns an exit code."""
+    from compiler.cli.failures import clusters, printed
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+
+    require_text_or_json(options)
+    settings = run_options(options, explained=True)
+    done = check(options.paths, settings, current=lambda _: None)
+    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    complain(errors)
+    found = clusters(done, settings, options.job)
+    if found or not errors:
+        out(printed(found, options.format))
+    return FINDINGS if errors else CLEAN

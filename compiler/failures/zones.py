@@ -1,0 +1,55 @@
+"""The zones that a job may run in, and that in which its checkpoints lie."""
+
+from __future__ import annotations
+
+from compiler.core.pools.plan import Pool
+from compiler.core.storage.plan import MadeFileSystem
+from compiler.core.storage.spec import StorageSection
+from compiler.failures.footing import Footing, Setting
+from compiler.model.offers import as_pool
+from compiler.platforms.eks.nodes.plan import NodeGroup
+
+
+def zones_of(setting: Setting, pool: str) -> tuple[str, ...]:
+    """The zones of a pool of the spec; () where the plan does not say them."""
+    parts = [part for part in setting.plan.every(Pool) if pool in (part.name, part.title)]
+    parts += [as_pool(group) for group in setting.plan.of(NodeGroup) if group.title == pool]
+    zones = [zone for part in parts for zone in part.zones or ()]
+    return tuple(dict.fromkeys(zones))
+
+
+def zone_again(setting: Setting, job: Footing) -> str:
+    """What of its first pool's zones a job cannot do without: "" where it may go on in another one."""
+    zones = zones_of(setting, job.work.job.pool)
+    zone = _zone_of_checkpoints(setting, job)
+    if zone is not None and zone in zones:
+        return f"zone {zone} again: its checkpoints lie there"
+    if not others(setting, job):
+        return f"{' or '.join(zones) or 'its zone'} again: no pool of the job has another zone"
+    return ""
+
+
+def others(setting: Setting, job: Footing) -> dict[str, str]:
+    """The pools in which a job may go on without the first zone of its first pool, and the zones that they have."""
+    run = job.work.job
+    lost = zones_of(setting, run.pool)[:1]
+    found = {}
+    for pool in (run.pool, *run.fallbacks):
+        left = [zone for zone in zones_of(setting, pool) if zone not in lost]
+        if left:
+            found[pool] = " or ".join(left)
+    return found
+
+
+def _zone_of_checkpoints(setting: Setting, job: Footing) -> str | None:
+    """The zone of the file system that has them; ``None`` where that is not known, or they are in a bucket."""
+    if job.schedule is None:
+        return None
+    name = job.schedule.storage
+    for made in setting.plan.of(MadeFileSystem):
+        if made.name == name:
+            return made.zone or None
+    for declared in StorageSection.of(setting.spec).storage:
+        if declared.name == name and declared.fsx_lustre is not None:
+            return declared.fsx_lustre.zone
+    return None

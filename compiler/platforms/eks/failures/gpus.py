@@ -1,0 +1,70 @@
+"""A GPU of a job's node has an Xid: the program is to blame, or the GPU, or the node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.failures.footing import Footing, Setting
+from compiler.failures.outcome import Failure, Outcome, restarted
+from compiler.failures.parts import Part, gone, hangs, pulled, started
+from compiler.failures.xids import GPU, classes, named, source
+from compiler.plan.units import Duration
+from compiler.platforms.eks.failures.repairing import Repairing
+from compiler.platforms.eks.failures.restarting import admission, again, then, times
+from compiler.platforms.eks.health.plan import ConditionTainter
+
+_HUNG = "processes of other nodes that hang"
+
+
+def xids(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
+    """The outcome of each class of Xids; nothing of jobs without GPUs of NVIDIA."""
+    if job.work.accelerator is None or job.work.accelerator[0] != GPU:
+        return
+    for failure, codes in classes(setting.catalog).items():
+        if failure is Failure.PROGRAM:
+            yield _of_the_program(setting, job, codes)
+        else:
+            yield _of_the_node(setting, job, repair, failure, codes)
+
+
+def _of_the_program(setting: Setting, job: Footing, codes: tuple[int, ...]) -> Outcome:
+    """No node goes: the program starts again where it was."""
+    notice, notices = hangs()
+    end = job.hung[1]
+    acts = again(job)
+    least = job.hung[0]
+    why = f"{_HUNG}: {Duration(end)}"
+    if job.in_place:
+        least = 0
+        acts = f"torchrun starts the ranks again, {times(job.in_place)}; then {acts}"
+        why += "; torchrun waits for ranks alone where it starts them again in their pods"
+    parts = (notice, Part("processes end", least, end, why), started())
+    of = named(codes)
+    return restarted(
+        Failure.PROGRAM,
+        job,
+        notices,
+        acts,
+        parts,
+        of=of,
+        in_place=True,
+        source=source(setting.catalog, Failure.PROGRAM),
+    )
+
+
+def _of_the_node(
+    setting: Setting, job: Footing, repair: Repairing, failure: Failure, codes: tuple[int, ...]
+) -> Outcome:
+    notice, notices = hangs()
+    if repair.watcher:
+        notices += f"; {repair.watcher}"
+    after = repair.after(codes)
+    why = f"{_HUNG}: {Duration(job.hung[1])}; meanwhile {repair.replaces(after)}"
+    ended = gone(job.hung, after or 0, notice, why)
+    rest = (ended, *repair.nodes(job, replaced=after is not None), pulled())
+    parts = (notice, *rest, admission(setting, job, rest), started())
+    acts = f"{repair.replaces(after)}; {then(job, repair)}"
+    if setting.plan.one(ConditionTainter) is not None:
+        acts = f"a taint keeps new pods off the node within seconds; {acts}"
+    facts = f"{source(setting.catalog, failure)}; {repair.source}"
+    return restarted(failure, job, notices, acts, parts, of=named(codes), source=facts)

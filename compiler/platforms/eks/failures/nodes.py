@@ -1,0 +1,129 @@
+"""A node of a job is lost, all nodes of its zone, or those of its Capacity Block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compiler.core.pools.waits import NOT_READY
+from compiler.failures.footing import Footing, Setting, saved_at_the_end
+from compiler.failures.outcome import Failure, Outcome, restarted
+from compiler.failures.parts import WATCHDOG, Part, gone, new_node, noticed, pulled, started
+from compiler.failures.zones import others, zone_again, zones_of
+from compiler.plan.units import Duration
+from compiler.platforms.eks.failures.repairing import Repairing
+from compiler.platforms.eks.failures.restarting import admission, again, evicted, patience, then
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.settings.launcher import PoolLauncher
+
+_SOURCE = "kubernetes 1.36, node lifecycle controller; jobset v0.12.0, which deletes Jobs in the foreground"
+LOOKS = Duration.minutes(1)
+"""How often Karpenter looks for Capacity Blocks that end (karpenter-provider-aws v1.14.1,
+capacityreservation/expiration)."""
+
+
+def node_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
+    """Its instance has ended, or its kubelet says nothing any more."""
+    notice, notices = _silence(job)
+    replaced = None if repair.silent is None else NOT_READY.seconds + repair.silent
+    replaces = repair.replaces(repair.silent, " of NotReady")
+    goes = (
+        f"processes of other nodes that hang: {Duration(job.hung[1])}; pods of the lost node go with its Node, as soon "
+        f"as EC2 reports the end of the instance; else {replaces} ({repair.source})"
+    )
+    ended = gone(job.hung, replaced, notice, goes)
+    rest = (ended, *repair.nodes(job, replaced=replaced is not None), pulled())
+    parts = (notice, *rest, admission(setting, job, rest), started())
+    acts = f"its Node goes as soon as EC2 reports the end of the instance; else {replaces}; {then(job, repair)}"
+    return restarted(Failure.NODE, job, notices, acts, parts, source=_SOURCE)
+
+
+def _silence(job: Footing) -> tuple[Part, str]:
+    """Until somebody knows that a node is silent: its peers, or the controller manager."""
+    seconds = evicted(job)
+    if seconds is None:
+        known = f"its Node is NotReady after {NOT_READY}, which its pods tolerate for ever"
+    else:
+        known = f"its Node is NotReady after {NOT_READY}, and its pods are evicted after {Duration(seconds)}"
+    if job.stopped == 1:
+        most = seconds if seconds is not None else NOT_READY.seconds
+        return noticed(most, known, NOT_READY.seconds), known
+    most = WATCHDOG.seconds if seconds is None else min(WATCHDOG.seconds, seconds)
+    peers = f"its peers, by an error at once or NCCL's watchdog after {WATCHDOG}"
+    return noticed(most, f"{peers}; {known}: what is first"), f"{peers}; {known}"
+
+
+def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
+    """All nodes of its zone are lost, and what lies in that zone."""
+    pool = job.work.job.pool
+    needs = zone_again(setting, job)
+    wait = "until the zone is back: not known"
+    if not needs:
+        wait = "until other nodes are there: not known"
+        found = others(setting, job)
+        places = [f"nodes of pool {name} in {zones}" for name, zones in found.items()]
+        needs = ", or ".join(places)
+        if pool not in found:
+            needs += not_again(pool)
+    notices = f"its Nodes are NotReady after {NOT_READY}"
+    if repair.silent is not None:
+        notices += "; so many sick ones are not replaced"
+    notice = noticed(NOT_READY.seconds, notices)
+    parts = (notice, Part("capacity", 0, None, wait), pulled(), started())
+    zones = " or ".join(zones_of(setting, pool))
+    acts = again(job)
+    recovery = patience(setting, job)
+    if recovery is not None:
+        acts += f"; Kueue puts it back into its queue when pods are missing for {recovery}"
+    return restarted(
+        Failure.ZONE, job, notices, acts, parts, of=zones, needs=needs, holds=False, source=_SOURCE
+    )
+
+
+def block_ends(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
+    """EC2 takes the instances of its Capacity Block."""
+    pool = job.work.job.pool
+    if not setting.is_block(pool):
+        return
+    by_karpenter = any(part.title == pool for part in setting.plan.of(NodePool))
+    who = "Karpenter" if by_karpenter else "EKS"
+    grace = job.work.pod.grace_seconds if job.work.pod is not None else None
+    notice = noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
+    ended = Part("processes end", 0, grace or 0, "`terminationGracePeriodSeconds` of the pods")
+    later = [name for name in job.work.job.fallbacks if not setting.is_block(name)]
+    if later:
+        needs = f"nodes of pool {' or '.join(later)}{not_again(pool)}"
+        rest: tuple[Part, ...] = (_next_pool(setting, job), new_node(repair.test, job.spare))
+    else:
+        needs = f"another block: pool {pool} has no nodes then"
+        why = "until the pool has another block, which is not known"
+        rest = (Part("capacity", 0, None, why),)
+    outcome = restarted(
+        Failure.BLOCK,
+        job,
+        f"{who}, {PoolLauncher.block_notice} before the block's end",
+        f"it drains the nodes: pods have {Duration(grace or 0)} to save, and then they are killed",
+        (notice, ended, *rest, pulled(), started()),
+        of=pool,
+        needs=needs,
+        holds=False,
+        source=PoolLauncher.block_source,
+    )
+    yield replace(outcome, repeated=saved_at_the_end(job, grace or 0))
+
+
+def not_again(pool: str) -> str:
+    """What keeps Kueue from placing a job once more where no nodes are."""
+    return f", and `nodes: 0` in the quota of pool {pool}: Kueue goes by quotas, and may place the job there again"
+
+
+def _next_pool(setting: Setting, job: Footing) -> Part:
+    """Until Kueue admits the job to another pool, which it does when pods were missing for long."""
+    recovery = patience(setting, job)
+    if recovery is None:
+        return Part("admission", 0, None, "nothing takes the job out of its pool: not known")
+    why = (
+        f"its pods are missing for {recovery} (`recoveryTimeout`); then Kueue puts it back into its queue, and others "
+        "may be admitted before it"
+    )
+    return Part("admission", recovery.seconds, None, why)

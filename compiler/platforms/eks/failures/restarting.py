@@ -1,0 +1,70 @@
+"""How a job of Kubernetes is started again, in words and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.core.pools.waits import NOT_READY, TOLERATED
+from compiler.failures.footing import Footing, Setting
+from compiler.failures.parts import Part
+from compiler.plan.scheduling import Taint
+from compiler.plan.units import Duration
+from compiler.platforms.eks.failures.repairing import Repairing
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.kueue.plan import QueueManager
+
+_UNREACHABLE = Taint("node.kubernetes.io/unreachable", "", "NoExecute")
+
+
+def again(job: Footing) -> str:
+    """What is started again, and how often."""
+    kind = kinds().get(job.work.kind)
+    whole = kind.restarted if kind is not None else "its pods"
+    if not job.retries:
+        return "nothing starts it again"
+    return f"restarts of {whole}, {times(job.retries)}"
+
+
+def then(job: Footing, repair: Repairing) -> str:
+    """What is started again once a node is replaced."""
+    return f"{again(job)}; {repair.resumes}" if repair.resumes else again(job)
+
+
+def times(retries: int) -> str:
+    """How often, in words."""
+    return "once" if retries == 1 else f"{retries} times at most"
+
+
+def evicted(job: Footing) -> int | None:
+    """The seconds until pods of a node are evicted whose kubelet is silent; ``None`` where they stay for ever."""
+    tolerations = job.work.pod.tolerations if job.work.pod is not None else ()
+    for toleration in tolerations:
+        if toleration.tolerates(_UNREACHABLE):
+            if toleration.seconds is None:
+                return None
+            return NOT_READY.seconds + toleration.seconds
+    return NOT_READY.seconds + TOLERATED.seconds
+
+
+def patience(setting: Setting, job: Footing) -> Duration | None:
+    """How long pods of the job may be missing until Kueue puts it back into its queue; ``None`` is for ever."""
+    manager = setting.plan.one(QueueManager)
+    if manager is None or manager.recovery is None or not job.work.job.queue:
+        return None
+    return manager.recovery if manager.recovery.seconds else None
+
+
+def admission(setting: Setting, job: Footing, missing: Sequence[Part]) -> Part:
+    """Until Kueue has admitted the job again: at once, unless some pods are missing for too long."""
+    recovery = patience(setting, job)
+    if recovery is None:
+        return Part("admission", 0, 0, "nothing takes its quota away while pods are missing")
+    lasts = [part.most for part in missing]
+    is_late = None in lasts or sum(most or 0 for most in lasts) > recovery.seconds
+    keeps = (
+        f"Kueue keeps its quota for it while pods are missing, for {recovery} (`recoveryTimeout`)"
+    )
+    if not is_late:
+        return Part("admission", 0, 0, keeps)
+    why = f"{keeps}; then it is back in its queue, and others may be admitted before it: not known"
+    return Part("admission", 0, None, why)

@@ -1,0 +1,122 @@
+"""``failures`` prints what becomes of each job as text or JSON, the same in every run, and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import ROOT, spec
+from running import Command
+
+pytestmark = pytest.mark.slow
+
+
+def _written(folder: Path, **parts: object) -> Path:
+    (folder / "lab.yaml").write_text(yaml.safe_dump(spec(**parts)))  # type: ignore[arg-type]
+    return folder
+
+
+def test_the_parts_stand_below_their_sum(trainyard: Command) -> None:
+    done = trainyard("failures", "specs/llama3-8b.yaml", cwd=ROOT / "tests" / "example")
+    assert done.code == 0
+    assert done.err == ""
+    lines = done.out.splitlines()
+    assert lines[0] == "llama3-8b-fsdp in seoul-llm: 4 nodes of pool a100, 32 GPUs"
+    assert "    first new step after   3m54s to 57m14s and more" in lines
+    assert (
+        "      checkpoint is read   24s            24s at 4,688 MB/s, as fast as the disks of"
+        in "\n".join(lines)
+    )
+    assert any(line.startswith("    best: every 4h40m") for line in lines)
+    assert max(map(len, lines)) <= 120
+
+
+def test_the_text_is_the_same_in_every_run(trainyard: Command) -> None:
+    first = trainyard("failures", "specs/jakarta", cwd=ROOT / "tests" / "example")
+    assert trainyard("failures", "specs/jakarta", cwd=ROOT / "tests" / "example") == first
+
+
+def test_one_job(trainyard: Command) -> None:
+    done = trainyard(
+        "failures", "specs/two-teams.yaml", "--job", "finetune", cwd=ROOT / "tests" / "example"
+    )
+    assert done.out.startswith("finetune in two-teams: 2 nodes")
+    assert "pretrain" not in done.out
+
+
+def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("failures", "lab.yaml", "--format", "json", cwd=_written(tmp_path))
+    (lab,) = json.loads(done.out)["clusters"]
+    (job,) = lab["jobs"]
+    assert (job["job"], job["nodes"], job["gpus"], job["retries"]) == ("train", 4, 32, 3)
+    lost = job["failures"][0]
+    assert (lost["failure"], lost["resumes"]) == ("node", "start")
+    assert lost["firstNewStepAfter"]["least"] == sum(part["least"] for part in lost["parts"])
+    assert lost["firstNewStepAfter"]["most"] == sum(part["most"] or 0 for part in lost["parts"])
+    assert lost["firstNewStepAfter"]["unknown"] == [
+        part["name"] for part in lost["parts"] if part["most"] is None
+    ]
+    assert lost["nodeHours"] is None
+    assert len(job["week"]["failures"]) == 2
+    harmless = {each["failure"] for each in job["failures"] if each["resumes"] == "runs_on"}
+    assert harmless == {"leaves", "upgrade"}
+    assert [each.name for each in tmp_path.iterdir()] == ["lab.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "notice", "says"),
+    [(30, 80, "evicted after 1m20s"), (None, 600, "which its pods tolerate for ever")],
+)
+def test_pods_that_tolerate_a_silent_node_for_another_time(
+    trainyard: Command, tmp_path: Path, seconds: int | None, notice: int, says: str
+) -> None:
+    """NotReady after 50 seconds, and evicted 30 later; or never, so that the watchdog of NCCL is what ends a hang."""
+    toleration = {
+        "key": "node.kubernetes.io/unreachable",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        **({} if seconds is None else {"tolerationSeconds": seconds}),
+    }
+    path = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec/tolerations/-"
+    patch = [{"op": "add", "path": path, "value": toleration}]
+    patches = [{"target": {"kind": "ClusterTrainingRuntime"}, "patch": patch}]
+    folder = _written(tmp_path, patches=patches)
+    done = trainyard("failures", "lab.yaml", "--format", "json", cwd=folder)
+    lost = json.loads(done.out)["clusters"][0]["jobs"][0]["failures"][0]
+    assert lost["parts"][0]["most"] == notice
+    assert says in lost["notices"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--job", "trian"], "`--job trian`: there is no such job: did you mean `train`"),
+        (["--format", "markdown"], "`markdown` is no format of `failures`: write text or json"),
+    ],
+)
+def test_wrong_usage(trainyard: Command, tmp_path: Path, options: list[str], says: str) -> None:
+    done = trainyard("failures", "lab.yaml", *options, cwd=_written(tmp_path))
+    assert done.code == 2
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_spec_in_error_is_reported(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("failures", "lab.yaml", cwd=_written(tmp_path, pool={"zones": ["nowhere"]}))
+    assert done.code == 1
+    assert "error[" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_spec_without_jobs_says_so(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("failures", "lab.yaml", cwd=_written(tmp_path, jobs=[]))
+    assert (done.code, done.out) == (0, "there is no job\n")
+
+
+def test_a_file_that_is_not_there(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("failures", "nowhere.yaml", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[YML020]" in done.err
+    assert "Traceback" not in done.err

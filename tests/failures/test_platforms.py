@@ -1,0 +1,147 @@
+"""What each platform says of failures that differ there."""
+
+from __future__ import annotations
+
+import pytest
+from builders import ROOT
+from platforms.hyperpod.clusters import spec as hyperpod
+from platforms.parallelcluster.clusters import spec as slurm
+
+from compiler.cli.subjects import subject
+from compiler.driver import check
+from compiler.failures.footing import From
+from compiler.failures.outcome import Failure, Outcome
+from compiler.failures.parts import added
+from compiler.outcome import Options
+from compiler.report.failures import walks
+from failures.walking import outcomes, walk
+
+
+def parts(outcome: Outcome) -> dict[str, tuple[float, float | None]]:
+    return {part.name: (part.least, part.most) for part in outcome.parts}
+
+
+# --- ParallelCluster
+
+
+def test_slurm_looks_for_a_silent_node() -> None:
+    """Down after 180 s, found within 60 more; torchrun leaves its ranks 30 s; DCGM tests for 120 s before each job."""
+    lost = outcomes(slurm())[Failure.NODE]
+    known = parts(lost)
+    assert known["notice"] == (0, 180)
+    assert known["processes end"] == (30, 60)
+    assert known["new node"] == (0, 900)
+    assert known["test of GPUs"] == (120, 120)
+    assert known["queue"] == (0, 0)
+    assert lost.resumes is From.CHECKPOINT
+    assert "Slurm puts it back into its queue" in lost.acts
+    own = {"customSlurmSettings": {"SlurmdTimeout": 600}}
+    assert parts(outcomes(slurm(own=own))[Failure.NODE])["notice"] == (0, 600)
+
+
+def test_dcgm_finds_a_sick_gpu_before_the_next_start() -> None:
+    found = outcomes(slurm())
+    assert "DCGM's test before each job drains the node" in found[Failure.REPLACE].acts
+    assert "new node" in parts(found[Failure.RESET])
+    assert "new node" not in parts(found[Failure.PROGRAM])
+
+
+def test_a_job_that_leaves_is_cancelled() -> None:
+    """With the 300 seconds that the cluster's KillWait gives it; or those that the spec does."""
+    found = outcomes(slurm())[Failure.LEAVES]
+    assert found.resumes is From.NOTHING
+    assert "SIGKILL after 5m" in found.acts
+    assert found.repeated == (0, 1800)
+    own = {"customSlurmSettings": {"KillWait": 60}}
+    assert "SIGKILL after 1m" in outcomes(slurm(own=own))[Failure.LEAVES].acts
+
+
+def test_runs_go_on_without_the_head_node() -> None:
+    found = outcomes(slurm())[Failure.CONTROLLER]
+    assert found.is_harmless
+    assert "nothing is put back into a queue" in found.acts
+
+
+def test_another_version_is_another_cluster() -> None:
+    found = outcomes(slurm())[Failure.UPGRADE]
+    assert found.resumes is From.NOTHING
+    assert found.of.startswith("parallelcluster 3.")
+
+
+def test_others_of_a_partition_may_start_first() -> None:
+    data = slurm()
+    jobs = data["spec"]["jobs"]
+    jobs.append({**jobs[0], "name": "second", "checkpoint": {"path": "/work/second"}})
+    queue = parts(walk(data)[0][1][0])["queue"]
+    assert queue == (0, None)
+
+
+def test_nobody_tells_a_program_on_slurm_that_its_block_ends() -> None:
+    block = {
+        "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+        "starts": "2026-12-01T11:30:00Z",
+        "ends": "2026-12-03T11:30:00Z",
+    }
+    found = outcomes(slurm(pool={"capacity": {"block": block}}))[Failure.BLOCK]
+    assert found.notices == "nobody, before EC2 takes the instances, 30m before the block's end"
+    assert found.repeated == (900, 1800)
+
+
+# --- HyperPod
+
+
+def test_how_soon_hyperpod_replaces_a_node_is_not_known() -> None:
+    found = outcomes(hyperpod())[Failure.REPLACE]
+    assert parts(found)["new node"] == (0, None)
+    assert "how soon AWS does not publish" in found.acts
+    assert "HyperPod starts the job again after that, 2 times at most" in found.acts
+    assert "HyperPod's health-monitoring agent" in found.notices
+    assert "deep health checks" not in parts(found)
+
+
+def test_new_nodes_of_hyperpod_are_tested() -> None:
+    found = outcomes(hyperpod(own={"deepHealthChecks": ["InstanceStress"]}))[Failure.REPLACE]
+    assert parts(found)["deep health checks"] == (0, None)
+
+
+def test_hyperpod_may_leave_sick_nodes() -> None:
+    found = outcomes(hyperpod(own={"nodeRecovery": "None"}))[Failure.RESET]
+    assert "batch-replace-cluster-nodes" in found.acts
+
+
+def test_upgrades_of_hyperpod_are_those_of_its_chart() -> None:
+    _, found = walk(hyperpod())[0]
+    names = [each.of.split()[0] for each in found if each.failure is Failure.UPGRADE]
+    assert names == ["hyperpod-helm-chart", "kueue"]
+
+
+# --- all of them
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["jakarta", "jakarta-slurm.yaml", "hyperpod-lora.yaml", "two-teams.yaml"]
+)
+def test_the_walk_of_a_whole_spec(name: str) -> None:
+    options = Options()
+    done = check([ROOT / "tests" / "example" / "specs" / name], options, current=lambda _: None)
+    for compilation in done.compilations:
+        for each in walks(subject(compilation, options)):
+            found = [outcome.failure for outcome in each.outcomes]
+            order = list(Failure)
+            assert found == sorted(found, key=order.index)
+            assert {Failure.NODE, Failure.ZONE, Failure.LEAVES, Failure.UPGRADE} <= set(found)
+            for outcome in each.outcomes:
+                _is_sound(outcome)
+            assert each.week is not None
+
+
+def _is_sound(outcome: Outcome) -> None:
+    """Its time is the sum of its parts, and it costs nothing only where the job runs on."""
+    if outcome.span is not None:
+        assert outcome.span == added(outcome.parts)
+        assert outcome.span.least <= outcome.span.most
+    hours = outcome.node_hours
+    if hours is not None:
+        assert hours[0] <= hours[1]
+        assert (hours == (0, 0)) == outcome.is_harmless
