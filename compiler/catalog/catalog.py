@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from compiler.catalog.failure_rates import FailureRates, failure_rates_from_data
 from compiler.catalog.images import images_source
 from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
@@ -19,6 +18,9 @@ from compiler.catalog.zones import INDEPENDENT
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.near import near
+
+if TYPE_CHECKING:
+    from compiler.catalog.failure_rates import FailureRates
 
 DATA = Path(__file__).with_name("data")
 
@@ -146,6 +148,8 @@ class Catalog:
 
     @cached_property
     def failure_rates(self) -> FailureRates:
+        from compiler.catalog.failure_rates import failure_rates_from_data
+
         return failure_rates_from_data(_read("failure_rates.json"))
 
     @cached_property

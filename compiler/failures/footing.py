@@ -6,21 +6,18 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from compiler.catalog import Catalog
 from compiler.catalog.torch import SHUTDOWN_SECONDS, SHUTDOWN_TIMEOUT
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.saving import lasting
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
-from compiler.core.pools.spec import NodePool, PoolsSection
 from compiler.dataclass import dataclass
 from compiler.failures.parts import Part
+from compiler.failures.setting import Setting
 from compiler.model.kinds import counts_pods, has_peers
 from compiler.model.lengths import Basis, Length, lengths
-from compiler.model.reading import Reading
 from compiler.model.saves import has_place_to_save
 from compiler.model.work import Work
 from compiler.plan import Plan
-from compiler.spec.cluster import ClusterSpec
 
 _IN_PLACE = "PET_MAX_RESTARTS"
 
@@ -40,26 +37,6 @@ class Repeated(NamedTuple):
 
     usual: float
     most: float
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A cluster: its spec, its plan, and the plan joined with the catalog."""
-
-    spec: ClusterSpec
-    plan: Plan
-    catalog: Catalog
-    reading: Reading
-
-    def pool(self, name: str) -> NodePool | None:
-        """The pool of a name, as the spec has it."""
-        pools = PoolsSection.of(self.spec).node_pools
-        return next((pool for pool in pools if pool.name == name), None)
-
-    def is_block(self, name: str) -> bool:
-        """Whether the nodes of a pool are of a Capacity Block."""
-        pool = self.pool(name)
-        return pool is not None and pool.block is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +96,16 @@ class Footing:
     def stopped(self) -> int:
         """The nodes that a failure of one of them stops."""
         return self.nodes if has_peers(self.work.kind) else 1
+
+    @property
+    def peers_end(self) -> tuple[int, int]:
+        """The seconds until processes of other nodes are gone, which hang; none where it has no others."""
+        return self.hung if self.stopped > 1 else (0, 0)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The seconds until all processes are gone once one of them has failed: at once where no others hang."""
+        return self.hung if self.stopped > 1 else (0, self.hung[1])
 
     def reading(self) -> Iterator[Part]:
         """Until the checkpoint is read; nothing of a job without any."""

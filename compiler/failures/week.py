@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from compiler.dataclass import dataclass
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.parts import Span
+from compiler.failures.setting import Setting
 
 WEEK = 7 * 24 * 3600
 FORMULA = "Young 1974, doi:10.1145/361147.361115; Daly 2006, doi:10.1016/j.future.2004.11.016"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from compiler.core.pools.plan import Pool
 from compiler.core.storage.plan import MadeFileSystem
 from compiler.core.storage.spec import StorageSection
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
+from compiler.failures.setting import Setting
 from compiler.model.offers import as_pool
 from compiler.platforms.eks.nodes.plan import NodeGroup
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.core.jobs.plan import Gang
+from compiler.core.jobs.saving import best_reason
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
-from compiler.failures.footing import Footing, From, Setting, footings
+from compiler.failures.footing import Footing, From, footings
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part, Span
+from compiler.failures.setting import Setting
 from compiler.failures.week import FORMULA, Loss, Week, week
 from compiler.model.reading import Reading
 from compiler.plan.units import Duration
@@ -234,23 +236,32 @@ def joined(low: str, high: str) -> str:
 
 
 def _week_row(walk: Walk) -> tuple[Text, ...]:
-    schedule, loss, best = walk.job.schedule, walk.loss, walk.loss_at_best
-    assert walk.week is not None
-    every = schedule.every if schedule is not None else None
+    job, loss, week = walk.job, walk.loss, walk.week
+    assert week is not None
+    rates = "; ".join(f"{rate.failures:,.2f} by {rate.by}" for rate in week.rates)
     return (
-        walk.job.name,
-        str(walk.job.gpus),
-        Explained(
-            _counts(walk.week),
-            "; ".join(f"{rate.failures:,.2f} by {rate.by}" for rate in walk.week.rates),
-        ),
+        job.name,
+        Explained(str(job.gpus), f"all of {numbered(job.nodes, 'node')}"),
+        Explained(_counts(week), rates),
         _lost(loss),
         _share(walk, loss),
         _usd(walk, loss),
-        "?" if every is None else str(Duration(every)),
-        "?" if schedule is None or schedule.best is None else str(Duration(schedule.best)),
-        _lost(best),
+        _every(job),
+        _best(job),
+        _lost(walk.loss_at_best),
     )
+
+
+def _every(job: Footing) -> Text:
+    if job.schedule is None or job.schedule.every is None:
+        return "?"
+    return Explained(str(Duration(job.schedule.every)), "`checkpoint.every`")
+
+
+def _best(job: Footing) -> Text:
+    if job.schedule is None or job.schedule.best is None:
+        return "?"
+    return Explained(str(Duration(job.schedule.best)), best_reason(job.schedule))
 
 
 def _counts(week: Week) -> str:

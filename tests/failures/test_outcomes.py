@@ -104,8 +104,10 @@ def test_without_retries_a_job_is_over() -> None:
 
 def test_a_single_node_has_no_peers_that_notice() -> None:
     """NotReady after 50 seconds, and evicted 300 later."""
-    found = outcomes(spec(job={"nodes": 1}))[Failure.NODE]
-    assert parts(found)["notice"] == (50, 350)
+    found = outcomes(spec(job={"nodes": 1}))
+    assert parts(found[Failure.NODE])["notice"] == (50, 350)
+    assert parts(found[Failure.NODE])["processes end"] == (0, 1500)
+    assert parts(found[Failure.REPLACE])["processes end"] == (0, 60)
 
 
 @pytest.mark.parametrize(
@@ -267,14 +269,14 @@ def test_upgrades_are_those_of_the_controllers_of_a_job() -> None:
 
 
 def test_pods_that_do_not_talk_stop_alone() -> None:
-    """Of four nodes one stops: NotReady after 50 s, a minute to end, one to start, and half of ten hours again."""
+    """Of four nodes one stops: NotReady after 50 s, a minute to start, and half of ten hours again."""
     job, found = walk(spec(job={"kind": "Job", "command": ["python", "t.py"], "expected": "10h"}))[
         0
     ]
     assert (job.nodes, job.stopped, job.retries) == (4, 1, 10)
     lost = next(each for each in found if each.failure is Failure.NODE)
     assert lost.node_hours is not None
-    assert lost.node_hours[0] == (50 + 60 + START + 5 * 3600) / 3600
+    assert lost.node_hours[0] == (50 + START + 5 * 3600) / 3600
 
 
 def test_a_pytorch_job_counts_the_restarts_of_pods() -> None:
@@ -284,7 +286,9 @@ def test_a_pytorch_job_counts_the_restarts_of_pods() -> None:
 
 def test_nodes_without_gpus_have_no_xids() -> None:
     cpu = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
-    assert not {Failure.PROGRAM, Failure.RESET, Failure.REPLACE} & outcomes(spec(pool=cpu)).keys()
+    found = outcomes(spec(pool=cpu))
+    assert not {Failure.PROGRAM, Failure.RESET, Failure.REPLACE} & found.keys()
+    assert "NCCL" not in found[Failure.NODE].notices
 
 
 def test_every_part_says_why() -> None:

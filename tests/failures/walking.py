@@ -9,8 +9,9 @@ from builders import FSX, document, spec, summaries
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
-from compiler.failures.footing import Footing, Setting, footings
+from compiler.failures.footing import Footing, footings
 from compiler.failures.outcome import Failure, Outcome
+from compiler.failures.setting import Setting
 from compiler.failures.week import Week, week
 from compiler.language.load import load, platform_of
 from compiler.model.reading import Reading

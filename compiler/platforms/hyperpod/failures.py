@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part
+from compiler.failures.setting import Setting
 from compiler.platforms.eks.failures.cluster import components_of, leaves, upgrades
 from compiler.platforms.eks.failures.gpus import xids
 from compiler.platforms.eks.failures.nodes import node_lost, zone_lost

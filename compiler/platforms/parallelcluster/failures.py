@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from compiler.core.pools.launcher import Launcher
 from compiler.core.pools.pools import DIAGNOSTICS
-from compiler.failures.footing import Footing, From, Setting, saved_at_the_end
+from compiler.failures.footing import Footing, From, saved_at_the_end
 from compiler.failures.outcome import Failure, Outcome, restarted, runs_on
 from compiler.failures.parts import Part, gone, hangs, new_node, noticed, pulled, started
+from compiler.failures.setting import Setting
 from compiler.failures.xids import GPU, classes, named, source
 from compiler.failures.zones import others, zone_again, zones_of
 from compiler.plan.units import Duration
@@ -64,7 +65,7 @@ def _node_lost(setting: Setting, job: Footing) -> Outcome:
         )
         notice, notices = noticed(silent, words), words
     hung = _hung(job)
-    ended = gone(job.hung, silent + LOOKS.seconds, notice, hung)
+    ended = gone(job.peers_end, silent + LOOKS.seconds, notice, hung)
     parts = (
         notice,
         ended,
@@ -80,7 +81,7 @@ def _node_lost(setting: Setting, job: Footing) -> Outcome:
 
 def _xid(setting: Setting, job: Footing, failure: Failure, codes: tuple[int, ...]) -> Outcome:
     notice, notices = hangs()
-    ended = Part("processes end", job.hung[0], job.hung[1], _hung(job))
+    ended = Part("processes end", *job.ends, _hung(job))
     acts = _again(job)
     node: tuple[Part, ...] = ()
     if failure is not Failure.PROGRAM:

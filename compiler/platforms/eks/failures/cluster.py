@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome, runs_on
+from compiler.failures.setting import Setting
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import Part, gone, hangs, pulled, started
+from compiler.failures.setting import Setting
 from compiler.failures.xids import GPU, classes, named, source
 from compiler.plan.units import Duration
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.eks.failures.restarting import admission, again, then, times
 from compiler.platforms.eks.health.plan import ConditionTainter
 
-_HUNG = "processes of other nodes that hang"
+_HUNG = "processes that hang"
 
 
 def xids(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
@@ -30,9 +31,8 @@ def xids(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]
 def _of_the_program(setting: Setting, job: Footing, codes: tuple[int, ...]) -> Outcome:
     """No node goes: the program starts again where it was."""
     notice, notices = hangs()
-    end = job.hung[1]
+    least, end = job.ends
     acts = again(job)
-    least = job.hung[0]
     why = f"{_HUNG}: {Duration(end)}"
     if job.in_place:
         least = 0
@@ -59,8 +59,8 @@ def _of_the_node(
     if repair.watcher:
         notices += f"; {repair.watcher}"
     after = repair.after(codes)
-    why = f"{_HUNG}: {Duration(job.hung[1])}; meanwhile {repair.replaces(after)}"
-    ended = gone(job.hung, after or 0, notice, why)
+    why = f"{_HUNG}: {Duration(job.ends[1])}; meanwhile {repair.replaces(after)}"
+    ended = gone(job.ends, after or 0, notice, why)
     rest = (ended, *repair.nodes(job, replaced=after is not None), pulled())
     parts = (notice, *rest, admission(setting, job, rest), started())
     acts = f"{repair.replaces(after)}; {then(job, repair)}"

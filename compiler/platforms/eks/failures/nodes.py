@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.core.pools.waits import NOT_READY
-from compiler.failures.footing import Footing, Setting, saved_at_the_end
+from compiler.failures.footing import Footing, saved_at_the_end
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import WATCHDOG, Part, gone, new_node, noticed, pulled, started
+from compiler.failures.setting import Setting
 from compiler.failures.zones import others, zone_again, zones_of
 from compiler.plan.units import Duration
 from compiler.platforms.eks.failures.repairing import Repairing
@@ -28,10 +29,10 @@ def node_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
     replaced = None if repair.silent is None else NOT_READY.seconds + repair.silent
     replaces = repair.replaces(repair.silent, " of NotReady")
     goes = (
-        f"processes of other nodes that hang: {Duration(job.hung[1])}; pods of the lost node go with its Node, as soon "
-        f"as EC2 reports the end of the instance; else {replaces} ({repair.source})"
+        f"processes of other nodes that hang: {Duration(job.peers_end[1])}; pods of the lost node go with its Node, as "
+        f"soon as EC2 reports the end of the instance; else {replaces} ({repair.source})"
     )
-    ended = gone(job.hung, replaced, notice, goes)
+    ended = gone(job.peers_end, replaced, notice, goes)
     rest = (ended, *repair.nodes(job, replaced=replaced is not None), pulled())
     parts = (notice, *rest, admission(setting, job, rest), started())
     acts = f"its Node goes as soon as EC2 reports the end of the instance; else {replaces}; {then(job, repair)}"
@@ -46,11 +47,13 @@ def _silence(job: Footing) -> tuple[Part, str]:
     else:
         known = f"its Node is NotReady after {NOT_READY}, and its pods are evicted after {Duration(seconds)}"
     if job.stopped == 1:
-        most = seconds if seconds is not None else NOT_READY.seconds
-        return noticed(most, known, NOT_READY.seconds), known
-    most = WATCHDOG.seconds if seconds is None else min(WATCHDOG.seconds, seconds)
-    peers = f"its peers, by an error at once or NCCL's watchdog after {WATCHDOG}"
-    return noticed(most, f"{peers}; {known}: what is first"), f"{peers}; {known}"
+        return Part("notice", NOT_READY.seconds, seconds, known), known
+    if job.work.accelerator is None:
+        words = f"its peers, by an error at once; {known}"
+        return Part("notice", 0, seconds, words), words
+    words = f"its peers, by an error at once or NCCL's watchdog after {WATCHDOG}; {known}"
+    most = min(WATCHDOG.seconds, seconds or WATCHDOG.seconds)
+    return noticed(most, f"{words}: what is first"), words
 
 
 def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
@@ -85,10 +88,10 @@ def block_ends(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Ou
     pool = job.work.job.pool
     if not setting.is_block(pool):
         return
-    by_karpenter = any(part.title == pool for part in setting.plan.of(NodePool))
-    who = "Karpenter" if by_karpenter else "EKS"
+    who, notice = "EKS", Part("notice", 0, None, "how often EKS looks is not known")
+    if any(part.title == pool and not part.auto for part in setting.plan.of(NodePool)):
+        who, notice = "Karpenter", noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
     grace = job.work.pod.grace_seconds if job.work.pod is not None else None
-    notice = noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
     ended = Part("processes end", 0, grace or 0, "`terminationGracePeriodSeconds` of the pods")
     later = [name for name in job.work.job.fallbacks if not setting.is_block(name)]
     if later:

@@ -9,8 +9,9 @@ from typing import Any
 from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.core.pools.waits import REPAIR, REPAIR_SILENT
 from compiler.dataclass import dataclass
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.parts import Part, new_node
+from compiler.failures.setting import Setting
 from compiler.model.values import value
 from compiler.plan import Plan
 from compiler.plan.units import Duration

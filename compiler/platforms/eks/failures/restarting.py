@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.core.pools.waits import NOT_READY, TOLERATED
-from compiler.failures.footing import Footing, Setting
+from compiler.failures.footing import Footing
 from compiler.failures.parts import Part
+from compiler.failures.setting import Setting
 from compiler.plan.scheduling import Taint
 from compiler.plan.units import Duration
 from compiler.platforms.eks.failures.repairing import Repairing
@@ -56,6 +57,8 @@ def patience(setting: Setting, job: Footing) -> Duration | None:
 
 def admission(setting: Setting, job: Footing, missing: Sequence[Part]) -> Part:
     """Until Kueue has admitted the job again: at once, unless some pods are missing for too long."""
+    if job.work.job.queue and setting.plan.one(QueueManager) is None:
+        return Part("admission", 0, None, "the configuration of Kueue is not known here")
     recovery = patience(setting, job)
     if recovery is None:
         return Part("admission", 0, 0, "nothing takes its quota away while pods are missing")
