@@ -110,16 +110,20 @@ def section(subject: Subject) -> Iterator[Block]:
 
 
 def _together(found: Iterable[Walk]) -> list[tuple[Text, ...]]:
-    """One row for the jobs of which all of it is the same, in the order of the failures."""
+    """One row for jobs and failures of which all else is the same, in the order of the failures."""
     jobs: dict[tuple[Text, ...], list[str]] = {}
+    titles: dict[tuple[Text, ...], str] = {}
     order: dict[tuple[Text, ...], int] = {}
     for walk in found:
         for place, outcome in enumerate(walk.outcomes):
-            row = _row(walk, outcome)
+            row = (outcome.title, *_row(walk, outcome))
             jobs.setdefault(row, []).append(walk.job.name)
             order.setdefault(row, place)
-    rows = sorted(jobs, key=lambda row: order[row])
-    return [(row[0], _listed(jobs[row]), *row[1:]) for row in rows]
+    for row in sorted(jobs, key=lambda row: order[row]):
+        alike = (_listed(jobs[row]), *row[1:])
+        before = titles.get(alike)
+        titles[alike] = str(row[0]) if before is None else f"{before}; {row[0]}"
+    return [(title, *alike) for alike, title in titles.items()]
 
 
 _SHOWN = 5
@@ -136,15 +140,7 @@ def _row(walk: Walk, outcome: Outcome) -> tuple[Text, ...]:
     goes_on = str(outcome.resumes)
     if outcome.needs:
         goes_on += f"; needs {outcome.needs}"
-    return (
-        outcome.title,
-        outcome.notices,
-        acts,
-        goes_on,
-        _after(outcome),
-        repeats(outcome),
-        costs(walk, outcome),
-    )
+    return (outcome.notices, acts, goes_on, _after(outcome), repeats(outcome), costs(walk, outcome))
 
 
 def _after(outcome: Outcome) -> Text:
