@@ -199,3 +199,8 @@ def saved_at_the_end(job: Footing, grace: int) -> Repeated | None:
     if schedule.write is not None and schedule.write > grace:
         return job.repeated
     return Repeated(0, job.repeated.most)
+
+
+def times(retries: int) -> str:
+    """How often, in words."""
+    return "once" if retries == 1 else f"{retries} times at most"

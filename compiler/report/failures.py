@@ -178,6 +178,8 @@ def repeats(outcome: Outcome) -> Text:
     if outcome.repeated is None:
         return _unknown(outcome)
     usual, most = outcome.repeated
+    if not most:
+        return "nothing"
     if not usual:
         why = "0s where its program saves when it is told to stop, else up to an interval"
         return Explained(f"0s to {time(most)}", why)

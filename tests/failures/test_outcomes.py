@@ -279,6 +279,12 @@ def test_pods_that_do_not_talk_stop_alone() -> None:
     assert lost.node_hours[0] == (50 + START + 5 * 3600) / 3600
 
 
+def test_an_operator_may_mend_a_job_that_runs_on() -> None:
+    ray = outcomes(spec(job={"kind": "RayJob", "command": ["python", "t.py"]}))
+    assert "KubeRay recreates a lost worker" in ray[Failure.NODE].acts
+    assert "else restarts of all pods together, as a new RayCluster" in ray[Failure.NODE].acts
+
+
 def test_a_pytorch_job_counts_the_restarts_of_pods() -> None:
     job, _ = walk(saving({"kind": "PyTorchJob", "retries": 5}))[0]
     assert job.retries == 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.failures.footing import Footing
+from compiler.failures.footing import Footing, times
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part
 from compiler.failures.setting import Setting
@@ -12,7 +12,6 @@ from compiler.platforms.eks.failures.cluster import components_of, leaves, upgra
 from compiler.platforms.eks.failures.gpus import xids
 from compiler.platforms.eks.failures.nodes import node_lost, zone_lost
 from compiler.platforms.eks.failures.repairing import Repairing
-from compiler.platforms.eks.failures.restarting import times
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from compiler.platforms.hyperpod.jobs.kind import AUTO_RESUME, MOST_RETRIES

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.failures.footing import Footing
+from compiler.failures.footing import Footing, times
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import Part, gone, hangs, pulled, started
 from compiler.failures.setting import Setting
 from compiler.failures.xids import GPU, classes, named, source
 from compiler.plan.units import Duration
 from compiler.platforms.eks.failures.repairing import Repairing
-from compiler.platforms.eks.failures.restarting import admission, again, then, times
+from compiler.platforms.eks.failures.restarting import admission, again, then
 from compiler.platforms.eks.health.plan import ConditionTainter
 
 _HUNG = "processes that hang"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.core.pools.waits import NOT_READY, TOLERATED
-from compiler.failures.footing import Footing
+from compiler.failures.footing import Footing, times
 from compiler.failures.parts import Part
 from compiler.failures.setting import Setting
 from compiler.plan.scheduling import Taint
@@ -21,19 +21,17 @@ def again(job: Footing) -> str:
     """What is started again, and how often."""
     kind = kinds().get(job.work.kind)
     whole = kind.restarted if kind is not None else "its pods"
-    if not job.retries:
-        return "nothing starts it again"
-    return f"restarts of {whole}, {times(job.retries)}"
+    restarts = "nothing starts it again"
+    if job.retries:
+        restarts = f"restarts of {whole}, {times(job.retries)}"
+    if kind is not None and kind.mends:
+        return f"{kind.mends}; else {restarts}"
+    return restarts
 
 
 def then(job: Footing, repair: Repairing) -> str:
     """What is started again once a node is replaced."""
     return f"{again(job)}; {repair.resumes}" if repair.resumes else again(job)
-
-
-def times(retries: int) -> str:
-    """How often, in words."""
-    return "once" if retries == 1 else f"{retries} times at most"
 
 
 def evicted(job: Footing) -> int | None:

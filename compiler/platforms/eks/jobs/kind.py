@@ -100,6 +100,8 @@ class JobKind(Kind):
     """What ``retries`` of a job does."""
     restarted: ClassVar[str] = ""
     """What it restarts when a pod fails."""
+    mends: ClassVar[str] = ""
+    """What its operator does about a lost pod before that, while the rest runs on."""
     launchers: ClassVar[tuple[str, ...]] = ()
     """The launchers that it can run, by their framework."""
     run_pods: ClassVar[RunPods] = RunPods("")

@@ -58,6 +58,7 @@ class MPIJob(OwnPods):
     run_pods = OF_MPI_JOB
     retries = ("spec", "runPolicy", "backoffLimit")
     restarted = "its launcher"
+    mends = "the MPI operator recreates a lost worker"
     retried = "how often the launcher is started again"
 
     places = {

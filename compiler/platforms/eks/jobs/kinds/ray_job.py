@@ -88,6 +88,8 @@ class RayJob(OwnPods):
     run_pods = OF_RAY_JOB
     retries = ("spec", "backoffLimit")
     restarted = "all pods together, as a new RayCluster"
+    # kuberay v1.6.2, raycluster_controller: it recreates the pods of a running cluster.
+    mends = "KubeRay recreates a lost worker, and Ray Train starts its ranks again as `FailureConfig` says"
     called_by = CalledBy(KUBERAY, DASHBOARD)
     # Kueue writes node selectors, labels and gates into the groups of what it admits, and the list of them is one value
     # for server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back.
