@@ -33,6 +33,5 @@ def test_what_is_said_is_of_slurm(
     assert "| one | a100 | 3 | 0 | 3 | 3 |  |" in text
     assert "| two | a100 | 1 | 0 | 0 | 0 |  |" in text
     assert "p4d.24xlarge; pool a100; " in text
-    # 4 minutes until the head node ends a sick node, 15 until there is another one
-    assert "| 19m |" in text
+    assert "the head node replaces the node within 1m; Slurm puts it back into its queue" in text
     assert "pcluster update-compute-fleet --status START_REQUESTED" in text
