@@ -13,8 +13,9 @@ from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_
 from compiler.dataclass import dataclass
 from compiler.failures.parts import Part
 from compiler.failures.setting import Setting
-from compiler.model.kinds import counts_pods, has_peers
+from compiler.model.kinds import has_peers
 from compiler.model.lengths import Basis, Length, lengths
+from compiler.model.restarts import restarts_of
 from compiler.model.saves import has_place_to_save
 from compiler.model.work import Work
 from compiler.plan import Plan
@@ -149,7 +150,7 @@ def _footing(setting: Setting, work: Work, length: Length) -> Footing:
         work=work,
         name=name,
         nodes=nodes,
-        retries=_retries(work),
+        retries=restarts_of(work),
         in_place=int(in_place) if in_place.isdigit() else 0,
         hung=hung_seconds(work),
         spare=pool.spare_nodes if pool is not None else 0,
@@ -157,21 +158,6 @@ def _footing(setting: Setting, work: Work, length: Length) -> Footing:
         saves=has_place_to_save(work),
         length=length,
     )
-
-
-def _retries(work: Work) -> int | None:
-    """How often all of a job is started again."""
-    if not work.has_pods:
-        return work.job.retries
-    if work.runtime is None:
-        return None
-    if not has_peers(work.kind):
-        main = work.runtime.trainer() or work.runtime.jobs[0]
-        return main.backoff_limit
-    restarts = work.runtime.max_restarts or 0
-    if counts_pods(work.kind):
-        return restarts // (work.nodes or 1)
-    return restarts
 
 
 def hung_seconds(work: Work) -> tuple[int, int]:

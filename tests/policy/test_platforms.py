@@ -106,6 +106,10 @@ SPECS: dict[str, tuple[dict[str, Any], str]] = {
         {"job": {"timeout": "72h", "mounts": [], "checkpoint": None}},
         "spec.jobs[0].timeout",
     ),
+    "RUN175": (
+        {"job": {"expected": "700h", "retries": 10}, "pool": {"meanTimeBetweenFailures": "200h"}},
+        "spec.jobs[0].retries",
+    ),
 }
 """Parts of a spec that each rule finds fault with, and the place."""
 
