@@ -30,7 +30,7 @@ from compiler.report.bill import (
     unit_item,
     usd_of,
 )
-from compiler.report.blocks import Block, Heading, paragraph, table
+from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 __all__ = ["costs", "repair"]
@@ -193,10 +193,10 @@ def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
 
 def repair(subject: Subject) -> Iterator[Block]:
     """How many sick nodes of each pool are replaced."""
-    rows = []
+    rows: list[tuple[Text, ...]] = []
     for node_pool in subject.pools():
-        sick = repaired(node_pool)
-        rows.append((node_pool.name, str(node_pool.nodes.max), str(sick)))
+        sick, why = repaired(node_pool)
+        rows.append((node_pool.name, str(node_pool.nodes.max), Explained(str(sick), why)))
     if not rows:
         return
     yield Heading("Repair of nodes")
@@ -209,18 +209,21 @@ def repair(subject: Subject) -> Iterator[Block]:
     yield table(header, rows)
 
 
-def repaired(pool: spec_pools.NodePool) -> int:
-    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there."""
+def repaired(pool: spec_pools.NodePool) -> tuple[int, str]:
+    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there; and
+    why as many."""
     nodes = pool.nodes.max
     managed = pool.managed_node_group
     if managed is None:
-        return math.ceil(nodes * SICK_SHARE / 100)
+        most = math.ceil(nodes * SICK_SHARE / 100)
+        return most, f"Karpenter: {SICK_SHARE}% of {nodes}, rounded up"
     config = managed.node_repair_config
     if config.max_unhealthy_node_threshold_count is not None:
-        return min(nodes, config.max_unhealthy_node_threshold_count)
+        most = min(nodes, config.max_unhealthy_node_threshold_count)
+        return most, "as `nodeRepairConfig.maxUnhealthyNodeThresholdCount` says"
     share = config.max_unhealthy_node_threshold_percentage
     if share is not None:
-        return nodes * share // 100
+        return nodes * share // 100, f"{share}% of {nodes}, as `nodeRepairConfig` says"
     if nodes <= GROUP_NODES:
-        return nodes
-    return nodes * SICK_SHARE // 100
+        return nodes, f"EKS: all of a node group of {GROUP_NODES} nodes at most"
+    return nodes * SICK_SHARE // 100, f"EKS: {SICK_SHARE}% of {nodes}"
