@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from compiler.cli.output import as_json
 from compiler.cli.subjects import changes_of, earlier, revisions, subject
 from compiler.consequences import Change
 from compiler.diagnostics.words import numbered
@@ -44,6 +45,17 @@ def html(done: Outcome, options: Options) -> str:
         else:
             clusters.append(page.cluster(_whole(compilation, options), ids))
     return page.page(clusters)
+
+
+def json_text(done: Outcome, options: Options) -> str:
+    """What each cluster costs, as JSON; nothing of one that has no plan."""
+    from compiler.report.figures import figures
+
+    planned = [
+        each for each in done.compilations if each.plan is not None and each.spec is not None
+    ]
+    clusters = [figures(subject(each, options)) for each in planned]
+    return as_json({"clusters": clusters})
 
 
 def why_text(done: Outcome, options: Options, about: str) -> str:

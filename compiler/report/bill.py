@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from compiler.catalog.prices import Price, block, on_demand, service
 from compiler.core.jobs.plan import Gang
@@ -14,6 +15,9 @@ from compiler.core.storage.spec import Storage, StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.report.subject import Subject
+
+if TYPE_CHECKING:
+    from compiler.core.storage.forms.s3 import S3
 
 MONTH = 730
 """Hours of a month, as the AWS Pricing Calculator counts it."""
@@ -46,6 +50,7 @@ class Item:
     prices: tuple[Price, ...] = ()
     block: float | None = None
     node: bool = False
+    pool: str = ""
 
     @property
     def always(self) -> float:
@@ -87,10 +92,11 @@ def total(items: Iterable[Item], region: str) -> Total:
 
 
 def bill(subject: Subject) -> list[Item]:
-    """Everything that a cluster is paid for by the hour, by the month or beforehand; not what is paid by use."""
+    """Everything that a cluster is paid for by the hour, by the month or beforehand; of what is paid by use only what
+    the spec says or the compiler estimates how much it is."""
     items = list(subject.platform.reported().costs(subject))
     for storage in StorageSection.of(subject.spec).storage:
-        items += _storage(subject, storage)
+        items += storage_items(subject, storage)
     return items
 
 
@@ -127,6 +133,7 @@ def pool_item(subject: Subject, pool: spec_pools.NodePool) -> Item:
         prices=known(price),
         block=hours,
         node=True,
+        pool=pool.name,
     )
 
 
@@ -187,6 +194,7 @@ def disks(
     how: str,
     iops: int | None = None,
     throughput: int | None = None,
+    pool: str = "",
 ) -> Item:
     """gp3 volumes of a size: paid by GiB, and for what is faster than every volume is."""
     region = subject.spec.region
@@ -212,11 +220,13 @@ def disks(
         usd=usd,
         how=how,
         prices=tuple(prices),
+        pool=pool,
     )
 
 
-def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
-    """A storage that is paid by its size, whoever made it. What is in a bucket is paid by use."""
+def storage_items(subject: Subject, storage: Storage) -> Iterator[Item]:
+    """A storage that is paid by its size, whoever made it. What is in a bucket is paid by use, unless the spec says how
+    much that is."""
     lustre = storage.fsx_lustre
     if lustre is not None:
         yield _file_system(subject, storage)
@@ -225,7 +235,7 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
             yield _unpriced(f"metadata IOPS of {storage.name}", f"{created.metadata.iops} IOPS")
     disk = storage.disk
     if disk is not None:
-        jobs = _mounting(subject, storage)
+        jobs = mounting(subject, storage)
         if disk.each == "pod":
             least, most = 0, sum(job.nodes or 1 for job in jobs)
             how = "while its jobs run"
@@ -245,9 +255,11 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
     volume = storage.existing_disk
     if volume is not None:
         yield _unpriced(storage.name, f"EBS volume {volume.id}, whose type is not said")
+    if storage.s3 is not None and storage.s3.expected_size is not None:
+        yield _objects(subject, storage.name, storage.s3)
 
 
-def _mounting(subject: Subject, storage: Storage) -> list[Gang]:
+def mounting(subject: Subject, storage: Storage) -> list[Gang]:
     """The jobs that mount a storage."""
     names = {job.name for job in JobsSection.of(subject.spec).jobs if _mounts(job, storage)}
     return [job for job in subject.plan.every(Gang) if job.source_name in names]
@@ -270,16 +282,33 @@ def _file_system(subject: Subject, storage: Storage) -> Item:
         speed = ""
     gib = _gib(Quantity.parse(str(lustre.size)))
     price = service(f"{kind} GiB month", subject.spec.region)
-    usd = None
-    if price is not None:
-        usd = gib * price.usd / MONTH
     return Item(
         name=storage.name,
         what=f"FSx for Lustre {lustre.deployment}, {gib:,} GiB{speed}",
         least=1,
         most=1,
-        usd=usd,
+        usd=monthly(gib, price),
         how=ALWAYS,
+        prices=known(price),
+    )
+
+
+def _objects(subject: Subject, name: str, s3: S3) -> Item:
+    """What a bucket is expected to hold, all of it as it is written: in the class S3 Standard."""
+    gib = _gib(Quantity.parse(str(s3.expected_size)))
+    classes = [] if s3.create is None else [each.to for each in s3.create.lifecycle.transitions]
+    if classes:
+        least, how = 0, f"at most: less of what moves to {', '.join(classes)}"
+    else:
+        least, how = 1, ALWAYS
+    price = service("S3 Standard GiB month", subject.spec.region)
+    return Item(
+        name=name,
+        what=f"S3 Standard, {gib:,} GiB expected",
+        least=least,
+        most=1,
+        usd=monthly(gib, price),
+        how=how,
         prices=known(price),
     )
 
@@ -290,6 +319,11 @@ def _unpriced(name: str, what: str) -> Item:
 
 def _gib(size: Quantity) -> int:
     return -(-size.value // 1024**3)
+
+
+def monthly(amount: float, price: Price | None) -> float | None:
+    """USD an hour of some units that are paid by the month."""
+    return None if price is None else amount * price.usd / MONTH
 
 
 def usd_of(price: Price | None) -> float | None:

@@ -19,8 +19,8 @@ from compiler.report.blocks import (
 from compiler.report.subject import Subject
 
 _BY_USE = (
-    "Paid by use, and not counted: data that leaves a zone or goes through a gateway, what is in S3, "
-    "logs, snapshots, backups."
+    "Paid by use, and not counted: data that leaves a zone or goes through a gateway, what is in S3 beyond "
+    "`expectedSize`, requests, queries, snapshots, backups."
 )
 
 

@@ -5,52 +5,86 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.prices import service
+from compiler.plan.units import Quantity
 from compiler.platforms.eks.logs.plan import LogGroup, LogSize
-from compiler.platforms.eks.logs.sizing import OTHERS
-from compiler.report.bill import MONTH
+from compiler.platforms.eks.logs.sizing import DISK, OTHERS
+from compiler.report.bill import ALWAYS, MONTH, Item, disks, known, monthly
 from compiler.report.blocks import Block, Heading, paragraph
 from compiler.report.subject import Subject
 
 _GIB = 2**30
+_S3 = "S3 Standard GiB month"
+_TAKEN, _KEPT = "CloudWatch Logs GB taken in", "CloudWatch Logs GB month"
 
 
 def section(subject: Subject) -> Iterator[Block]:
-    """The sum of what is written and kept, and USD a month."""
+    """What is assumed to be written and kept, and USD a month of it."""
     size = subject.plan.one(LogSize)
     if size is None:
         return
     yield Heading("Logs")
-    if subject.plan.one(LogGroup) is not None:
-        yield from _of_cloud_watch(subject, size)
+    of_cloud_watch = subject.plan.one(LogGroup) is not None
+    without = "without the fields of each line" if of_cloud_watch else "before Loki compresses it"
+    yield paragraph(
+        f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
+        f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, {without}."
+    )
+    if of_cloud_watch:
+        yield paragraph(_of_cloud_watch(subject, size))
+    else:
+        yield paragraph(_of_loki(subject, size))
+
+
+def items(subject: Subject) -> Iterator[Item]:
+    """What is paid for lines by the same assumptions, and Loki's volume."""
+    size = subject.plan.one(LogSize)
+    if size is None:
         return
-    yield paragraph(
-        f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
-        f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, before Loki compresses it."
+    if subject.plan.one(LogGroup) is None:
+        yield _estimated("logs in S3", f"{size.kept} kept", size.kept, _S3, subject)
+        yield disks(subject, "volume of Loki", DISK, 1, 1, ALWAYS)
+    else:
+        month = _a_month(size)
+        yield _estimated("logs taken in", f"{month} a month by CloudWatch", month, _TAKEN, subject)
+        yield _estimated("logs kept", f"{size.kept} by CloudWatch", size.kept, _KEPT, subject)
+
+
+def _estimated(name: str, what: str, amount: Quantity, unit: str, subject: Subject) -> Item:
+    """Lines that are paid by the month, at most: how many there will be nobody knows."""
+    price = service(unit, subject.spec.region)
+    return Item(
+        name=name,
+        what=what,
+        least=0,
+        most=1,
+        usd=monthly(amount.value / _GIB, price),
+        how="at most, as assumed in Logs",
+        prices=known(price),
     )
-    price = service("S3 Standard GiB month", subject.spec.region)
+
+
+def _a_month(size: LogSize) -> Quantity:
+    """What is written in a month."""
+    return Quantity.gib(round(size.a_day.value / _GIB * MONTH / 24))
+
+
+def _of_loki(subject: Subject, size: LogSize) -> str:
+    price = service(_S3, subject.spec.region)
     if price is None:
-        yield paragraph("The price of S3 is not known.")
-    else:
-        usd = size.kept.value / _GIB * price.usd
-        yield paragraph(
-            f"In S3 at most ${usd:,.2f} a month, by the price of {price.region}; requests are not counted."
-        )
+        return "The price of S3 is not known."
+    usd = size.kept.value / _GIB * price.usd
+    return f"In S3 at most ${usd:,.2f} a month, by the price of {price.region}; requests are not counted."
 
 
-def _of_cloud_watch(subject: Subject, size: LogSize) -> Iterator[Block]:
+def _of_cloud_watch(subject: Subject, size: LogSize) -> str:
     """What CloudWatch takes in and keeps, and USD a month of both."""
-    yield paragraph(
-        f"Assumed: {size.working} pods of jobs write {size.per_pod} a day each (`perPodDay`), and {size.others} others "
-        f"{OTHERS}: {size.a_day} a day at most, {size.kept} in {size.retention}, without the fields of each line."
-    )
     region = subject.spec.region
-    taken = service("CloudWatch Logs GB taken in", region)
-    kept = service("CloudWatch Logs GB month", region)
+    taken = service(_TAKEN, region)
+    kept = service(_KEPT, region)
     if taken is None or kept is None:
-        yield paragraph("The prices of CloudWatch Logs are not known.")
-    else:
-        monthly = size.a_day.value / _GIB * MONTH / 24 * taken.usd
-        yield paragraph(
-            f"To take lines in costs at most ${monthly:,.2f} a month, and to keep them at most "
-            f"${size.kept.value / _GIB * kept.usd:,.2f}, by the prices of {taken.region}; queries are not counted."
-        )
+        return "The prices of CloudWatch Logs are not known."
+    a_month = _a_month(size).value / _GIB * taken.usd
+    return (
+        f"To take lines in costs at most ${a_month:,.2f} a month, and to keep them at most "
+        f"${size.kept.value / _GIB * kept.usd:,.2f}, by the prices of {taken.region}; queries are not counted."
+    )

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.prices import service
+from compiler.platforms.eks.managed_monitoring import agent
 from compiler.platforms.eks.managed_monitoring.plan import GrafanaWorkspace, SampleVolume
 from compiler.platforms.eks.monitoring.sizing import BYTES_A_SAMPLE
-from compiler.report.bill import MONTH
+from compiler.report.bill import ALWAYS, MONTH, Item, disks, known, monthly
 from compiler.report.blocks import Block, Heading, listing, paragraph
 from compiler.report.subject import Subject
 
 _GIB = 2**30
 _DAY = 24 * 3600
 _TEN_MILLION = 10_000_000
+_SENT, _KEPT, _EDITOR = "AMP 10 million samples", "AMP GiB month", "AMG editor month"
 
 
 def section(subject: Subject) -> Iterator[Block]:
@@ -22,27 +24,72 @@ def section(subject: Subject) -> Iterator[Block]:
     if volume is None:
         return
     yield Heading("Monitoring")
-    monthly = volume.series * MONTH * 3600 / volume.interval
     yield paragraph(
-        f"At most {volume.series:,} series, a sample each {volume.interval} seconds: {monthly / 1e6:,.0f} million "
-        f"samples a month. The Prometheus that sends them has {volume.memory} of memory and {volume.cpu}m CPU."
+        f"At most {volume.series:,} series, a sample each {volume.interval} seconds: "
+        f"{_samples(volume) / 1e6:,.0f} million samples a month. The Prometheus that sends them has {volume.memory} "
+        f"of memory and {volume.cpu}m CPU."
     )
-    yield listing(_prices(subject, volume, monthly))
+    yield listing(_prices(subject, volume))
 
 
-def _prices(subject: Subject, volume: SampleVolume, monthly: float) -> Iterator[str]:
+def items(subject: Subject) -> Iterator[Item]:
+    """What is paid for samples at most, and for the one editor that Grafana has at least."""
+    volume = subject.plan.one(SampleVolume)
+    if volume is None:
+        return
+    ways = (("samples sent", _sent(volume), _SENT), ("samples kept", _kept_gib(volume), _KEPT))
+    for name, amount, unit in ways:
+        price = service(unit, subject.spec.region)
+        yield Item(
+            name=name,
+            what=f"of {volume.series:,} series, by Amazon Managed Service for Prometheus",
+            least=0,
+            most=1,
+            usd=monthly(amount, price),
+            how="at most, as counted in Monitoring",
+            prices=known(price),
+        )
+    yield disks(subject, "volume of Prometheus", agent.DISK, 1, 1, ALWAYS)
+    if subject.plan.one(GrafanaWorkspace) is not None:
+        price = service(_EDITOR, subject.spec.region)
+        yield Item(
+            name="editor of Grafana",
+            what="one person, of Amazon Managed Grafana",
+            least=1,
+            most=1,
+            usd=monthly(1, price),
+            how="always: one at least",
+            prices=known(price),
+        )
+
+
+def _samples(volume: SampleVolume) -> float:
+    """Samples of a month."""
+    return volume.series * MONTH * 3600 / volume.interval
+
+
+def _sent(volume: SampleVolume) -> float:
+    """Ten millions of samples of a month."""
+    return _samples(volume) / _TEN_MILLION
+
+
+def _kept_gib(volume: SampleVolume) -> float:
+    samples = volume.series * volume.days * _DAY / volume.interval
+    return samples * BYTES_A_SAMPLE / _GIB
+
+
+def _prices(subject: Subject, volume: SampleVolume) -> Iterator[str]:
     region = subject.spec.region
-    sent = service("AMP 10 million samples", region)
+    sent = service(_SENT, region)
     if sent is not None:
-        usd = monthly / _TEN_MILLION * sent.usd
+        usd = _sent(volume) * sent.usd
         yield (
             f"sent: at most ${usd:,.2f} a month, by the price of {sent.region} for the first 2 billion samples of a "
             "month; those beyond cost less"
         )
-    kept = service("AMP GiB month", region)
+    kept = service(_KEPT, region)
     if kept is not None:
-        samples = volume.series * volume.days * _DAY / volume.interval
-        size = samples * BYTES_A_SAMPLE / _GIB
+        size = _kept_gib(volume)
         yield (
             f"kept for {volume.days} days: at most {size:,.1f} GiB of {BYTES_A_SAMPLE} bytes a sample, "
             f"${size * kept.usd:,.2f} a month by the price of {kept.region}"
@@ -53,7 +100,7 @@ def _prices(subject: Subject, volume: SampleVolume, monthly: float) -> Iterator[
             f"asked for: ${asked.usd:,.2f} for a billion samples that queries of rules and dashboards read, by the "
             f"price of {asked.region}; not counted"
         )
-    editor = service("AMG editor month", region)
+    editor = service(_EDITOR, region)
     viewer = service("AMG viewer month", region)
     if subject.plan.one(GrafanaWorkspace) is not None and editor is not None and viewer is not None:
         yield (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.platforms.eks.monitoring import sizing
 from compiler.platforms.eks.monitoring.plan import MonitoringSize
+from compiler.report.bill import ALWAYS, Item, disks
 from compiler.report.blocks import Block, Heading, Strong, Text, paragraph, table
 from compiler.report.subject import Subject
 
@@ -18,6 +19,15 @@ def section(subject: Subject) -> Iterator[Block]:
     yield Heading("Monitoring")
     yield table(("series of", "at most:"), _rows(size))
     yield paragraph(*sums(size))
+
+
+def items(subject: Subject) -> Iterator[Item]:
+    """The volumes of Prometheus and of its Alertmanager."""
+    size = subject.plan.one(MonitoringSize)
+    if size is None:
+        return
+    yield disks(subject, "volume of Prometheus", size.disk, 1, 1, ALWAYS)
+    yield disks(subject, "volume of Alertmanager", sizing.ALERTMANAGER_DISK, 1, 1, ALWAYS)
 
 
 def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:

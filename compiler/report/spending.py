@@ -41,6 +41,23 @@ def by_job(subject: Subject) -> Iterator[JobCost]:
         yield JobCost(job, items, _is_exact(subject, items))
 
 
+@dataclass(frozen=True, slots=True)
+class QueueCost:
+    """What a queue may spend when all of its quota is used: USD an hour, ``None`` where a price is not known."""
+
+    queue: Queue
+    usd_hour: float | None
+    exact: bool
+
+
+def by_queue(subject: Subject) -> Iterator[QueueCost]:
+    """What each queue of the spec may spend, in the price of its nodes alone."""
+    nodes = _nodes(subject)
+    for queue in QueuesSection.of(subject.spec).queues:
+        items = [nodes[quota.pool] for quota in queue.quota if quota.pool in nodes]
+        yield QueueCost(queue, _sum(queue.quota, nodes), _is_exact(subject, items))
+
+
 def _nodes(subject: Subject) -> Mapping[str, Item]:
     items = subject.platform.reported().costs(subject)
     return {item.name: item for item in items if item.node}
@@ -57,11 +74,10 @@ def section(subject: Subject) -> Iterator[Block]:
         "jobs run or not."
     )
     yield table(_JOBS, (_job_row(subject, each) for each in costs))
-    queues = QueuesSection.of(subject.spec).queues
+    queues = list(by_queue(subject))
     if queues:
-        nodes = _nodes(subject)
         yield paragraph("When all of the quota is used, all the time:")
-        yield table(_QUEUES, (_queue_row(subject, queue, nodes) for queue in queues))
+        yield table(_QUEUES, map(_queue_row, queues))
 
 
 def _job_row(subject: Subject, cost: JobCost) -> tuple[Text, ...]:
@@ -93,10 +109,8 @@ def _dearest_of(items: Sequence[Item], count: int) -> str:
     return f"{numbered(count, 'node')} × the dearest of {prices} an hour"
 
 
-def _queue_row(subject: Subject, queue: Queue, nodes: Mapping[str, Item]) -> tuple[Text, ...]:
-    items = [nodes[quota.pool] for quota in queue.quota if quota.pool in nodes]
-    exact = _is_exact(subject, items)
-    an_hour = _sum(queue.quota, nodes)
+def _queue_row(cost: QueueCost) -> tuple[Text, ...]:
+    queue, an_hour, exact = cost.queue, cost.usd_hour, cost.exact
     a_month = None if an_hour is None else an_hour * MONTH
     return (
         queue.name,

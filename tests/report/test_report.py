@@ -48,6 +48,7 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
         "__init__",
         "bill",
         "blocks",
+        "figures",
         "markdown",
         "moving",
         "shortened",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler.cli import arguments
 from compiler.cli.output import exit_code, require_format
-from compiler.cli.settings import command, run_options
+from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out
 
 _LEAST = 10_000
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--format",
         default="markdown",
         metavar="FORMAT",
-        help="markdown, or html: one file that loads nothing (default: markdown)",
+        help="markdown; html: one file that loads nothing; json: what it costs (default: markdown)",
     )
     parser.add_argument(
         "--why",
@@ -46,7 +46,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from compiler.cli.report import html, moved_text, text, why_text
+    from compiler.cli.report import html, json_text, moved_text, text, why_text
+    from compiler.diagnostics import Severity
     from compiler.driver import check
     from compiler.platforms import PLATFORMS
 
@@ -66,6 +67,9 @@ def run(options: argparse.Namespace) -> int:
         out(found)
     elif options.format == "html":
         out(html(done, settings))
+    elif options.format == "json":
+        complain([each for each in done.all() if each.severity is Severity.ERROR])
+        out(json_text(done, settings))
     else:
         out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
@@ -73,14 +77,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _require_form(options: argparse.Namespace, *, moves: bool) -> None:
     """Refuse a format and options of a report that do not go together."""
-    require_format(options, "markdown", "html")
-    if options.format == "html" and moves:
+    require_format(options, "markdown", "html", "json")
+    if options.format != "markdown" and moves:
         raise UsageError("what a cluster is on another platform is Markdown: leave `--format` out")
-    if options.why is not None and (options.format == "html" or options.limit or moves):
+    if options.why is not None and (options.format != "markdown" or options.limit or moves):
         raise UsageError("`--why` prints reasons alone: leave the other options out")
     if options.limit is None:
         return
-    if options.format == "html":
+    if options.format != "markdown":
         raise UsageError("`--limit` is for Markdown, which is cut to fit a comment: leave it out")
     if options.limit < _LEAST:
         raise UsageError(

@@ -18,6 +18,7 @@ from compiler.platforms.eks.nodes.plan import (
     NodePool,
 )
 from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.report import logs, managed_monitoring, monitoring
 from compiler.report.bill import (
     ALWAYS,
     ON_DEMAND,
@@ -45,10 +46,14 @@ than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
 
 
 def costs(subject: Subject) -> Iterator[Item]:
-    """What is paid beside storage: nodes, the control plane, the way out of the VPC, root volumes."""
+    """What is paid beside storage: nodes, the control plane, the way out of the VPC, root volumes, what monitoring and
+    logs take."""
     yield from _nodes(subject)
     yield from _around(subject)
     yield from _root_volumes(subject)
+    yield from monitoring.items(subject)
+    yield from managed_monitoring.items(subject)
+    yield from logs.items(subject)
 
 
 def _nodes(subject: Subject) -> Iterator[Item]:
@@ -100,6 +105,7 @@ def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
         usd=usd_of(fee),
         how=WITH_NODES,
         prices=known(fee),
+        pool=pool.name,
     )
 
 
@@ -164,7 +170,15 @@ def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
     least, most = pool.nodes.min, pool.nodes.max
     for device in _root_devices(subject, pool.name):
         return disks(
-            subject, name, device.size, least, most, WITH_NODES, device.iops, device.throughput
+            subject,
+            name,
+            device.size,
+            least,
+            most,
+            WITH_NODES,
+            device.iops,
+            device.throughput,
+            pool.name,
         )
     return None
 

@@ -73,6 +73,7 @@ def costs(subject: Subject) -> Iterator[Item]:
                     WITH_NODES,
                     partition.root_iops,
                     partition.root_throughput,
+                    pool.name,
                 )
                 break
 

@@ -120,7 +120,11 @@ class S3(SpecModel):
         description="The beginning of the keys that are mounted; unset: the whole bucket.",
         examples=["runs/"],
     )
-
+    expected_size: Size | None = Field(
+        None,
+        description="How much is expected below the prefix, for the costs of the report; unset: not counted.",
+        examples=["20Ti"],
+    )
     cache: BucketCache | None = Field(
         None,
         description="A cache on each node of what is read again; unset: none.",

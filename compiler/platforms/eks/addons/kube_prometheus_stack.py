@@ -13,7 +13,7 @@ from compiler.context import Context
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import RUNS
 from compiler.platforms.eks.managed_monitoring import agent
-from compiler.platforms.eks.monitoring.sizing import size
+from compiler.platforms.eks.monitoring.sizing import ALERTMANAGER_DISK, size
 from compiler.platforms.eks.monitoring.stack import (
     CLASS,
     STACK,
@@ -133,7 +133,8 @@ def _claim(disk: str) -> dict[str, Any]:
 def _alertmanager(context: Context) -> dict[str, Any]:
     """Alertmanager, which sends nothing unless the spec says to whom."""
     monitor = {"metricRelabelings": _keep("alertmanager")}
-    spec: dict[str, Any] = {"resources": _requests(*_ALERTMANAGER), "storage": _claim("2Gi")}
+    storage = _claim(str(ALERTMANAGER_DISK))
+    spec: dict[str, Any] = {"resources": _requests(*_ALERTMANAGER), "storage": storage}
     notifications = alerts_of(context)
     if notifications is None:
         return {"serviceMonitor": monitor, "alertmanagerSpec": spec}

@@ -42,6 +42,8 @@ BYTES_A_SAMPLE = 2
 """Of disk: "1-2 bytes per sample" (Prometheus, storage, operational aspects)."""
 SPARE = 1.2
 """Blocks that straddle the retention, and compaction."""
+ALERTMANAGER_DISK = Quantity.gib(2)
+"""Of Alertmanager's volume, which holds silences and what was sent: set by Trainyard."""
 _GIB, _MIB = 1024**3, 1024**2
 
 
