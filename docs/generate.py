@@ -78,6 +78,7 @@ SUBJECTS = {
     "gpus": "GPUs",
     "efa": "EFA",
     "jobs": "Jobs",
+    "checkpoints": "Checkpoints",
     "nodes": "Nodes and volumes",
     "logs": "Logs",
     "capacity": "Reserved capacity",

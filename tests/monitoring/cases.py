@@ -34,12 +34,21 @@ LOKI = 'host="loki.logging.svc:3100",tenant="fake"'
 CLAIM = 'namespace="team-a",persistentvolumeclaim="checkpoints"'
 ON_CLAIM = {"namespace": "team-a", "persistentvolumeclaim": "checkpoints"}
 DEPLOYMENT = 'namespace="kueue-system",deployment="kueue-controller-manager"'
+SAVING = 'namespace="team-a",pod="checkpoint-exporter-llama-0",training_job="llama"'
+BESIDE = 'namespace="team-a",deployment="checkpoint-exporter-llama"'
 FLUX = 'kind="HelmRelease",name="kueue",exported_namespace="flux-system"'
 ON_FLUX = {"kind": "HelmRelease", "name": "kueue", "exported_namespace": "flux-system"}
 
 
 def pods(*names: str, of: str = RUN) -> dict[str, str]:
     return {f'kube_pod_labels{{namespace="team-a",pod="{name}",{of}}}': "1+0x180" for name in names}
+
+
+def running(pod: str, since: int = 0) -> dict[str, str]:
+    return {
+        f'kube_pod_start_time{{namespace="team-a",pod="{pod}"}}': f"{since}+0x180",
+        f'kube_pod_status_phase{{namespace="team-a",pod="{pod}",phase="Running"}}': "1+0x180",
+    }
 
 
 def gpu_of(pod: str, metric: str, values: str, node: str = "n1") -> dict[str, str]:
@@ -271,6 +280,37 @@ CASES: dict[str, Case] = {
             'container_cpu_cfs_periods_total{namespace="team-a",pod="p0",container="node"}': "0+100x60",
         },
         "Job llama of team-a is throttled in 50% of the time: it reached its limit of CPU",
+        TEAM,
+    ),
+    "CheckpointOverdue": Case(
+        {
+            **pods("p0"),
+            **running("p0"),
+            f"trainyard_checkpoint_interval_seconds{{{SAVING}}}": "1800+0x120",
+            # saved ten minutes after the start, and never again
+            f"trainyard_checkpoint_last_write_timestamp_seconds{{{SAVING}}}": "600+0x120",
+        },
+        {
+            **pods("p0"),
+            **running("p0"),
+            f"trainyard_checkpoint_interval_seconds{{{SAVING}}}": "1800+0x120",
+            f"trainyard_checkpoint_last_write_timestamp_seconds{{{SAVING}}}": "600+0x60 5400+0x60",
+        },
+        "Job llama of team-a has saved nothing for 1h 50m 0s",
+        TEAM,
+        minutes=120,
+    ),
+    "CheckpointUnseen": Case(
+        {
+            f"trainyard_checkpoint_readable{{{SAVING}}}": "0+0x60",
+            f"kube_deployment_status_replicas_available{{{BESIDE}}}": "1+0x60",
+        },
+        {
+            f"trainyard_checkpoint_readable{{{SAVING}}}": "1+0x60",
+            f"kube_deployment_status_replicas_available{{{BESIDE}}}": "1+0x60",
+            f"kube_deployment_status_replicas_available{{{DEPLOYMENT}}}": "0+0x60",
+        },
+        "nobody sees whether job llama of team-a saves",
         TEAM,
     ),
     "QueueBlocked": Case(

@@ -34,6 +34,7 @@ EKS = Platform(
         "platforms.eks.health",
         "platforms.eks.logs",
         "platforms.eks.monitoring",
+        "platforms.eks.checkpoints",
         "platforms.eks.managed_monitoring",
         "platforms.eks.dashboards",
         "core.delivery",

@@ -8,6 +8,7 @@ from compiler.context import Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks.dashboards.page import Page
 from compiler.platforms.eks.dashboards.plan import Dashboard
+from compiler.platforms.eks.monitoring.saving import saving
 from compiler.platforms.eks.monitoring.stack import (
     at,
     has_efa,
@@ -36,7 +37,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 
 def _pages(context: Context) -> Iterator[Page]:
-    """A page a subject: none of them depends on single jobs, queues, pools or volumes."""
+    """A page a subject: none of them names single jobs, queues, pools or volumes."""
     # Their texts are only needed here, and are of no use to a cluster without monitoring.
     from compiler.platforms.eks.dashboards.subjects import (
         checkpoints,
@@ -57,6 +58,6 @@ def _pages(context: Context) -> Iterator[Page]:
     yield jobs.page(gpus=of_gpus, efa=of_efa)
     yield queues.PAGE
     yield nodes.PAGE
-    yield checkpoints.page(gpus=of_gpus)
+    yield checkpoints.page(gpus=of_gpus, saving=any(saving(context)))
     yield storage.PAGE
     yield cost.page(monitoring_of(context).interval.seconds, gpus=of_gpus)

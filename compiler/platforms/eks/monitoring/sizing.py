@@ -20,6 +20,7 @@ from compiler.core.storage.spec import StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.logs import stack as logged
+from compiler.platforms.eks.monitoring.saving import saving
 from compiler.platforms.eks.monitoring.stack import is_managed
 from compiler.platforms.eks.settings.pods import AGENTS, CONTROLLERS
 from compiler.platforms.eks.settings.spec import ClusterSection
@@ -125,6 +126,7 @@ def counts(context: Context) -> dict[str, int]:
         "flavor": sum(len(queue.quota) for queue in queues),
         "claim": 2 + len(StorageSection.of(spec).storage) * max(1, len(queues)),
         "job": len(jobs),
+        "saving": len(list(saving(context))),
         "pool": len(PoolsSection.of(spec).node_pools),
         "deployment": _DEPLOYMENTS,
         "flux": _FLUX,

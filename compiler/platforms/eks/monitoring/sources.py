@@ -115,15 +115,18 @@ def monitors(context: Context) -> Iterator[Monitor]:
         )
 
 
-def exporter_monitor(context: Context, name: str, exporter: str, port: str) -> Monitor:
-    """The PodMonitor of an exporter of our own, which says the node of each sample."""
+def exporter_monitor(
+    context: Context, name: str, exporter: str, port: str, *, beside: str = ""
+) -> Monitor:
+    """The PodMonitor of an exporter of our own, which says the node of each sample. ``beside``: the namespace of its
+    pods, where it is not that of monitoring."""
     return Monitor(
         at=at(),
         name=name,
         namespace=namespace(context),
         pods=True,
-        namespaces=(namespace(context),),
-        selector={"app.kubernetes.io/name": name},
+        namespaces=(beside or namespace(context),),
+        selector={"app.kubernetes.io/name": exporter},
         port=port,
         kept=_kept((exporter,)),
         labels=RELEASE,

@@ -1,7 +1,7 @@
 """Whether jobs save: what grows where they save to, and what a restart would cost them.
 
-No exporter says that a program has saved. A save is seen in its traces: its volume grows, and while it lasts the tensor
-cores of its job do nothing.
+Where a job says how often it saves, an exporter beside it says when a file was last written there. Of others a save is
+seen in its traces: its volume grows, and while it lasts the tensor cores of its job do nothing.
 """
 
 from __future__ import annotations
@@ -65,9 +65,29 @@ _PAUSES = graph(
 )
 
 
-def page(*, gpus: bool) -> Page:
-    """With the GPUs of jobs, where there are some."""
-    of_jobs: list[Panel] = [_RESTARTS]
+_IN_NAMESPACE = '{namespace="$namespace"}'
+_LAST = f"max by (training_job) (trainyard_checkpoint_last_write_timestamp_seconds{_IN_NAMESPACE})"
+_SAVED = [
+    graph(
+        "Since the last save",
+        SECONDS,
+        f"time() - ({_LAST} > 0)",
+        "{{training_job}}",
+        about="Of the newest file where the job saves. It grows to the interval and falls back.",
+    ),
+    graph(
+        "Intervals since the last save",
+        COUNT,
+        f"(time() - ({_LAST} > 0)) / max by (training_job) (trainyard_checkpoint_interval_seconds{_IN_NAMESPACE})",
+        "{{training_job}}",
+        about="Above 2 while the job runs is CheckpointOverdue.",
+    ),
+]
+
+
+def page(*, gpus: bool, saving: bool) -> Page:
+    """With the GPUs of jobs, where there are some; ``saving``: with the saves that exporters see."""
+    of_jobs: list[Panel] = [*_SAVED, _RESTARTS] if saving else [_RESTARTS]
     if gpus:
         of_jobs.append(_PAUSES)
     claims = 'kubelet_volume_stats_capacity_bytes{namespace="$namespace"}'

@@ -10,6 +10,7 @@ from compiler.core.pools.spec import PoolsSection
 from compiler.platforms.eks.logs import stack as logged
 from compiler.platforms.eks.monitoring.alerts import (
     capacity,
+    checkpoints,
     control,
     fabric,
     gpus,
@@ -21,6 +22,7 @@ from compiler.platforms.eks.monitoring.alerts import (
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.alerts.records import records
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
+from compiler.platforms.eks.monitoring.saving import saving
 from compiler.platforms.eks.monitoring.sizing import series_for, size
 from compiler.platforms.eks.monitoring.sources import sources
 from compiler.platforms.eks.monitoring.stack import (
@@ -46,6 +48,8 @@ def every(context: Context) -> dict[str, tuple[Alert, ...]]:
     if has_efa(context):
         found["efa"] = fabric.ALERTS
     found["jobs"] = jobs.alerts(monitoring.gpu_utilization)
+    if any(saving(context)):
+        found["checkpoints"] = checkpoints.ALERTS
     found["nodes"] = nodes.ALERTS
     if logged.wanted(context):
         found["logs"] = logs.ALERTS
@@ -68,6 +72,7 @@ def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
         "gpus": gpus.alerts(xids),
         "efa": fabric.ALERTS,
         "jobs": jobs.alerts(50),
+        "checkpoints": checkpoints.ALERTS,
         "nodes": nodes.ALERTS,
         "logs": logs.ALERTS,
         "capacity": (

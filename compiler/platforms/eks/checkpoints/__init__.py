@@ -1,0 +1,1 @@
+"""Checkpoints: what says to Prometheus when each job saved last."""

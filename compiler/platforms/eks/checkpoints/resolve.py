@@ -1,0 +1,71 @@
+"""Checkpoints: a small exporter for each job that saves to a storage that pods of other nodes can mount too.
+
+One for each job, so that an edit of one changes no other's file (ADR 0009), in the job's namespace, where its claim is.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from compiler.context import Context
+from compiler.core.jobs.job import Job
+from compiler.plan import PlanNode
+from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
+from compiler.platforms.eks.checkpoints.stack import CPU, EXPORTER, MEMORY, PORT, watched
+from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
+from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.monitoring.saving import saved_to
+from compiler.platforms.eks.monitoring.sources import exporter_monitor
+from compiler.platforms.eks.monitoring.stack import at
+from compiler.platforms.eks.settings.spec import ClusterSection
+
+STAGE = "checkpoints"
+_RIGHTS = (makes("", "configmaps"), makes("apps", "deployments"), reads("", "pods"))
+_SYSTEM = "system"
+_LEAST, _MOST = 60, 600
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Nothing where no job is watched."""
+    jobs = list(watched(context))
+    if not jobs:
+        return
+    for namespace in dict.fromkeys(job.namespace for job in jobs):
+        yield CheckpointProgram(at=at(), name=EXPORTER, namespace=namespace)
+        yield exporter_monitor(
+            context, f"{EXPORTER}-{namespace}", EXPORTER, "metrics", beside=namespace
+        )
+    for job in jobs:
+        yield _exporter(context, job)
+    # A file system that is not there yet keeps pods waiting, and nothing else waits for them.
+    yield stage(context, STAGE, "platform", account=STAGE, wait=False)
+    yield from deliverer(STAGE, *_RIGHTS)
+
+
+def _exporter(context: Context, job: Job) -> CheckpointExporter:
+    mount = saved_to(context, job.spec)
+    saves = job.spec.checkpoint
+    assert mount is not None, "its storage is watched"
+    assert saves is not None, "it saves"
+    assert saves.every is not None, "it says how often"
+    every = saves.every.seconds
+    auto = ClusterSection.of(context.spec).auto_mode is not None
+    place = job.at / "checkpoint"
+    return CheckpointExporter(
+        at=place,
+        name=f"{EXPORTER}-{job.spec.name}",
+        namespace=job.namespace,
+        image=context.release.image(EXPORTER),
+        job=job.spec.name,
+        claim=mount.storage,
+        folder=posixpath.relpath(saves.path, mount.path),
+        every=every,
+        # A look at a bucket is a request for each thousand objects.
+        look=min(max(every // 10, _LEAST), _MOST),
+        port=PORT,
+        system="" if auto else _SYSTEM,
+        cpu=CPU,
+        memory=MEMORY,
+        origins={"every": place / "every", "folder": place / "path"},
+    )

@@ -1,0 +1,35 @@
+"""The names and sizes of what watches checkpoints, and which jobs are watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.context import Context
+from compiler.core.jobs.binding import resolve_jobs
+from compiler.core.jobs.job import Job
+from compiler.core.teams.spec import NamespacesSection
+from compiler.platforms.eks.monitoring.saving import saved_to
+
+EXPORTER = "checkpoint-exporter"
+PORT = 9811
+CPU, MEMORY = 5, 32
+"""What it requests: an interpreter of Python that looks at a folder once in a minute or more."""
+
+
+def watched(context: Context) -> Iterator[Job]:
+    """The jobs whose saves are watched: in a namespace without a ceiling, which would count the exporters' pods against
+    those of jobs."""
+    bounded = _bounded(context)
+    for job in context.once(resolve_jobs):
+        if job.namespace not in bounded and saved_to(context, job.spec) is not None:
+            yield job
+
+
+def _bounded(context: Context) -> set[str]:
+    """The namespaces with a ceiling over pods, CPU or memory."""
+    names = set()
+    for namespace in NamespacesSection.of(context.spec).namespaces:
+        quota = namespace.quota
+        if quota is not None and (quota.pods, quota.cpu, quota.memory) != (None, None, None):
+            names.add(namespace.name)
+    return names
