@@ -34,7 +34,7 @@ LOKI = 'host="loki.logging.svc:3100",tenant="fake"'
 CLAIM = 'namespace="team-a",persistentvolumeclaim="checkpoints"'
 ON_CLAIM = {"namespace": "team-a", "persistentvolumeclaim": "checkpoints"}
 DEPLOYMENT = 'namespace="kueue-system",deployment="kueue-controller-manager"'
-SAVING = 'namespace="team-a",pod="checkpoint-exporter-llama-0",training_job="llama"'
+SAVING = 'namespace="team-a",pod="checkpoint-exporter-llama-0",training_job="llama",persistentvolumeclaim="checkpoints"'
 BESIDE = 'namespace="team-a",deployment="checkpoint-exporter-llama"'
 FLUX = 'kind="HelmRelease",name="kueue",exported_namespace="flux-system"'
 ON_FLUX = {"kind": "HelmRelease", "name": "kueue", "exported_namespace": "flux-system"}
@@ -312,6 +312,31 @@ CASES: dict[str, Case] = {
         },
         "nobody sees whether job llama of team-a saves",
         TEAM,
+    ),
+    "FileSystemFilling": Case(
+        {
+            f"trainyard_checkpoint_storage_free_bytes{{{SAVING}}}": "80+0x60",
+            f"trainyard_checkpoint_storage_size_bytes{{{SAVING}}}": "1000+0x60",
+        },
+        {
+            f"trainyard_checkpoint_storage_free_bytes{{{SAVING}}}": "120+0x60",
+            f"trainyard_checkpoint_storage_size_bytes{{{SAVING}}}": "1000+0x60",
+        },
+        "the file system of checkpoints of team-a is 8% free",
+        ON_CLAIM,
+    ),
+    "FileSystemFullSoon": Case(
+        {
+            f"trainyard_checkpoint_storage_free_bytes{{{SAVING}}}": "390-1x120",
+            f"trainyard_checkpoint_storage_size_bytes{{{SAVING}}}": "1000+0x120",
+        },
+        {
+            f"trainyard_checkpoint_storage_free_bytes{{{SAVING}}}": "390-0.1x120",
+            f"trainyard_checkpoint_storage_size_bytes{{{SAVING}}}": "1000+0x120",
+        },
+        "the file system of checkpoints of team-a is full within a day if it goes on like this",
+        ON_CLAIM,
+        minutes=120,
     ),
     "QueueBlocked": Case(
         {'kueue_pending_workloads{cluster_queue="research",status="inadmissible"}': "2+0x180"},

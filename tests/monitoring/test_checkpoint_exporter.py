@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from builders import ROOT
 
 from compiler.platforms.eks.checkpoints.scripts import checkpoint_exporter
 
+LABELS = {"training_job": "llama", "persistentvolumeclaim": "checkpoints"}
+WRITTEN = '{training_job="llama",persistentvolumeclaim="checkpoints"}'
 SCRIPTS = ROOT / "compiler" / "platforms" / "eks" / "checkpoints" / "scripts"
 
 
@@ -59,24 +62,42 @@ def test_a_folder_of_too_many_files_is_not_one_of_checkpoints(folder: Path) -> N
         checkpoint_exporter.newest(str(folder), most=3)
 
 
+def samples(watch: checkpoint_exporter.Watch, seconds: float = 0) -> dict[str, str]:
+    """The samples of a watch after some seconds, by name."""
+    text = checkpoint_exporter.metrics(watch, LABELS, 1800, time.time() + seconds)
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, value = line.split()
+            found[name.removeprefix("trainyard_checkpoint_").removesuffix(WRITTEN)] = value
+    return found
+
+
 def test_what_cannot_be_read_has_no_interval_so_that_no_alert_can_fire(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     watch = checkpoint_exporter.Watch()
     watch.look(str(folder / "step-100" / "rank-0.pt"))  # no folder
-    text = checkpoint_exporter.metrics(watch, "llama", 1800, time.time())
-    assert [line for line in text.splitlines() if not line.startswith("#")] == [
-        'trainyard_checkpoint_readable{training_job="llama"} 0'
-    ]
+    assert samples(watch) == {"readable": "0"}
     assert "rank-0.pt" in capsys.readouterr().out
 
 
 def test_a_file_system_that_does_not_answer_is_known_no_longer(folder: Path) -> None:
     watch = checkpoint_exporter.Watch()
+    watch.look(str(folder), str(folder))
+    assert samples(watch)["last_write_timestamp_seconds"] == "2001.0"
+    assert samples(watch, checkpoint_exporter.STALE + 1) == {"readable": "0"}
+
+
+def test_the_size_of_the_file_system_is_said_where_it_has_one(folder: Path) -> None:
+    watch = checkpoint_exporter.Watch()
     watch.look(str(folder))
-    now = time.time()
-    assert watch.known(now) == 2001
-    assert watch.known(now + checkpoint_exporter.STALE + 1) is None
+    assert "storage_size_bytes" not in samples(watch)
+    watch.look(str(folder), str(folder))
+    found = samples(watch)
+    usage = shutil.disk_usage(folder)
+    assert int(found["storage_size_bytes"]) == usage.total
+    assert 0 < int(found["storage_free_bytes"]) <= usage.total
 
 
 @pytest.fixture
@@ -86,7 +107,7 @@ def served(folder: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [
         *(sys.executable, str(SCRIPTS / "checkpoint_exporter.py"), f"--folder={folder}"),
-        *("--job=llama", "--every=1800", "--look=1", f"--port={port}"),
+        *("--job=llama", "--claim=checkpoints", "--every=1800", "--look=1", f"--port={port}"),
     ]
     with subprocess.Popen(command) as process:
         yield f"http://127.0.0.1:{port}"
@@ -111,13 +132,10 @@ def test_it_answers_as_prometheus_asks_and_sees_the_next_save(served: str, folde
             text = scraped(served)
         except urllib.error.URLError:
             continue
-        if (
-            f'trainyard_checkpoint_last_write_timestamp_seconds{{training_job="llama"}} {wanted}'
-            not in text
-        ):
+        if f"trainyard_checkpoint_last_write_timestamp_seconds{WRITTEN} {wanted}" not in text:
             continue
-        assert 'trainyard_checkpoint_interval_seconds{training_job="llama"} 1800' in text
-        assert 'trainyard_checkpoint_readable{training_job="llama"} 1' in text
+        assert f"trainyard_checkpoint_interval_seconds{WRITTEN} 1800" in text
+        assert f"trainyard_checkpoint_readable{WRITTEN} 1" in text
         if wanted == 2001.0:
             (folder / "step-300").mkdir()
             file = folder / "step-300" / "rank-0.pt"

@@ -58,7 +58,8 @@ def test_it_is_read_back_as_it_was_written() -> None:
 @pytest.mark.parametrize("storage", [LUSTRE, BUCKET], ids=["lustre", "bucket"])
 def test_what_other_nodes_can_mount_is_watched(storage: dict[str, Any]) -> None:
     found = of(storage)
-    assert len(list(found.of(CheckpointExporter))) == 1
+    (exporter,) = found.of(CheckpointExporter)
+    assert exporter.sized is (storage is LUSTRE)
     names = {groups.name for groups in found.of(RuleGroups)}
     assert "trainyard-checkpoints" in names
     (monitor,) = [each for each in found.of(Monitor) if "checkpoint" in each.name]
@@ -95,7 +96,7 @@ def test_it_counts_on_the_nodes_of_the_system_and_among_the_series() -> None:
     size, without = (found.one(MonitoringSize) for found in (of(), of(saves={"path": "/data/run"})))
     assert size is not None
     assert without is not None
-    assert size.series["checkpoint-exporter"] == 3
+    assert size.series["checkpoint-exporter"] == 5
     assert without.series["checkpoint-exporter"] == 0
 
 

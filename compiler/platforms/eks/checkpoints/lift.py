@@ -41,6 +41,7 @@ def _exporter(body: Reader, pod: Reader, container: Reader) -> CheckpointExporte
         job=options.get("job", ""),
         claim=claim,
         folder=posixpath.relpath(options.get("folder", top), top),
+        sized="mount" in options,
         every=_number(options, "every"),
         look=_number(options, "look"),
         port=_number(options, "port"),

@@ -71,7 +71,9 @@ def exporter_body(exporter: CheckpointExporter) -> Body:
 def _container(exporter: CheckpointExporter) -> Body:
     options = {
         "folder": posixpath.normpath(posixpath.join(_STORAGE, exporter.folder)),
+        **({"mount": _STORAGE} if exporter.sized else {}),
         "job": exporter.job,
+        "claim": exporter.claim,
         "every": exporter.every,
         "look": exporter.look,
         "port": exporter.port,

@@ -18,9 +18,9 @@ class CheckpointProgram(PlanNode):
 class CheckpointExporter(PlanNode):
     """A Deployment that says when ``job`` saved last: a pod on the system's nodes that mounts ``claim`` to read.
 
-    ``folder``: that of the checkpoints, from the top of the storage. ``every``: the seconds between two saves, and
-    ``look`` those between two looks. ``system``: the node group that it is bound to, where it is one. ``cpu`` and
-    ``memory``: what it requests (milli-cores, MiB).
+    ``folder``: that of the checkpoints, from the top of the storage. ``sized``: the storage has a size, which it says
+    too. ``every``: the seconds between two saves, and ``look`` those between two looks. ``system``: the node group that
+    it is bound to, where it is one. ``cpu`` and ``memory``: what it requests (milli-cores, MiB).
     """
 
     name: str
@@ -29,6 +29,7 @@ class CheckpointExporter(PlanNode):
     job: str
     claim: str
     folder: str
+    sized: bool
     every: int
     look: int
     port: int

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from compiler.context import Context
 from compiler.core.jobs.job import Job
+from compiler.core.storage.storages import resolve_storage
 from compiler.plan import PlanNode
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
 from compiler.platforms.eks.checkpoints.stack import CPU, EXPORTER, MEMORY, PORT, watched
@@ -60,6 +61,7 @@ def _exporter(context: Context, job: Job) -> CheckpointExporter:
         job=job.spec.name,
         claim=mount.storage,
         folder=posixpath.relpath(saves.path, mount.path),
+        sized=context.once(resolve_storage)[mount.storage].spec.lustre is not None,
         every=every,
         # A look at a bucket is a request for each thousand objects.
         look=min(max(every // 10, _LEAST), _MOST),

@@ -35,8 +35,8 @@ def saved_to(context: Context, job: Job) -> Mount | None:
 
 
 def _is_shared(context: Context, storage: Storage) -> bool:
-    """Whether the nodes of the system, which run AL2023, can mount it while a job does. A volume of EBS is one node's, and
-    of nodes of EKS Auto Mode nothing says that they mount Lustre."""
+    """Whether the nodes of the system, which run AL2023, can mount it while a job does. A volume of EBS is one node's,
+    and of nodes of EKS Auto Mode nothing says that they mount Lustre."""
     if storage.s3 is not None:
         return True
     return storage.lustre is not None and ClusterSection.of(context.spec).auto_mode is None

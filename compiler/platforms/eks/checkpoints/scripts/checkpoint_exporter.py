@@ -1,7 +1,8 @@
-"""Say to Prometheus when something was last written below the folder to which a job saves.
+"""Say to Prometheus when something was last written below the folder to which a job saves, and what is free there.
 
 Runs beside the job and not in it, with nothing but Python, and mounts the job's storage to read. The time is that of
-the newest file: that of a folder would also change where a checkpoint is deleted. Links are not followed.
+the newest file: that of a folder would also change where a checkpoint is deleted. Links are not followed. How large the
+file system is, and what of it is free, no driver of CSI says for Lustre.
 """
 
 import argparse
@@ -53,48 +54,62 @@ def written(entry):
         return 0.0
 
 
+def space(folder):
+    """Bytes of the file system that a folder is on, and bytes of it that others than root can fill."""
+    found = os.statvfs(folder)
+    return found.f_frsize * found.f_blocks, found.f_frsize * found.f_bavail
+
+
 class Watch:
-    """What is known of a folder: ``last``, the time of its newest file, ``None`` where it cannot be read; and ``at``,
-    when that was looked at."""
+    """What is known of a folder: ``last``, the time of its newest file, ``None`` where it cannot be read; ``room``, the
+    size of its file system and what is free, ``None`` where nobody asks; and ``at``, when that was looked at."""
 
     def __init__(self):
         self.last = None
+        self.room = None
         self.at = time.time()
 
-    def look(self, folder):
+    def look(self, folder, mount=None):
         try:
             self.last = newest(folder)
+            self.room = None if mount is None else space(mount)
         except (OSError, ValueError) as fault:
             print(f"{folder}: {fault}", flush=True)
-            self.last = None
+            self.last = self.room = None
         self.at = time.time()
 
-    def known(self, now):
-        """The time of the newest file, where it is known and not too old."""
-        return self.last if now - self.at < STALE else None
+    def is_fresh(self, now):
+        return now - self.at < STALE
 
 
-def metrics(watch, job, every, now):
+def metrics(watch, labels, every, now):
     """The text format of Prometheus. How often the job saves is said only where its saves are seen."""
-    last = watch.known(now)
-    lines = sample("readable", "whether the folder of checkpoints can be read", job, int(last is not None))
+    last = watch.last if watch.is_fresh(now) else None
+    room = watch.room if watch.is_fresh(now) else None
+    readable = int(last is not None)
+    lines = sample("readable", "whether the folder of checkpoints can be read", labels, readable)
     if last is not None:
-        lines += sample("interval_seconds", "how often the job is to save", job, every)
-        lines += sample("last_write_timestamp_seconds", "when a file was last written", job, last)
+        lines += sample("interval_seconds", "how often the job is to save", labels, every)
+        lines += sample("last_write_timestamp_seconds", "when a file was last written", labels, last)
+    if room is not None:
+        size, free = room
+        lines += sample("storage_size_bytes", "size of the file system of checkpoints", labels, size)
+        lines += sample("storage_free_bytes", "what is free of it", labels, free)
     return "".join(f"{line}\n" for line in lines)
 
 
-def sample(name, help, job, value):
+def sample(name, help, labels, value):
     name = f"trainyard_checkpoint_{name}"
-    return [f"# HELP {name} {help}", f"# TYPE {name} gauge", f'{name}{{training_job="{job}"}} {value}']
+    listed = ",".join(f'{label}="{text}"' for label, text in labels.items())
+    return [f"# HELP {name} {help}", f"# TYPE {name} gauge", f"{name}{{{listed}}} {value}"]
 
 
-def handler(watch, job, every):
+def handler(watch, labels, every):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             text = "metrics are at /metrics\n"
             if self.path == "/metrics":
-                text = metrics(watch, job, every, time.time())
+                text = metrics(watch, labels, every, time.time())
             body = text.encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -108,27 +123,28 @@ def handler(watch, job, every):
     return Handler
 
 
-def looking(watch, folder, seconds):
+def looking(watch, folder, mount, seconds):
     """Look again and again: a file system that does not answer holds up this thread, and no scrape."""
     while True:
-        watch.look(folder)
+        watch.look(folder, mount)
         time.sleep(seconds)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", required=True)
+    parser.add_argument("--mount", help="where the file system is whose size is to be said")
     parser.add_argument("--job", required=True)
+    parser.add_argument("--claim", required=True, help="the claim of the job's storage")
     parser.add_argument("--every", type=int, required=True, help="seconds between two saves")
     parser.add_argument("--look", type=int, default=60, help="seconds between two looks")
     parser.add_argument("--port", type=int, default=9811)
     given = parser.parse_args()
     watch = Watch()
-    thread = threading.Thread(
-        target=looking, args=(watch, given.folder, given.look), daemon=True
-    )
-    thread.start()
-    served = handler(watch, given.job, given.every)
+    looked = (watch, given.folder, given.mount, given.look)
+    threading.Thread(target=looking, args=looked, daemon=True).start()
+    labels = {"training_job": given.job, "persistentvolumeclaim": given.claim}
+    served = handler(watch, labels, given.every)
     ThreadingHTTPServer(("", given.port), served).serve_forever()
 
 

@@ -82,6 +82,14 @@ _SAVED = [
         "{{training_job}}",
         about="Above 2 while the job runs is CheckpointOverdue.",
     ),
+    graph(
+        "Free where jobs save",
+        SHARE,
+        f"min by (persistentvolumeclaim) (trainyard_checkpoint_storage_free_bytes{_IN_NAMESPACE}"
+        f" / trainyard_checkpoint_storage_size_bytes{_IN_NAMESPACE})",
+        _OF_VOLUME,
+        about="Of the whole file system. A step down is a save, a step up a checkpoint that was deleted.",
+    ),
 ]
 
 

@@ -1,12 +1,13 @@
-"""Alerts of checkpoints: jobs that run and do not save, and saves that nobody sees."""
+"""Alerts of checkpoints: jobs that run and do not save, saves that nobody sees, file systems that fill."""
 
 from __future__ import annotations
 
-from compiler.platforms.eks.monitoring.alerts.alert import INFO, TEAM, WARNING, Alert
+from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, INFO, TEAM, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import POD_JOB
 
 _JOB = "Job {{ $labels.training_job }} of {{ $labels.namespace }}"
 _BY = "by (namespace, training_job)"
+_CLAIM = "by (namespace, persistentvolumeclaim)"
 _TIMES = 2
 """Intervals without a save: one that is late by as long as it takes to write is none."""
 _LAST = f"max {_BY} (trainyard_checkpoint_last_write_timestamp_seconds)"
@@ -50,6 +51,43 @@ ALERTS = (
             "runs as user 65532) needs the mode 0755.",
             "`kubectl describe pod -n NAMESPACE -l app.kubernetes.io/name=checkpoint-exporter`: a pod that waits has "
             "no node of the system in the zone of the file system.",
+        ),
+    ),
+    Alert(
+        name="FileSystemFilling",
+        expr=(
+            f"min {_CLAIM} (trainyard_checkpoint_storage_free_bytes / trainyard_checkpoint_storage_size_bytes) < 0.1"
+        ),
+        wait="10m",
+        severity=CRITICAL,
+        owner=TEAM,
+        summary="the file system of {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }} is {{ $value | "
+        "humanizePercentage }} free",
+        means="A save that does not fit is lost, and the job with it at the next failure. The kubelet knows nothing of "
+        "Lustre (VolumeFilling is of EBS), so the exporter beside the job asks the file system.",
+        steps=(
+            "See what is there: `kubectl exec` into a pod of the job, then `lfs df -h` and `du`; one full target of "
+            "storage (OST) is enough to stop writes.",
+            "Keep fewer checkpoints (`checkpoint.keep`), or delete old runs.",
+            "A larger `size` of the file system: FSx grows it while jobs run.",
+        ),
+    ),
+    Alert(
+        name="FileSystemFullSoon",
+        expr=(
+            f"min {_CLAIM} (predict_linear(trainyard_checkpoint_storage_free_bytes[6h], 86400)) < 0"
+            f" and on (namespace, persistentvolumeclaim) min {_CLAIM}"
+            " (trainyard_checkpoint_storage_free_bytes / trainyard_checkpoint_storage_size_bytes) < 0.4"
+        ),
+        wait="1h",
+        severity=WARNING,
+        owner=TEAM,
+        summary="the file system of {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }} is full within a "
+        "day if it goes on like this",
+        means="What was written in the last six hours fills it within a day.",
+        steps=(
+            "Keep fewer checkpoints (`checkpoint.keep`), or delete old runs.",
+            "A larger `size` of the file system: FSx grows it while jobs run.",
         ),
     ),
 )
