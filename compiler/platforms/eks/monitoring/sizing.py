@@ -122,6 +122,8 @@ def counts(context: Context) -> dict[str, int]:
         "pod": pods,
         "container": ceil(pods * 1.2),
         "waiting": working,
+        # pods of jobs: controllers and agents have no limit of CPU
+        "working": working,
         "queue": len(queues),
         "flavor": sum(len(queue.quota) for queue in queues),
         "claim": 2 + len(StorageSection.of(spec).storage) * max(1, len(queues)),

@@ -1,0 +1,178 @@
+"""What the exporters of a cluster say when all of its nodes are there, as text that a real Prometheus can scrape.
+
+Each exporter says of a node, GPU or pod what its own published output has:
+- node_exporter a7dcc3a0, collector/fixtures/e2e-output.txt: eight modes of each CPU; of meminfo and vmstat one each
+- kube-state-metrics c92fe0c5, internal/store: pod_test.go has five phases of a pod, node_test.go three states of each
+  condition of a node; conditions are the kubelet's four, the monitoring agent's, and the detector's
+- cadvisor 6a0c4f25, lib/metrics/testdata/prometheus_metrics: one each of a container
+- dcgm-exporter d5e5f510, README.md: one each of a GPU
+
+The nodes are those of the plan, their agents what ``explain`` lists, file systems those of AL2023 (setup-local-disks of
+awslabs/amazon-eks-ami 029ecebc). Nothing here asks what the estimate counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.catalog import InstanceType, load_catalog
+from compiler.platforms.eks.addons.dcgm_exporter import counters
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage
+from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
+from compiler.platforms.eks.jobs.plan import TrainJob
+from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
+from compiler.platforms.eks.nodes.plan import NodePool
+from monitoring.observed import plan
+
+MODES = ("idle", "iowait", "irq", "nice", "softirq", "steal", "system", "user")
+PHASES = ("Failed", "Pending", "Running", "Succeeded", "Unknown")
+STATES = ("false", "true", "unknown")
+OF_KUBELET = ("DiskPressure", "MemoryPressure", "PIDPressure", "Ready")
+MOUNTS = ("/", "/boot/efi", "/run", "/tmp")
+OF_LOCAL_DISKS = ("/mnt/k8s-disks/0", "/var/lib/containerd", "/var/log/pods")
+MOST = {"h100": 16, "block": 4}
+"""Nodes that a pool has at most, by the spec."""
+CONTROLLERS = 32
+"""Pods of controllers: those that ``controllers`` of the add-ons name, with Flux, CoreDNS, CSI and monitoring."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node, its type, and the pods on it: agents, and one of a job."""
+
+    name: str
+    type: InstanceType
+    pods: tuple[str, ...]
+
+
+def nodes() -> list[Node]:
+    """Every node that the pools may have, and the system's."""
+    catalog = load_catalog()
+    found = []
+    for pool in plan().of(NodePool):
+        instance = catalog.instance(pool.instance_types[0])
+        assert instance is not None
+        agents = _agents(pool.title)
+        for index in range(MOST[pool.title]):
+            name = f"{pool.title}-{index}"
+            found.append(Node(name, instance, tuple(f"{each}-{name}" for each in (*agents, "job"))))
+    system = catalog.instance("c7g.2xlarge")
+    assert system is not None
+    for index in range(2):
+        name = f"system-{index}"
+        controllers = tuple(f"controller-{index}-{number}" for number in range(CONTROLLERS // 2))
+        agents = tuple(f"agent-{number}-{name}" for number in range(8))
+        found.append(Node(name, system, (*controllers, *agents)))
+    return found
+
+
+def _agents(pool: str) -> list[str]:
+    """The DaemonSets on a node of a pool, as the reason for its share has them."""
+    for value in plan().derived:
+        listed = re.match(r"DaemonSets \((.+)\)$", value.reason)
+        if value.object == f"pool/{pool}" and listed is not None:
+            return listed[1].split(", ")
+    raise AssertionError(pool)
+
+
+def node_exporter(node: Node) -> Iterator[str]:
+    """One node's."""
+    for cpu in range(node.type.vcpus):
+        yield from (f'node_cpu_seconds_total{{cpu="{cpu}",mode="{mode}"}} 1' for mode in MODES)
+    for mount in (*MOUNTS, *(OF_LOCAL_DISKS if node.type.gpus else ())):
+        for name in ("size_bytes", "avail_bytes", "free_bytes", "files"):
+            yield f'node_filesystem_{name}{{device="/dev/nvme0n1",fstype="xfs",mountpoint="{mount}"}} 9'
+    for name in ("memory_MemTotal_bytes", "memory_MemAvailable_bytes", "memory_MemFree_bytes"):
+        yield f"node_{name} 9"
+    yield "node_vmstat_oom_kill 0"
+    yield "node_load1 0.5"
+
+
+def efa_exporter(node: Node) -> Iterator[str]:
+    """One node's."""
+    for device in range(node.type.efa_interfaces):
+        for name in (*COUNTERS, "link_up"):
+            yield f'node_amazonefa_{name}{{device="rdma{device}",port="1"}} 1'
+
+
+def dcgm_exporter(node: Node) -> Iterator[str]:
+    """One node's, with a reason for lower clocks on each GPU and no Xid."""
+    names = [line.split(",")[0] for line in counters().splitlines()]
+    labels = {"DCGM_EXP_CLOCK_EVENTS_COUNT": ',clock_event="power_cap"'}
+    for gpu in range(node.type.gpus):
+        of_gpu = (
+            f'gpu="{gpu}",UUID="GPU-{node.name}-{gpu}",pod="job-{node.name}",namespace="team-a"'
+        )
+        for name in names:
+            if name != "DCGM_FI_DRIVER_VERSION":
+                yield f"{name}{{{of_gpu}{labels.get(name, '')}}} 1"
+
+
+def cadvisor(node: Node) -> Iterator[str]:
+    """One node's: a container of each pod, its sandbox and the pod; periods where it has a limit of CPU."""
+    for pod in node.pods:
+        for container in (pod.partition("-")[0], "POD", ""):
+            of = f'{_pod(pod)},container="{container}",id="/{pod}/{container}"'
+            yield f"container_memory_working_set_bytes{{{of}}} 1"
+            yield f"container_cpu_usage_seconds_total{{{of}}} 1"
+            if container == "job":
+                yield f"container_cpu_cfs_periods_total{{{of}}} 1"
+                yield f"container_cpu_cfs_throttled_periods_total{{{of}}} 1"
+
+
+def _pod(pod: str) -> str:
+    namespace = "team-a" if pod.startswith("job") else "kube-system"
+    return f'namespace="{namespace}",pod="{pod}"'
+
+
+def state_metrics() -> Iterator[str]:
+    """Of the whole cluster: nodes, pods, controllers, JobSets and the objects of Flux."""
+    for node in nodes():
+        of = f'node="{node.name}",label_node_kubernetes_io_instance_type="{node.type.name}"'
+        yield f"kube_node_labels{{{of}}} 1"
+        for condition in _conditions(node):
+            for state in STATES:
+                of = f'node="{node.name}",condition="{condition}",status="{state}"'
+                yield f"kube_node_status_condition{{{of}}} 0"
+        for pod in node.pods:
+            of = f'{_pod(pod)},uid="{pod}"'
+            run = "llama-1a2b3" if pod.startswith("job") else ""
+            yield f'kube_pod_labels{{{of},label_jobset_sigs_k8s_io_jobset_name="{run}"}} 1'
+            yield from (f'kube_pod_status_phase{{{of},phase="{each}"}} 0' for each in PHASES)
+            yield f"kube_pod_start_time{{{of}}} 1"
+            yield f"kube_pod_info{{{of}}} 1"
+    for number in range(CONTROLLERS // 2):
+        for name in ("spec_replicas", "status_replicas_available"):
+            yield f'kube_deployment_{name}{{namespace="ns",deployment="{number}"}} 2'
+
+
+def _conditions(node: Node) -> list[str]:
+    found = [*OF_KUBELET, *AGENT_CONDITIONS]
+    if node.type.gpus:
+        for detector in plan().of(ProblemDetector):
+            found += [name for monitor in detector.monitors for name in monitor.sets()]
+    return found
+
+
+def custom_resources() -> Iterator[str]:
+    """JobSets, and the objects of Flux: a release and a source each, and a Kustomization a stage."""
+    for _ in plan().of(TrainJob):
+        for name in ("restarts", "max_restarts"):
+            yield f'trainyard_jobset_{name}{{namespace="team-a",jobset="llama-1a2b3"}} 1'
+    objects = [f"HelmRelease/{each.name}" for each in plan().of(HelmRelease)]
+    objects += [f"HelmRepository/{each.name}" for each in plan().of(HelmRelease)]
+    objects += [f"Kustomization/{each.name}" for each in plan().of(Stage)]
+    for each in objects:
+        kind, name = each.split("/")
+        yield f'gotk_resource_info{{kind="{kind}",name="{name}",ready="True"}} 1'
+
+
+OF_NODES = {
+    "node-exporter": node_exporter,
+    "efa-exporter": efa_exporter,
+    "dcgm-exporter": dcgm_exporter,
+    "cadvisor": cadvisor,
+}
+OF_CLUSTER = {"kube-state-metrics": state_metrics, "custom-resources": custom_resources}

@@ -1,0 +1,203 @@
+"""The estimate of series against what a real Prometheus has after it scraped the exporters of the whole cluster, with
+the relabellings that its monitors have."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import ROOT
+
+from compiler.platforms.eks.flux.plan import HelmRelease
+from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
+from monitoring.observed import plan, write
+from monitoring.replay import OF_CLUSTER, OF_NODES, Node, nodes
+from monitoring.test_replay import PROMETHEUS, wait_for
+
+DOCS = ROOT / "docs" / "monitoring.md"
+EVALUATED = 5
+"""Seconds between two evaluations of the rules, and between two scrapes."""
+MOST = 0.30
+"""By how much the sum of the estimate may differ from the replay."""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        PROMETHEUS is None, reason="prometheus is missing: apt-get install prometheus"
+    ),
+]
+
+
+def texts() -> dict[str, str]:
+    """What each exporter answers, by the path at which it is asked."""
+    found = {f"/{name}": lines(says()) for name, says in OF_CLUSTER.items()}
+    for node in nodes():
+        for name, of_node in OF_NODES.items():
+            if text := lines(of_node(node)):
+                found[f"/{name}/{node.name}"] = text
+    return found
+
+
+def lines(text: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in text)
+
+
+class Exporters(ThreadingHTTPServer):
+    texts: Mapping[str, str] = {}
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Exporters
+
+    def do_GET(self) -> None:
+        body = self.server.texts[self.path].encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def kept() -> dict[str, list[dict[str, Any]]]:
+    """The relabellings of each exporter's metrics, from the values of its chart or from its monitor."""
+    releases = {release.name: release for release in plan().of(HelmRelease)}
+    values: Any = releases["kube-prometheus-stack"].values
+    (efa,) = [each for each in plan().of(Monitor) if each.name == "efa-exporter"]
+    of_states = values["kube-state-metrics"]["prometheus"]["monitor"]["http"]["metricRelabelings"]
+    of_nodes = values["prometheus-node-exporter"]["prometheus"]["monitor"]["metricRelabelings"]
+    of_efa = [{"action": "keep", "sourceLabels": ["__name__"], "regex": "|".join(efa.kept)}]
+    return {
+        "node-exporter": of_nodes,
+        "kube-state-metrics": of_states,
+        "custom-resources": of_states,
+        "cadvisor": values["kubelet"]["serviceMonitor"]["cAdvisorMetricRelabelings"],
+        "efa-exporter": of_efa,
+        "dcgm-exporter": [],
+    }
+
+
+def config(port: int, paths: Mapping[str, str]) -> dict[str, Any]:
+    """A job an exporter and a target a node, as Prometheus' own configuration has them."""
+    jobs = []
+    for name, relabellings in kept().items():
+        targets = [_target(port, path) for path in paths if path.split("/")[1] == name]
+        renamed = [
+            {re.sub("([A-Z])", r"_\1", key).lower(): value for key, value in each.items()}
+            for each in relabellings
+        ]
+        jobs.append(
+            {"job_name": name, "static_configs": targets, "metric_relabel_configs": renamed}
+        )
+    often = f"{EVALUATED}s"
+    times = {"scrape_interval": often, "scrape_timeout": often, "evaluation_interval": often}
+    return {"global": times, "rule_files": ["rules.yaml"], "scrape_configs": jobs}
+
+
+def _target(port: int, path: str) -> dict[str, Any]:
+    """A target, with its node where it is one's."""
+    labels = {"__metrics_path__": path}
+    *_, node = path.removeprefix("/").split("/")
+    if path.count("/") == 2:
+        labels["node"] = node
+    return {"targets": [f"127.0.0.1:{port}"], "labels": labels}
+
+
+@pytest.fixture
+def prometheus(tmp_path: Path) -> Iterator[str]:
+    write(tmp_path / "rules.yaml")
+    with Exporters(("127.0.0.1", 0), Handler) as server:
+        server.texts = texts()
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        settings = config(server.server_port, server.texts)
+        (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(settings))
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        command = [
+            *(str(PROMETHEUS), "--config.file=prometheus.yaml", "--log.level=error"),
+            f"--storage.tsdb.path={tmp_path / 'data'}",
+            f"--web.listen-address={address}",
+        ]
+        with subprocess.Popen(command, cwd=tmp_path) as process:
+            yield f"http://{address}"
+            process.terminate()
+        server.shutdown()
+        thread.join()
+
+
+def counted(url: str, query: str) -> dict[str, int]:
+    data = wait_for(url, f"query?query={query}", lambda data: data["result"])
+    return {each["metric"].get("job", ""): int(each["value"][1]) for each in data["result"]}
+
+
+def replayed(url: str) -> dict[str, int]:
+    """The series of each exporter, of targets and of rules, once every target was scraped."""
+    expected = len(texts())
+    wait_for(url, "query?query=sum(up)", lambda data: _value(data) == expected, seconds=120)
+    own = "up|scrape_duration_seconds|scrape_samples_.%2B|scrape_series_added"
+    found = counted(url, f'count+by+(job)({{job!="",__name__!~"{own}|trainyard:.%2B|ALERTS.*"}})')
+    found["targets"] = sum(counted(url, f'count({{__name__=~"{own}"}})').values())
+    found["rules"] = _settled(url, 'count({__name__=~"trainyard:.%2B"})')
+    return found
+
+
+def _settled(url: str, query: str) -> int:
+    """A number that is the same after two more evaluations: rules that read others come later."""
+    last, now = -1, 0
+    while last != now:
+        last = now
+        time.sleep(2 * EVALUATED + 1)
+        now = sum(counted(url, query).values())
+    return now
+
+
+def _value(data: Any) -> int:
+    return int(data["result"][0]["value"][1]) if data["result"] else 0
+
+
+def stated() -> dict[str, tuple[int, int]]:
+    """What the page says: the estimate and the replay of each exporter."""
+    section = DOCS.read_text(encoding="utf-8").partition("### How far it is off")[2]
+    rows = re.findall(r"^\| ([a-z-]+) \| ([\d,]+) \| ([\d,]+) \|", section, re.MULTILINE)
+    return {name: (_number(first), _number(second)) for name, first, second in rows}
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def test_the_estimate_is_within_thirty_percent_of_what_prometheus_has(prometheus: str) -> None:
+    size = plan().one(MonitoringSize)
+    assert size is not None
+    found = replayed(prometheus)
+    estimate = {name: size.series[name] for name in found}
+    total, real = sum(estimate.values()), sum(found.values())
+    assert 0 <= total - real <= MOST * real
+    # The parts that are not replayed are too few to change that.
+    assert size.total - total <= 0.05 * size.total
+    said = stated()
+    measured = {name: (estimate[name], found[name]) for name in found}
+    assert said == {**measured, "all": (total, real)}
+
+
+def test_what_alerts_do_not_ask_for_is_dropped() -> None:
+    """The replay has such metrics, so that the relabellings are tested too."""
+    (node, *_) = nodes()
+    assert isinstance(node, Node)
+    names = {line.partition("{")[0].partition(" ")[0] for line in OF_NODES["node-exporter"](node)}
+    assert {"node_load1", "node_filesystem_files", "node_memory_MemFree_bytes"} <= names
+    assert shutil.which("prometheus") == PROMETHEUS
