@@ -71,7 +71,13 @@ def _notes(job: JobStatus) -> Iterator[str]:
     if job.forecast:
         yield f"by the spec: {job.forecast}"
     if job.saves is not None and not job.state.is_over:
-        yield f"last checkpoint: unknown (the spec says one every {age(job.saves)})"
+        yield f"last checkpoint: {_last(job)} (the spec says one every {age(job.saves)})"
+
+
+def _last(job: JobStatus) -> str:
+    if job.saved is not None:
+        return f"{age(job.saved)} ago"
+    return "none yet" if job.unsaved else "unknown"
 
 
 def age(seconds: float) -> str:
@@ -114,7 +120,10 @@ def _job(job: JobStatus) -> dict[str, Any]:
         "kueue": job.kueue or None,
         "why": job.why or None,
         "forecast": job.forecast or None,
-        "checkpoint": {"secondsAgo": None, "secondsBetween": job.saves},
+        "checkpoint": {
+            "secondsAgo": None if job.saved is None else int(job.saved),
+            "secondsBetween": job.saves,
+        },
         "cost": None if cost is None else _cost_values(cost),
     }
 

@@ -12,6 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.history import Run as Remembered
 from compiler.operate.api import Api
 from compiler.operate.runs import Run, is_true, runs_in
+from compiler.operate.saves import last_save
 from compiler.operate.state import (
     Nodes,
     State,
@@ -23,6 +24,7 @@ from compiler.operate.state import (
     wanted_nodes,
 )
 from compiler.operate.waiting import Place, Places, meaning, words_of_kueue
+from compiler.platforms.eks.checkpoints.plan import CheckpointExporter
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 from compiler.report.bill import Item, pool_item
@@ -43,7 +45,8 @@ class JobStatus:
 
     ``kueue`` and ``why`` say why it waits, in Kueue's words and in ours; ``forecast`` what the simulation of the spec
     says of it. ``seconds``: for how long it has been in its state. ``saves``: the seconds between two checkpoints by
-    the spec, where it says so; when the last one was written, no API of the cluster says.
+    the spec, where it says so. ``saved``: how many seconds ago the last one was written, where an exporter says it.
+    ``unsaved``: it says that none was.
     """
 
     job: str
@@ -61,6 +64,8 @@ class JobStatus:
     seconds: float | None = None
     cost: Cost | None = None
     saves: int | None = None
+    saved: float | None = None
+    unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +131,8 @@ class _Reader:
         self._places = Places(api)
         self._remembered = {run.key: run for run in subject.runs}
         self._saves = _intervals(subject.plan.of(CheckpointSchedule))
+        watched = subject.plan.of(CheckpointExporter)
+        self._exporters = {(each.namespace, each.job): each for each in watched}
 
     def planned(self, job: TrainJob, run: Run | None) -> JobStatus:
         """A job of the spec."""
@@ -141,7 +148,19 @@ class _Reader:
                 nodes=Nodes(0, job.nodes or 1),
             )
         saves = self._saves.get((job.namespace, name))
-        return self._of_run(run, name, job.pool, job.whole_nodes, saves)
+        return self._with_save(self._of_run(run, name, job.pool, job.whole_nodes, saves))
+
+    def _with_save(self, job: JobStatus) -> JobStatus:
+        """A job that is not over, with its last checkpoint, where an exporter looks at its folder."""
+        exporter = self._exporters.get((job.namespace, job.job))
+        if exporter is None or job.state.is_over:
+            return job
+        last = last_save(self._api, exporter)
+        if last is None:
+            return job
+        if last == 0:
+            return replace(job, unsaved=True)
+        return replace(job, saved=max(self._now.timestamp() - last, 0))
 
     def other(self, run: Run) -> JobStatus:
         """A run that the spec does not ask for."""

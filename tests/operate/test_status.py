@@ -6,12 +6,13 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from builders import spec
+from builders import FSX, spec
 from running import Command
 
 from operate.server import Cluster, kubeconfig, serving
@@ -38,6 +39,13 @@ def lab(tmp_path: Path, trainyard: Command) -> Path:
 @pytest.fixture
 def cluster(lab: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """The cluster ``lab`` after Flux has applied it, before Kueue has seen the job."""
+    with applied(lab, monkeypatch) as found:
+        yield found
+
+
+@contextmanager
+def applied(lab: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """The cluster of what was compiled in a folder."""
     found = Cluster()
     (file,) = lab.glob("generated/lab/jobs/*.trainjob-*.yaml")
     body = yaml.safe_load(file.read_text())
@@ -178,6 +186,66 @@ def test_admitted_running_failed_and_done(trainyard: Command, lab: Path, cluster
     # Two hours of earlier attempts, and this one, which ended as it was admitted: 4 nodes, each at one price.
     assert done["state"] == "done"
     assert done["cost"]["usd"] > 0
+
+
+@pytest.fixture
+def saving(tmp_path: Path, trainyard: Command) -> Path:
+    """A folder with a job whose checkpoints an exporter watches."""
+    job = {
+        "mounts": [{"storage": "data", "path": "/data"}],
+        "checkpoint": {"path": "/data/run", "every": "30m"},
+    }
+    storage = [{"name": "data", "fsxLustre": {"existing": FSX}}]
+    watched = spec(monitoring={}, storage=storage, job=job)
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(watched))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+EXPORTER = {
+    "name": "exporter-1",
+    "labels": {
+        "app.kubernetes.io/name": "checkpoint-exporter",
+        "app.kubernetes.io/instance": "train",
+    },
+}
+SAVED: dict[str, tuple[str | None, str, bool]] = {
+    "saved": ("starting\nlast write: 1764072317", " ago (the spec says one every 30m)", True),
+    "nothing yet": ("last write: 0", "none yet (the spec says one every 30m)", False),
+    "unreadable": ("/storage/run: permission denied", "unknown (the spec says", False),
+    "no exporter": (None, "unknown (the spec says", False),
+}
+
+
+@pytest.mark.parametrize(("printed", "shown", "known"), SAVED.values(), ids=SAVED)
+def test_the_last_checkpoint_is_what_the_exporter_prints(
+    trainyard: Command,
+    saving: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    printed: str | None,
+    shown: str,
+    known: bool,
+) -> None:
+    with applied(saving, monkeypatch) as cluster:
+        if printed is not None:
+            cluster.lists[PODS] = [{"metadata": EXPORTER}]
+            cluster.texts[f"{PODS}/exporter-1/log"] = printed
+        text = trainyard("status", "lab.yaml", cwd=saving).out
+        assert "last checkpoint: " in text
+        assert shown in text
+        ago = only(trainyard, saving)["checkpoint"]["secondsAgo"]
+        assert (ago is not None) is known
+        if known:
+            assert cluster.asked[-1] == f"{PODS}/exporter-1/log?tailLines=1"
+
+
+def test_who_may_not_read_logs_sees_the_rest(
+    trainyard: Command, saving: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with applied(saving, monkeypatch) as cluster:
+        cluster.lists[PODS] = [{"metadata": EXPORTER}]
+        cluster.refused[f"{PODS}/exporter-1/log"] = 403
+        assert "last checkpoint: unknown" in trainyard("status", "lab.yaml", cwd=saving).out
 
 
 def test_what_is_not_applied_and_what_the_spec_does_not_ask_for(

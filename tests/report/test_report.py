@@ -371,7 +371,7 @@ def test_a_report_that_is_too_long_alone_is_left_out_by_sections(
     trainyard: Command, folder: Path
 ) -> None:
     whole = trainyard("report", "specs/workshop", cwd=folder).out
-    limit = 10_000
+    limit = 12_000
     done = trainyard("report", "specs/workshop", "--limit", str(limit), cwd=folder)
     assert len(whole.encode()) > limit
     assert limit / 3 < len(done.out.encode()) <= limit

@@ -70,12 +70,16 @@ class Watch:
         self.at = time.time()
 
     def look(self, folder, mount=None):
+        """Look, and print what is new: `trainyard status` reads the last line."""
+        before = self.last
         try:
             self.last = newest(folder)
             self.room = None if mount is None else space(mount)
         except (OSError, ValueError) as fault:
             print(f"{folder}: {fault}", flush=True)
             self.last = self.room = None
+        if self.last is not None and self.last != before:
+            print(f"last write: {self.last:.0f}", flush=True)
         self.at = time.time()
 
     def is_fresh(self, now):
