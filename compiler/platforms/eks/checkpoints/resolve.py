@@ -5,18 +5,15 @@ One for each job, so that an edit of one changes no other's file (ADR 0009), in 
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
 from compiler.context import Context
-from compiler.core.jobs.job import Job
 from compiler.core.storage.storages import resolve_storage
 from compiler.plan import PlanNode
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
-from compiler.platforms.eks.checkpoints.stack import CPU, EXPORTER, MEMORY, PORT, watched
+from compiler.platforms.eks.checkpoints.stack import CPU, EXPORTER, MEMORY, PORT, Watched, watched
 from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
 from compiler.platforms.eks.flux.stages import stage
-from compiler.platforms.eks.monitoring.saving import saved_to
 from compiler.platforms.eks.monitoring.sources import exporter_monitor
 from compiler.platforms.eks.monitoring.stack import at
 from compiler.platforms.eks.settings.spec import ClusterSection
@@ -24,33 +21,30 @@ from compiler.platforms.eks.settings.spec import ClusterSection
 STAGE = "checkpoints"
 _RIGHTS = (makes("", "configmaps"), makes("apps", "deployments"), reads("", "pods"))
 _SYSTEM = "system"
+"""The node group of the controllers."""
 _LEAST, _MOST = 60, 600
+"""Seconds between two looks: a tenth of the interval, within these."""
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Nothing where no job is watched."""
-    jobs = list(watched(context))
-    if not jobs:
+    found = list(watched(context))
+    if not found:
         return
-    for namespace in dict.fromkeys(job.namespace for job in jobs):
+    for namespace in dict.fromkeys(each.job.namespace for each in found):
         yield CheckpointProgram(at=at(), name=EXPORTER, namespace=namespace)
         yield exporter_monitor(
             context, f"{EXPORTER}-{namespace}", EXPORTER, "metrics", beside=namespace
         )
-    for job in jobs:
-        yield _exporter(context, job)
+    for each in found:
+        yield _exporter(context, each)
     # A file system that is not there yet keeps pods waiting, and nothing else waits for them.
     yield stage(context, STAGE, "platform", account=STAGE, wait=False)
     yield from deliverer(STAGE, *_RIGHTS)
 
 
-def _exporter(context: Context, job: Job) -> CheckpointExporter:
-    mount = saved_to(context, job.spec)
-    saves = job.spec.checkpoint
-    assert mount is not None, "its storage is watched"
-    assert saves is not None, "it saves"
-    assert saves.every is not None, "it says how often"
-    every = saves.every.seconds
+def _exporter(context: Context, watched: Watched) -> CheckpointExporter:
+    job, storage = watched.job, watched.mount.storage
     auto = ClusterSection.of(context.spec).auto_mode is not None
     place = job.at / "checkpoint"
     return CheckpointExporter(
@@ -59,12 +53,12 @@ def _exporter(context: Context, job: Job) -> CheckpointExporter:
         namespace=job.namespace,
         image=context.release.image(EXPORTER),
         job=job.spec.name,
-        claim=mount.storage,
-        folder=posixpath.relpath(saves.path, mount.path),
-        sized=context.once(resolve_storage)[mount.storage].spec.lustre is not None,
-        every=every,
+        claim=storage,
+        folder=watched.folder,
+        sized=context.once(resolve_storage)[storage].spec.lustre is not None,
+        every=watched.every,
         # A look at a bucket is a request for each thousand objects.
-        look=min(max(every // 10, _LEAST), _MOST),
+        look=min(max(watched.every // 10, _LEAST), _MOST),
         port=PORT,
         system="" if auto else _SYSTEM,
         cpu=CPU,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from compiler.context import Context
 from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.jobs.job import Job
+from compiler.core.jobs.spec import Mount
 from compiler.core.teams.spec import NamespacesSection
 from compiler.platforms.eks.monitoring.saving import saved_to
 
@@ -16,13 +19,27 @@ CPU, MEMORY = 5, 32
 """What it requests: an interpreter of Python that looks at a folder once in a minute or more."""
 
 
-def watched(context: Context) -> Iterator[Job]:
+class Watched(NamedTuple):
+    """A job whose saves are watched: where it mounts the storage, its folder there from the top of the storage, and the
+    seconds between two saves."""
+
+    job: Job
+    mount: Mount
+    folder: str
+    every: int
+
+
+def watched(context: Context) -> Iterator[Watched]:
     """The jobs whose saves are watched: in a namespace without a ceiling, which would count the exporters' pods against
     those of jobs."""
     bounded = _bounded(context)
     for job in context.once(resolve_jobs):
-        if job.namespace not in bounded and saved_to(context, job.spec) is not None:
-            yield job
+        saves = job.spec.checkpoint
+        mount = saved_to(context, job.spec)
+        if job.namespace in bounded or mount is None or saves is None or saves.every is None:
+            continue
+        folder = posixpath.relpath(saves.path, mount.path)
+        yield Watched(job, mount, folder, saves.every.seconds)
 
 
 def _bounded(context: Context) -> set[str]:
