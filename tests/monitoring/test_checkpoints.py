@@ -92,6 +92,24 @@ def test_a_ceiling_of_a_namespace_is_left_to_its_jobs() -> None:
     assert list(of(namespaces=[gpus]).of(CheckpointExporter))
 
 
+@pytest.mark.parametrize(
+    ("parts", "value"),
+    [
+        ({}, "checkpoint-exporter-train"),
+        ({"storage": VOLUME}, "none"),
+        ({"namespaces": [{"name": "training", "quota": {"pods": 4}}]}, "none"),
+    ],
+    ids=["watched", "a volume of one node", "a ceiling"],
+)
+def test_explain_says_what_watches_a_job_or_why_nothing_does(
+    parts: dict[str, Any], value: str
+) -> None:
+    found = of(**parts)
+    (derived,) = [each for each in found.derived if each.field == "checkpoint.exporter"]
+    assert (derived.object, derived.value) == ("job/train", value)
+    assert derived.reason
+
+
 def test_it_counts_on_the_nodes_of_the_system_and_among_the_series() -> None:
     size, without = (found.one(MonitoringSize) for found in (of(), of(saves={"path": "/data/run"})))
     assert size is not None

@@ -5,17 +5,26 @@ One for each job, so that an edit of one changes no other's file (ADR 0009), in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.context import Context
+from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.storage.storages import resolve_storage
 from compiler.plan import PlanNode
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
-from compiler.platforms.eks.checkpoints.stack import CPU, EXPORTER, MEMORY, PORT, Watched, watched
+from compiler.platforms.eks.checkpoints.stack import (
+    CPU,
+    EXPORTER,
+    MEMORY,
+    PORT,
+    Watched,
+    watched,
+    with_ceiling,
+)
 from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
 from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.monitoring.sources import exporter_monitor
-from compiler.platforms.eks.monitoring.stack import at
+from compiler.platforms.eks.monitoring.stack import at, wanted
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 STAGE = "checkpoints"
@@ -28,7 +37,10 @@ _LEAST, _MOST = 60, 600
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Nothing where no job is watched."""
+    if not wanted(context):
+        return
     found = list(watched(context))
+    _explain(context, found)
     if not found:
         return
     for namespace in dict.fromkeys(each.job.namespace for each in found):
@@ -41,6 +53,27 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     # A file system that is not there yet keeps pods waiting, and nothing else waits for them.
     yield stage(context, STAGE, "platform", account=STAGE, wait=False)
     yield from deliverer(STAGE, *_RIGHTS)
+
+
+def _explain(context: Context, found: Sequence[Watched]) -> None:
+    """What watches each job that says how often it saves, or why nothing does."""
+    names = {each.job.spec.name for each in found}
+    ceilings = with_ceiling(context)
+    for job in context.once(resolve_jobs):
+        saves = job.spec.checkpoint
+        if saves is None or saves.every is None:
+            continue
+        watcher = "none"
+        if job.spec.name in names:
+            watcher, reason = (
+                f"{EXPORTER}-{job.spec.name}",
+                "a pod beside it says when it saved last",
+            )
+        elif job.namespace in ceilings:
+            reason = f"it would count against the `quota` of namespace {job.namespace}"
+        else:
+            reason = "no pod on a node of the system can mount what it saves to"
+        context.derive(job.target, "checkpoint.exporter", watcher, reason, "set by Trainyard")
 
 
 def _exporter(context: Context, watched: Watched) -> CheckpointExporter:

@@ -32,7 +32,7 @@ class Watched(NamedTuple):
 def watched(context: Context) -> Iterator[Watched]:
     """The jobs whose saves are watched: in a namespace without a ceiling, which would count the exporters' pods against
     those of jobs."""
-    bounded = _bounded(context)
+    bounded = with_ceiling(context)
     for job in context.once(resolve_jobs):
         saves = job.spec.checkpoint
         mount = saved_to(context, job.spec)
@@ -42,7 +42,7 @@ def watched(context: Context) -> Iterator[Watched]:
         yield Watched(job, mount, folder, saves.every.seconds)
 
 
-def _bounded(context: Context) -> set[str]:
+def with_ceiling(context: Context) -> set[str]:
     """The namespaces with a ceiling over pods, CPU or memory."""
     names = set()
     for namespace in NamespacesSection.of(context.spec).namespaces:
