@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.platforms.eks.monitoring import sizing
 from compiler.platforms.eks.monitoring.plan import MonitoringSize
 from compiler.report.bill import ALWAYS, Item, disks
-from compiler.report.blocks import Block, Heading, Strong, Text, paragraph, table
+from compiler.report.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
 from compiler.report.subject import Subject
 
 
@@ -33,8 +33,8 @@ def items(subject: Subject) -> Iterator[Item]:
 def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:
     for exporter, series in sorted(size.series.items(), key=lambda item: -item[1]):
         if series:
-            yield exporter, f"{series:,}"
-    yield Strong("all"), Strong(f"{size.total:,}")
+            yield exporter, Explained(f"{series:,}", size.reasons[exporter])
+    yield Strong("all"), Explained(f"{size.total:,}", "the sum of those above")
 
 
 def sums(size: MonitoringSize) -> Iterator[str]:

@@ -189,7 +189,7 @@ def tiles(text: str) -> dict[str, str]:
 def test_the_largest_spec_stays_small(trainyard: Command) -> None:
     """docs/report.md gives the sizes."""
     done = trainyard("report", "specs", "--format", "html", cwd=ROOT)
-    assert len(done.out.encode()) < 600_000
+    assert len(done.out.encode()) < 700_000
 
 
 def test_options_that_do_not_go_together_are_wrong_usage(trainyard: Command, folder: Path) -> None:

@@ -71,12 +71,14 @@ class EfaExporter(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitoringSize(PlanNode):
-    """What Prometheus was sized for: for the report, since no manifest says why."""
+    """What Prometheus was sized for: for the report, since no manifest says why. ``reasons``: what the series of each
+    exporter are the sum of."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
 
     series: Mapping[str, int]
+    reasons: Mapping[str, str]
     memory: Quantity
     cpu: int
     disk: Quantity

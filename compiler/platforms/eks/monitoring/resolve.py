@@ -103,6 +103,7 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
     return MonitoringSize(
         at=at(),
         series=needed.series,
+        reasons=needed.reasons,
         memory=needed.memory,
         cpu=needed.cpu,
         disk=disk,

@@ -6,6 +6,7 @@ count at their most: a series that is gone stays in memory for up to three hours
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING
@@ -50,9 +51,11 @@ _GIB, _MIB = 1024**3, 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What Prometheus needs: series by exporter, memory, CPU in milli-cores, and disk."""
+    """What Prometheus needs: series by exporter, memory, CPU in milli-cores, and disk. ``reasons``: what the series of
+    each exporter are the sum of."""
 
     series: Mapping[str, int]
+    reasons: Mapping[str, str]
     memory: Quantity
     cpu: int
     disk: Quantity
@@ -72,6 +75,7 @@ def size(context: Context, monitoring: Monitoring) -> Size:
     samples = total / monitoring.interval.seconds * monitoring.retention.seconds
     return Size(
         series=series,
+        reasons={name: _reason(name, units) for name in series},
         memory=Quantity.mib(memory),
         # A core for 8 GiB of memory, and a fifth of one at least: set by Trainyard.
         cpu=max(200, memory // 8),
@@ -97,6 +101,16 @@ def series_for(memory: Quantity) -> int:
 def _series(exporter: str, units: Mapping[str, int]) -> int:
     metrics = exporters()[exporter].metrics.values()
     return sum(metric.times * units[metric.per] for metric in metrics)
+
+
+def _reason(exporter: str, units: Mapping[str, int]) -> str:
+    """The series of an exporter by what there is one of: so many each, the most first."""
+    each: Counter[str] = Counter()
+    for metric in exporters()[exporter].metrics.values():
+        each[metric.per] += metric.times
+    parts = sorted(each, key=lambda unit: -each[unit] * units[unit])
+    shown = [f"{each[unit]:,} × {units[unit]:,} ({unit})" for unit in parts if units[unit]]
+    return " + ".join(shown)
 
 
 def counts(context: Context) -> dict[str, int]:

@@ -1,0 +1,50 @@
+"""Every number of a report's tables says why it is what it is, unless the spec says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+import pytest
+from running import SPECS
+
+from compiler.cli.subjects import subject
+from compiler.driver import check
+from compiler.outcome import Options
+from compiler.report import FIRST, REST
+from compiler.report.blocks import Block, Explained, Folded, Heading, Table, plain
+
+pytestmark = pytest.mark.slow
+
+SAID = {
+    *(("Cost", "nodes"), ("Cost", "number"), ("Cost by job and queue", "nodes")),
+    *(("Cost by job and queue", "quota"), ("Jobs", "nodes"), ("Repair of nodes", "nodes")),
+    ("Storage", "size"),
+}
+"""Columns of what the spec says, or counts of what stands in other tables."""
+
+
+def unexplained(blocks: Iterable[Block], title: str = "") -> Iterator[tuple[str, str]]:
+    """Columns of numbers in which a cell gives no reason."""
+    for block in blocks:
+        if isinstance(block, Heading):
+            title = block.title
+        elif isinstance(block, Folded):
+            yield from unexplained(block.blocks, block.title)
+        elif isinstance(block, Table):
+            for row in block.rows:
+                for column, cell in zip(block.columns, row, strict=True):
+                    has_number = column.number and any(map(str.isdigit, plain(cell)))
+                    if has_number and not isinstance(cell, Explained):
+                        yield title, column.name
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)
+def test_every_computed_number_has_a_reason(path) -> None:
+    options = Options(today=date(2026, 11, 1))
+    done = check([path], options)
+    assert done.compilations
+    for compilation in done.compilations:
+        about = subject(compilation, options)
+        for module in (*FIRST, *REST):
+            assert set(unexplained(module.section(about), module.__name__)) <= SAID
