@@ -14,6 +14,7 @@ from compiler.outcome import Options, Outcome
 from compiler.report.timeline import paid_of
 from compiler.timeline.course import Timeline
 from compiler.timeline.engine import timeline
+from compiler.timeline.readiness import pods_ready
 from compiler.timeline.shown import Paid, text, values
 from compiler.timeline.windows import windows
 
@@ -25,7 +26,8 @@ def timelines(done: Outcome, options: Options, nodes: Sequence[str], start: str 
     origin = None if start is None else _seconds(start)
     found = []
     for compilation, reading, each in clusters_of(done, options, nodes):
-        course = timeline(each, lengths(reading), windows(reading.plan, origin))
+        plan = reading.plan
+        course = timeline(each, lengths(reading), windows(plan, origin), pods_ready(plan))
         found.append((course, paid_of(subject(compilation, options))))
     return found
 

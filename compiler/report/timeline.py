@@ -13,6 +13,7 @@ from compiler.simulate.compiled import cluster
 from compiler.timeline.course import Course, PoolUse, Timeline
 from compiler.timeline.engine import timeline
 from compiler.timeline.outlook import MOST_JOBS
+from compiler.timeline.readiness import pods_ready
 from compiler.timeline.shown import Paid, details, how_long, span, summary
 from compiler.timeline.windows import windows
 
@@ -36,7 +37,8 @@ def simulated(subject: Subject) -> Timeline | None:
     known = lengths(reading)
     if all(each.seconds is None for each in known.values()):
         return None
-    return timeline(cluster(subject.name, reading), known, windows(subject.plan))
+    plan = subject.plan
+    return timeline(cluster(subject.name, reading), known, windows(plan), pods_ready(plan))
 
 
 def blocks(subject: Subject, found: Timeline) -> Iterator[Block]:

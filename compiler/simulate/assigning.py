@@ -5,16 +5,16 @@ Source: Kueue 0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go and tas_fla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from compiler.simulate.assignment import Assignment, Choice, Mode, Obstacle, SetAssignment
+from compiler.simulate.candidates import Candidate
 from compiler.simulate.domains import PODS
-from compiler.simulate.matching import matches, untolerated
-from compiler.simulate.objects import Cell, Flavor, Group, PodSet, in_order
+from compiler.simulate.need import Need
+from compiler.simulate.objects import Cell, Group, PodSet, in_order
 from compiler.simulate.placing import Unplaced, Wanted, place_all
-from compiler.simulate.preempting import Way, foresee
-from compiler.simulate.quota import distance
+from compiler.simulate.preempting import Way, foresee, targets
 from compiler.simulate.state import State, Work
 
 _FARTHEST = 1 << 30
@@ -28,16 +28,31 @@ class _Way(NamedTuple):
 
 
 class Assigner:
-    """Finds flavors for one job. ``only`` are the flavors of an earlier look in the same cycle, by set and resource."""
+    """Finds flavors for one job.
+
+    ``only`` are the flavors of an earlier look in the same cycle, by set and resource. Without ``preempts`` it is found
+    whether the job fits, and no jobs to preempt where nothing else could be had for them.
+    """
 
     def __init__(
-        self, state: State, work: Work, only: Mapping[tuple[str, str], str] | None = None
+        self,
+        state: State,
+        work: Work,
+        only: Mapping[tuple[str, str], str] | None = None,
+        *,
+        preempts: bool = True,
     ) -> None:
         self._state = state
         self._work = work
         self._queue = state.queues[work.queue]
         self._account = state.accounts[work.queue]
         self._only = only or {}
+        self._preempts = preempts
+        self._wants_place = state.tas_only[work.queue] or any(
+            pods.placement is not None for pods in work.job.pod_sets
+        )
+        self._foresees = preempts
+        self._foreseen: dict[Cell, tuple[int, list[Candidate]]] = {}
 
     def assign(self, counts: Sequence[int] | None = None) -> Assignment:
         """What the job would get, with fewer pods of each set if ``counts`` says so."""
@@ -60,17 +75,18 @@ class Assigner:
     def _assign_set(
         self, index: int, each: SetAssignment, requests: dict[str, int], assignment: Assignment
     ) -> None:
-        for resource in in_order(requests):
-            group = self._queue.group_of(resource)
+        ordered = in_order(requests)
+        for resource in ordered:
             if resource in each.choices:
                 continue
+            group = self._queue.group_of(resource)
             if group is None and (requests[resource] == 0 or self._state.world.only_covered):
                 continue
             if group is None:
                 each.choices.clear()
                 each.obstacles = [Obstacle("uncovered", resource=resource)]
                 return
-            asked = {name: requests[name] for name in in_order(requests) if name in group.resources}
+            asked = {name: requests[name] for name in ordered if name in group.resources}
             choices, obstacles = self._flavor(index, each.pods, group, resource, asked, assignment)
             if not choices:
                 each.choices.clear()
@@ -95,11 +111,12 @@ class Assigner:
         tried = -1
         progress = self._work.progress
         first = progress.next(index, resource) if progress else 0
+        self._foresees = self._preempts or len(group.flavors) > 1
         for tried in range(first, len(group.flavors)):
             name = group.flavors[tried]
             if self._only and self._only.get((pods.name, resource)) != name:
                 continue
-            refused = self._refused(pods, name, group)
+            refused = self._state.refusals.of(pods, self._queue.name, name, group)
             if refused is not None:
                 obstacles.append(refused)
                 continue
@@ -110,7 +127,8 @@ class Assigner:
             if self._is_better(way, best_way):
                 best, best_way = choices, way
         last = -1 if tried == len(group.flavors) - 1 else tried
-        best = {name: choice._replace(tried=last) for name, choice in best.items()}
+        if last != -1:
+            best = {name: choice._replace(tried=last) for name, choice in best.items()}
         return best, [] if best_way.way is Way.FIT else obstacles
 
     def _ways(
@@ -120,28 +138,49 @@ class Assigner:
         worst = _Way(Way.FIT, 0)
         for resource, amount in asked.items():
             cell = Cell(flavor, resource)
-            way, obstacle = self._way(cell, assignment.usage.get(cell, 0) + amount)
+            way, obstacle = self._way(cell, assignment.usage.get(cell, 0) + amount, worst)
             if obstacle is not None:
                 found.append(obstacle)
-            if self._is_better(worst, way):
+            if way is not worst and self._is_better(worst, way):
                 worst = way
             if worst.way is not Way.NO_FIT:
                 choices[resource] = Choice(flavor, _mode(way.way), way.borrowing, -1)
         return choices, worst
 
-    def _way(self, cell: Cell, amount: int) -> tuple[_Way, Obstacle | None]:
-        most = self._account.most(cell)
+    def _way(self, cell: Cell, amount: int, worst: _Way) -> tuple[_Way, Obstacle | None]:
+        """How a resource could be had; ``worst``: how those before it could be."""
+        balance = self._account.of(cell)
+        most = balance.most()
         if amount > most:
             return _Way(Way.NO_FIT, 0), Obstacle("most", *cell, short=amount - most)
-        borrowing, may_reclaim = distance(self._account, cell, amount)
-        available = self._account.available(cell)
+        borrowing, may_reclaim = balance.distance(amount)
+        available = max(0, balance.left())
         if amount <= available:
             return _Way(Way.FIT, borrowing), None
         obstacle = Obstacle("unused", *cell, short=amount - available)
-        own = self._account.limits(cell).nominal >= amount
+        if not self._foresees:
+            return _Way(Way.NO_FIT, borrowing), obstacle
+        own = balance.nominal >= amount
         if own or may_reclaim or self._preempts_while_borrowing():
-            return _Way(*foresee(self._state, self._work, cell, amount)), obstacle
+            if worst.way is Way.NO_CANDIDATES and worst.borrowing >= borrowing:
+                # The flavor cannot be better than that, and not be borrowed from further away.
+                return worst, obstacle
+            way, borrowing, found = foresee(self._state, self._work, cell, amount, borrowing)
+            self._foreseen[cell] = amount, found
+            return _Way(way, borrowing), obstacle
         return _Way(Way.NO_FIT, borrowing), obstacle
+
+    def targets(self, assignment: Assignment) -> list[Candidate]:
+        """The jobs to preempt for all that is assigned; none if that would not help."""
+        wanted = self.wanted(assignment)
+        cells = assignment.cells_to_free()
+        if not wanted and len(assignment.usage) == 1:
+            # What was foreseen for the only resource is the answer.
+            ((cell, amount),) = assignment.usage.items()
+            foreseen = self._foreseen.get(cell)
+            if cells == {cell} and foreseen is not None and foreseen[0] == amount:
+                return foreseen[1]
+        return targets(Need(self._state, self._work, cells, assignment.usage, wanted))
 
     def _preempts_while_borrowing(self) -> bool:
         preemption = self._queue.preemption
@@ -165,52 +204,15 @@ class Assigner:
             return (-one.borrowing, one.way) > (-other.borrowing, other.way)
         return (one.way, -one.borrowing) > (other.way, -other.borrowing)
 
-    def _refused(self, pods: PodSet, name: str, group: Group) -> Obstacle | None:
-        """Why a set may not use a flavor at all."""
-        flavor = self._state.world.flavors.get(name)
-        if flavor is None:
-            return Obstacle("missing", name)
-        refused = self._topology_refused(pods, flavor, group)
-        if refused is not None:
-            return refused
-        taint = untolerated(flavor.taints, (*pods.tolerations, *flavor.tolerations))
-        if taint is not None:
-            return Obstacle("taint", name, detail=str(taint.get("key")))
-        selector = {
-            key: value for key, value in (pods.selector or {}).items() if key in flavor.labels
-        }
-        terms: list[tuple[Mapping[str, Any], ...]] = []
-        for term in pods.terms:
-            known = tuple(each for each in term if each.get("key") in flavor.labels)
-            if not known:
-                # Terms are alternatives, so one that says nothing of this flavor is fulfilled.
-                terms.clear()
-                break
-            terms.append(known)
-        if not matches(flavor.labels, selector, tuple(terms)):
-            return Obstacle("affinity", name)
-        return None
-
-    def _topology_refused(self, pods: PodSet, flavor: Flavor, group: Group) -> Obstacle | None:
-        if pods.placement is None:
-            if self._state.tas_only[self._queue.name] or flavor.topology is None:
-                return None
-            return Obstacle("topology-flavor", flavor.name, detail="only")
-        if flavor.topology is None:
-            if not any(name in group.resources for name in pods.requests):
-                return None
-            return Obstacle("topology-flavor", flavor.name, detail="none")
-        forest = self._state.forests.get(flavor.name)
-        level = pods.placement.level
-        if forest is None or (level is not None and forest.level(level) is None):
-            return Obstacle("topology-flavor", flavor.name, detail=level or "none")
-        return None
-
     def wanted(self, assignment: Assignment) -> list[Wanted]:
         """The sets that want a place, each in the one flavor of its own that has a topology."""
-        wanted = []
+        if assignment.wanted is None:
+            assignment.wanted = list(self._wanted(assignment)) if self._wants_place else []
+        return assignment.wanted
+
+    def _wanted(self, assignment: Assignment) -> Iterator[Wanted]:
         only = self._state.tas_only[self._queue.name]
-        forests = self._state.forests_of(self._queue)
+        forests = self._state.forests_of(self._queue.name)
         for each in assignment.sets:
             implied = each.pods.placement is None and only
             if (each.pods.placement is None and not implied) or each.failed or not each.count:
@@ -220,17 +222,18 @@ class Assigner:
                 each.failed = True
                 each.obstacles = [Obstacle("no-topology")]
                 continue
-            wanted.append(Wanted(each.pods, each.count, flavors.pop(), implied))
-        return wanted
+            yield Wanted(each.pods, each.count, flavors.pop(), implied)
 
     def _place(self, assignment: Assignment) -> None:
+        if not self._wants_place:
+            return
         wanted = self.wanted(assignment)
         if any(each.failed for each in assignment.sets):
             assignment.fail()
             return
         if not wanted:
             return
-        forests = self._state.forests_of(self._queue)
+        forests = self._state.forests_of(self._queue.name)
         if assignment.mode is Mode.FIT:
             placed, unplaced = place_all(forests, wanted)
             if unplaced is None:
@@ -238,7 +241,7 @@ class Assigner:
                 return
             assignment.of(unplaced.pod_set).obstacles.append(_no_place(unplaced))
             assignment.set_mode(unplaced.pod_set, Mode.PREEMPT)
-        _, unplaced = place_all(forests, wanted, empty=True)
+        _, unplaced = self._state.empty.place(self._queue.name, wanted)
         if unplaced is not None:
             assignment.of(unplaced.pod_set).obstacles.append(_no_place(unplaced, empty=True))
             assignment.set_mode(unplaced.pod_set, Mode.NO_FIT)

@@ -29,7 +29,8 @@ class Obstacle(NamedTuple):
     ``missing`` (there is no such flavor), ``topology-flavor`` (the flavor has no topology, not the level, or only a
     topology), ``place`` (no domain has room), ``no-place-ever`` (none has, even if no job ran), ``no-topology`` (the
     queue has no flavor with one), ``taken`` (another job of the same cycle took it), ``preempted``, ``namespace`` (the
-    queue does not take its jobs), ``queue-inactive``, ``no-queue``, ``no-local-queue``, ``local-queue-stopped``.
+    queue does not take its jobs), ``queue-inactive``, ``no-queue``, ``no-local-queue``, ``local-queue-stopped``,
+    ``not-ready`` (its pods were not ready in time).
     """
 
     kind: str
@@ -84,6 +85,7 @@ class Assignment:
         self.sets: list[SetAssignment] = []
         self.usage: dict[Cell, int] = {}
         self.borrowing = 0
+        self.wanted: list[Wanted] | None = None
         self._mode: Mode | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""For whom a job waits: admitted jobs without which it would fit, as few as none can be left out of."""
+"""For whom a job waits: admitted jobs without which it would fit, as few as none can be left out."""
 
 from __future__ import annotations
 
@@ -6,44 +6,70 @@ from collections.abc import Container, Sequence
 
 from compiler.simulate.assigning import Assigner
 from compiler.simulate.assignment import Mode
-from compiler.simulate.state import State, Work
+from compiler.simulate.state import State, Work, precedence
 
 
 def blockers(state: State, work: Work) -> list[Work]:
     """The admitted jobs for which a job waits; none if it would fit beside all, or without any.
 
-    Jobs are taken away from the last that was admitted on until the job fits, then all that it fits beside come back:
-    those of the highest priority and of the earliest admission first, so that what remains could most easily go.
+    Jobs of its cohorts are taken away, the last admitted of the lowest priority first, until it fits, then those of
+    others on its nodes. Then all that it fits beside come back, in the reverse order, so that what remains could most
+    easily go. Ever more are taken away and come back at once, and fewer again where that was too many: the fewer jobs
+    remain, the fewer tries it takes.
     """
+    gone = _without_which_it_fits(state, work)
+    back = list(reversed(gone))
+    found: list[Work] = []
+    index, step = 0, 1
+    while index < len(back):
+        some = back[index : index + step]
+        _count(state, some, 1)
+        if _fits(state, work):
+            index += len(some)
+            step *= 2
+            continue
+        _count(state, some, -1)
+        if len(some) == 1:
+            found.append(some[0])
+            index += 1
+        step = max(1, len(some) // 2)
+    _count(state, found, 1)
+    return list(reversed(found))
+
+
+def _without_which_it_fits(state: State, work: Work) -> list[Work]:
+    """Enough jobs, which are gone from the books; none if the job does not fit without any."""
     admitted = _related(state, work)
-    if not admitted or not _fits(state, work, admitted):
-        return []
-    low, high = 0, len(admitted)
-    while low < high:
-        middle = (low + high) // 2
-        if _fits(state, work, admitted[:middle]):
-            high = middle
-        else:
-            low = middle + 1
-    gone = admitted[:high]
-    for other in reversed(list(gone)):
-        fewer = [each for each in gone if each is not other]
-        if _fits(state, work, fewer):
-            gone = fewer
-    return gone
+    gone = 0
+    while not _fits(state, work):
+        if gone == len(admitted):
+            _count(state, admitted, 1)
+            return []
+        more = admitted[gone : 2 * gone + 1]
+        _count(state, more, -1)
+        gone += len(more)
+    return admitted[:gone]
+
+
+def _count(state: State, works: Sequence[Work], sign: int) -> None:
+    for work in works:
+        state.count(work, sign)
 
 
 def _related(state: State, work: Work) -> list[Work]:
-    """The admitted jobs that share quotas or nodes with the queue, the least important first."""
-    account = state.accounts[work.queue]
-    forests = state.forests_of(state.queues[work.queue])
+    """The admitted jobs that share quotas with the queue, then those that share nodes; of each the least important
+    first."""
+    forests = state.forests_of(work.queue)
     hosts = [forest.leaves for forest in forests.values()]
-    related = []
+    tree = state.tree_of[work.queue]
+    of_tree: list[Work] = []
+    of_nodes: list[Work] = []
     for queue, works in state.works.items():
-        same_tree = state.accounts[queue].root() is account.root()
-        related += [work for work in works.values() if same_tree or _is_on(work, hosts)]
-    related.sort(key=lambda each: (each.job.priority, -each.reserved, -each.order))
-    return related
+        if state.tree_of[queue] == tree:
+            of_tree += works.values()
+        else:
+            of_nodes += [each for each in works.values() if _is_on(each, hosts)]
+    return [*sorted(of_tree, key=precedence), *sorted(of_nodes, key=precedence)]
 
 
 def _is_on(work: Work, hosts: Sequence[Container[tuple[str, ...]]]) -> bool:
@@ -51,7 +77,6 @@ def _is_on(work: Work, hosts: Sequence[Container[tuple[str, ...]]]) -> bool:
     return any(id in leaves for _, _, placed in work.places() for id in placed for leaves in hosts)
 
 
-def _fits(state: State, work: Work, gone: Sequence[Work]) -> bool:
+def _fits(state: State, work: Work) -> bool:
     work.progress = None
-    with state.without(gone):
-        return Assigner(state, work).assign().mode is Mode.FIT
+    return Assigner(state, work, preempts=False).assign().mode is Mode.FIT

@@ -7,11 +7,14 @@ pkg/scheduler/preemption/common.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from heapq import merge
+from itertools import chain
 from typing import NamedTuple
 
-from compiler.simulate.objects import Cell, Job
+from compiler.simulate.objects import Cell
 from compiler.simulate.quota import Account, fits_in
-from compiler.simulate.state import State, Work
+from compiler.simulate.state import State, Work, precedence
 
 WITHIN = "InClusterQueue"
 RECLAIM = "InCohortReclamation"
@@ -19,58 +22,61 @@ WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
 
 
 class Candidate(NamedTuple):
-    """A job that may be preempted: why, up to which cohort its own ones must be beyond what they have, and whether
-    that may be done where the preempting queue will borrow."""
+    """A job that may be preempted: why, and up to which cohort its own ones must be beyond what they have; ``None`` for
+    a job of the same queue."""
 
     work: Work
     reason: str
     up_to: Account | None
-    if_borrowing: bool
+
+
+class _Source(NamedTuple):
+    """A queue below a cohort that uses more than is its own, so that its jobs may be preempted."""
+
+    queue: str
+    cohort: Account
 
 
 class Candidates:
-    """All candidates of a job, in their order; ``closer`` are those whose quota is nearer to the job than to them."""
+    """All candidates of a job, in their order; the closer ones are those whose quota is nearer to the job than to them.
+
+    Which queues give is found at once, as quotas are now; their jobs are looked at one by one, as long as one is asked
+    for.
+    """
 
     def __init__(self, state: State, work: Work, cells: frozenset[Cell], usage: Mapping[Cell, int]):
         self._state = state
         self._work = work
         self._cells = cells
         self._queue = state.queues[work.queue]
-        own = self._own()
-        closer, others = self._in_cohort(usage)
-        for each in (own, closer, others):
-            each.sort(key=lambda candidate: order(candidate.work, work.queue))
-        self.all = [*closer, *others, *own]
-        self.none_in_cohort = not closer and not others
-        self.none_closer = not closer
+        self._account = state.accounts[work.queue]
+        self._levels = list(self._cohorts(usage))
 
-    def _own(self) -> list[Candidate]:
-        policy = self._queue.preemption.within
-        if policy == "Never":
-            return []
-        works = self._state.works[self._queue.name].values()
-        return [Candidate(work, WITHIN, None, True) for work in works if self._may(work, policy)]
-
-    def _may(self, work: Work, policy: str) -> bool:
-        uses = any(cell in self._cells for cell in work.usage())
-        return uses and may_preempt(self._work.job, work.job, policy)
-
-    def _in_cohort(self, usage: Mapping[Cell, int]) -> tuple[list[Candidate], list[Candidate]]:
-        closer: list[Candidate] = []
-        others: list[Candidate] = []
-        account = self._state.accounts[self._queue.name]
-        if account.above is None or self._queue.preemption.reclaim == "Never":
-            return closer, others
-        advantage, beyond = fits_in(account, usage)
-        seen: Account | None = None
-        for cohort in account.path():
-            found = closer if advantage else others
-            for queue in self._beyond_own(cohort, seen):
-                found += self._of_queue(queue, cohort, advantage=advantage)
+    def _cohorts(self, usage: Mapping[Cell, int]) -> Iterator[tuple[Account, bool]]:
+        """The cohorts above, each with whether a subtree of it that has the job also has the quota that is missing."""
+        if self._account.above is None or self._queue.preemption.reclaim == "Never":
+            return
+        closer, beyond = fits_in(self._account, usage)
+        for cohort in self._account.path():
+            yield cohort, closer
             fits, beyond = fits_in(cohort, beyond)
-            advantage = advantage or fits
+            closer = closer or fits
+
+    @cached_property
+    def _closer(self) -> list[_Source]:
+        return list(self._sources(closer=True))
+
+    @cached_property
+    def _others(self) -> list[_Source]:
+        return list(self._sources(closer=False))
+
+    def _sources(self, *, closer: bool) -> Iterator[_Source]:
+        seen: Account | None = None
+        for cohort, of_this in self._levels:
+            if of_this is closer:
+                for queue in self._beyond_own(cohort, seen):
+                    yield _Source(queue.name, cohort)
             seen = cohort
-        return closer, others
 
     def _beyond_own(self, cohort: Account, seen: Account | None) -> Iterator[Account]:
         """The queues below a cohort that use more than is theirs, without a subtree that was seen."""
@@ -78,19 +84,47 @@ class Candidates:
             if child is not seen and not child.is_within(self._cells):
                 yield from self._beyond_own(child, seen)
         for queue in cohort.queues:
-            if queue.name != self._queue.name and not queue.is_within(self._cells):
+            if queue is not self._account and not queue.is_within(self._cells):
                 yield queue
 
-    def _of_queue(self, queue: Account, cohort: Account, *, advantage: bool) -> Iterator[Candidate]:
-        for work in self._state.works[queue.name].values():
-            if not self._may(work, self._queue.preemption.reclaim):
-                continue
-            if advantage:
-                yield Candidate(work, RECLAIM, cohort, True)
-            elif self._while_borrowing(work):
-                yield Candidate(work, WHILE_BORROWING, cohort, True)
-            else:
-                yield Candidate(work, RECLAIM, cohort, False)
+    def none_closer(self) -> bool:
+        """Whether there is none whose quota is nearer to the job."""
+        return not any(self._has_jobs(source) for source in self._closer)
+
+    def none_in_cohort(self) -> bool:
+        """Whether there is none of another queue."""
+        return self.none_closer() and not any(self._has_jobs(source) for source in self._others)
+
+    def _has_jobs(self, source: _Source) -> bool:
+        return next(self._of(source), None) is not None
+
+    def _of(self, source: _Source) -> Iterator[Work]:
+        policy = self._queue.preemption.reclaim
+        return victims(self._state, self._work, self._cells, source.queue, policy)
+
+    def own(self) -> Iterator[Candidate]:
+        """Those of the job's own queue."""
+        for work in own_victims(self._state, self._work, self._cells):
+            yield Candidate(work, WITHIN, None)
+
+    def others(self, *, borrowing: bool) -> Iterator[Candidate]:
+        """Those of other queues; if the job's queue will borrow, only those that may be preempted then."""
+        closer = [self._reclaimed(source) for source in self._closer]
+        others: list[Iterator[Candidate]] = []
+        if not borrowing or self._queue.preemption.while_borrowing != "Never":
+            others = [self._borrowers(source, borrowing=borrowing) for source in self._others]
+        return chain(merge(*closer, key=_precedence), merge(*others, key=_precedence))
+
+    def _reclaimed(self, source: _Source) -> Iterator[Candidate]:
+        for work in self._of(source):
+            yield Candidate(work, RECLAIM, source.cohort)
+
+    def _borrowers(self, source: _Source, *, borrowing: bool) -> Iterator[Candidate]:
+        for work in self._of(source):
+            if self._while_borrowing(work):
+                yield Candidate(work, WHILE_BORROWING, source.cohort)
+            elif not borrowing:
+                yield Candidate(work, RECLAIM, source.cohort)
 
     def _while_borrowing(self, work: Work) -> bool:
         preemption = self._queue.preemption
@@ -100,19 +134,15 @@ class Candidates:
 
     def valid(self, *, borrowing: bool) -> Iterator[Candidate]:
         """Those that still help, given what was taken before: what is within its own quota is left alone."""
-        for candidate in self.all:
-            if candidate.up_to is None:
-                yield candidate
-                continue
-            if borrowing and not candidate.if_borrowing:
-                continue
+        for candidate in self.others(borrowing=borrowing):
             account = self._state.accounts[candidate.work.queue]
             if account.is_within(self._cells):
                 continue
             if not self._is_path_within(account, candidate.up_to):
                 yield candidate
+        yield from self.own()
 
-    def _is_path_within(self, account: Account, up_to: Account) -> bool:
+    def _is_path_within(self, account: Account, up_to: Account | None) -> bool:
         for cohort in account.path():
             if cohort is up_to:
                 return False
@@ -121,18 +151,34 @@ class Candidates:
         return False
 
 
-def may_preempt(job: Job, other: Job, policy: str) -> bool:
+def _precedence(candidate: Candidate) -> tuple[int, int, int]:
+    return precedence(candidate.work)
+
+
+def own_victims(state: State, work: Work, cells: frozenset[Cell]) -> Iterator[Work]:
+    """The jobs of a job's own queue that it may preempt, in their order."""
+    return victims(state, work, cells, work.queue, state.queues[work.queue].preemption.within)
+
+
+def victims(
+    state: State, work: Work, cells: frozenset[Cell], queue: str, policy: str
+) -> Iterator[Work]:
+    """The jobs of a queue that use some quotas, and that a policy lets a job preempt, in their order."""
+    if policy == "Never":
+        return
+    for other in state.victims(queue):
+        if policy != "Any" and other.job.priority > work.job.priority:
+            return
+        if may_preempt(work, other, policy) and not cells.isdisjoint(other.usage()):
+            yield other
+
+
+def may_preempt(work: Work, other: Work, policy: str) -> bool:
     """Whether a policy lets a job preempt another one."""
     if policy == "Any":
         return True
-    lower = job.priority > other.priority
+    lower = work.job.priority > other.job.priority
     if policy == "LowerPriority":
         return lower
-    newer = job.priority == other.priority and job.created < other.created
+    newer = work.job.priority == other.job.priority and work.since < other.since
     return lower or (policy == "LowerOrNewerEqualPriority" and newer)
-
-
-def order(work: Work, queue: str) -> tuple[bool, int, int, int]:
-    """Other queues first, then low priority, then what got its quota last; of the same second, what came last (Kueue:
-    a uid, which is random)."""
-    return work.queue == queue, work.job.priority, -work.reserved, -work.order

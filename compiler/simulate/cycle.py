@@ -68,8 +68,10 @@ class Cycle:
         self._put_back(entry, Outcome.PREEMPTING)
 
     def _still_fits(self, entry: Entry, gone: list[Work]) -> tuple[bool, bool]:
-        keys = {work.key for work in gone}
-        leaving = [*gone, *(target.work for target in entry.targets if target.work.key not in keys)]
+        leaving = gone
+        if entry.targets:
+            own = [each.work for each in entry.targets if each.work.key not in self.preempted]
+            leaving = [*gone, *own]
         has_quota = entry.has_quota(leaving)
         return has_quota, has_quota and entry.has_places(leaving)
 
@@ -95,12 +97,12 @@ class Cycle:
         account = self._state.accounts[queue.name]
         kept: dict[Cell, int] = {}
         for cell, amount in entry.assignment.usage.items():
-            limits = account.limits(cell)
-            own_left = limits.nominal - account.used.get(cell, 0)
+            balance = account.of(cell)
+            own_left = balance.nominal - balance.used
             if entry.assignment.borrowing == 0:
                 kept[cell] = max(0, min(amount, own_left))
-            elif limits.borrowing is None:
+            elif balance.borrowing is None:
                 kept[cell] = amount
             else:
-                kept[cell] = min(amount, own_left + limits.borrowing)
+                kept[cell] = min(amount, own_left + balance.borrowing)
         self._count(entry, kept)

@@ -1,4 +1,4 @@
-"""The domains of a topology: which nodes are in which, and how many pods each has room for.
+"""The domains of a topology: which nodes are in which, and what the pods there use.
 
 Source: Kueue 0.19.2, pkg/cache/scheduler: tas_flavor_snapshot.go, tas_topology_tree.go,
 scheduling_simulator_default.go.
@@ -6,10 +6,11 @@ scheduling_simulator_default.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from compiler.simulate.matching import matches, untolerated
 from compiler.simulate.objects import Amounts, Flavor, Node, PodSet
+from compiler.simulate.rooms import Domain, Rooms
 
 HOSTNAME = "kubernetes.io/hostname"
 PODS = "pods"
@@ -23,61 +24,26 @@ class Usage:
         self.log: list[tuple[str, ...]] = []
 
 
-class _Counts:
-    """How many pods of one shape have room in each lowest domain that takes them, as of a place in the log."""
-
-    def __init__(self, leaves: list[Domain]) -> None:
-        self.leaves = leaves
-        self.of: dict[tuple[str, ...], int] = {}
-        self.seen = 0
-
-
-class Domain:
-    """A domain: its values from the top level down, what is below it, and of a lowest one its nodes and room.
-
-    ``id`` is what a placement names: of nodes the host name alone, else all values.
-    """
-
-    __slots__ = ("below", "count", "id", "nodes", "order", "room", "values")
-
-    def __init__(self, values: tuple[str, ...], id: tuple[str, ...]) -> None:
-        self.values = values
-        self.id = id
-        # Hosts below one parent differ in the last value alone, so this orders them as Kueue does.
-        self.order = values
-        self.below: list[Domain] = []
-        self.nodes: list[Node] = []
-        self.room: dict[str, int] = {}
-        self.count = 0
-
-
-class Forest:
-    """The nodes of a flavor by the levels of its topology."""
+class Layout:
+    """The nodes with some labels by the levels of a topology: domains, and what is in which."""
 
     def __init__(
-        self, flavor: Flavor, levels: tuple[str, ...], nodes: Iterable[Node], shared: Usage
+        self, labels: Mapping[str, str], levels: tuple[str, ...], nodes: Iterable[Node]
     ) -> None:
-        self.flavor = flavor
         self.levels = levels
         self.of_hosts = bool(levels) and levels[-1] == HOSTNAME
-        # A node that two flavors select is counted once, so hosts share what is used of them.
-        self.usage = shared if self.of_hosts else Usage()
         self.by_level: list[list[Domain]] = [[] for _ in levels]
-        self._index: dict[tuple[str, ...], Domain] = {}
         self.leaves: dict[tuple[str, ...], Domain] = {}
-        self._counts: dict[str, _Counts] = {}
+        self._index: dict[tuple[str, ...], Domain] = {}
         for node in nodes:
-            if self._has(node):
+            selected = all(node.labels.get(key) == value for key, value in labels.items())
+            if selected and all(level in node.labels for level in levels):
                 self._add(node)
-        for level in self.by_level:
-            level.sort(key=lambda domain: domain.order)
-        for domain in self._index.values():
-            domain.below.sort(key=lambda below: below.order)
-
-    def _has(self, node: Node) -> bool:
-        labels = node.labels
-        selected = all(labels.get(key) == value for key, value in self.flavor.labels.items())
-        return selected and all(level in labels for level in self.levels)
+        for domains in self.by_level:
+            # Hosts below one parent differ in the last value alone, so this orders them as Kueue does.
+            domains.sort(key=lambda domain: domain.values)
+            for position, domain in enumerate(domains):
+                domain.position = position
 
     def _add(self, node: Node) -> None:
         values = tuple(node.labels[level] for level in self.levels)
@@ -87,11 +53,9 @@ class Forest:
             domain = self._index.get(path)
             if domain is None:
                 is_host = self.of_hosts and depth == len(values)
-                domain = Domain(path, path[-1:] if is_host else path)
+                domain = Domain(path, path[-1:] if is_host else path, depth - 1, above)
                 self._index[path] = domain
                 self.by_level[depth - 1].append(domain)
-                if above is not None:
-                    above.below.append(domain)
             above = domain
         if above is None:
             return
@@ -99,6 +63,42 @@ class Forest:
         above.nodes.append(node)
         for resource, amount in node.allocatable.items():
             above.room[resource] = above.room.get(resource, 0) + amount
+
+
+class Layouts:
+    """Layouts of the same nodes, each made once: worlds that differ in something else share them."""
+
+    def __init__(self) -> None:
+        self._nodes: tuple[Node, ...] = ()
+        self._known: dict[Hashable, Layout] = {}
+
+    def of(
+        self, labels: Mapping[str, str], levels: tuple[str, ...], nodes: tuple[Node, ...]
+    ) -> Layout:
+        """The layout of the nodes with some labels."""
+        if nodes is not self._nodes:
+            self._nodes = nodes
+            self._known.clear()
+        key = tuple(sorted(labels.items())), levels
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Layout(labels, levels, nodes)
+        return found
+
+
+class Forest:
+    """The nodes of a flavor by the levels of its topology, and what is used of them."""
+
+    def __init__(self, flavor: Flavor, layout: Layout, shared: Usage) -> None:
+        self.flavor = flavor
+        self.levels = layout.levels
+        self.of_hosts = layout.of_hosts
+        self.by_level = layout.by_level
+        self.leaves = layout.leaves
+        # A node that two flavors select is counted once, so hosts share what is used of them.
+        self.usage = shared if self.of_hosts else Usage()
+        self._rooms: dict[str, Rooms] = {}
+        self._of_set: dict[tuple[int, bool], tuple[PodSet, Rooms]] = {}
 
     def level(self, label: str | None) -> int | None:
         """The place of a level among the levels; ``None`` if the topology does not have it."""
@@ -120,46 +120,40 @@ class Forest:
         """Whether a placement that was found before still fits."""
         for id, count in placed.items():
             leaf = self.leaves.get(id)
-            if leaf is None or self._pods(leaf, requests, None, empty=False) < count:
+            if leaf is None or self.pods(leaf, requests) < count:
                 return False
         return True
 
-    def count(
-        self, pods: PodSet, taken: Mapping[tuple[str, ...], Mapping[str, int]], *, empty: bool
-    ) -> None:
-        """Count in every domain how many pods have room; ``empty`` as if no job had a place."""
-        for level in self.by_level:
-            for domain in level:
-                domain.count = 0
-        counts = self._counted(pods, empty=empty)
-        for leaf in counts.leaves:
-            leaf.count = counts.of[leaf.id]
-        for id, used in taken.items():
-            if id in counts.of:
-                leaf = self.leaves[id]
-                leaf.count = self._pods(leaf, pods.requests, used, empty=empty)
-        for level in reversed(self.by_level[:-1]):
-            for domain in level:
-                domain.count = sum([below.count for below in domain.below])
+    def rooms(self, pods: PodSet, *, empty: bool) -> Rooms:
+        """How many pods of a set every domain has room for; ``empty`` as if no job had a place.
 
-    def _counted(self, pods: PodSet, *, empty: bool) -> _Counts:
-        """The counts of a shape. They are kept, and counted again where something changed."""
-        key = repr((pods.requests, pods.selector, pods.terms, pods.tolerations, empty))
-        counts = self._counts.get(key)
+        The counts of a shape of pods are kept, and counted again where something changed.
+        """
+        known = self._of_set.get((id(pods), empty))
+        if known is None:
+            # With the set itself, so that nothing else gets its identity.
+            known = pods, self._of_shape(pods, empty=empty)
+            self._of_set[id(pods), empty] = known
+        rooms = known[1]
         log = self.usage.log
-        if counts is None:
-            counts = _Counts(list(self._matching(pods)))
-            self._counts[key] = counts
-            changed: Iterable[Domain] = counts.leaves
-        elif empty:
-            return counts
-        else:
-            ids = set(log[counts.seen :]) & counts.of.keys()
-            changed = [self.leaves[id] for id in ids]
-        counts.seen = len(log)
-        for leaf in changed:
-            counts.of[leaf.id] = self._pods(leaf, pods.requests, None, empty=empty)
-        return counts
+        if not empty and rooms.seen < len(log):
+            for changed in set(log[rooms.seen :]):
+                leaf = self.leaves.get(changed)
+                if leaf is not None and leaf in rooms.of:
+                    rooms.set(leaf, self.pods(leaf, pods.requests))
+            rooms.seen = len(log)
+        return rooms
+
+    def _of_shape(self, pods: PodSet, *, empty: bool) -> Rooms:
+        shape = repr((pods.requests, pods.selector, pods.terms, pods.tolerations, empty))
+        rooms = self._rooms.get(shape)
+        if rooms is None:
+            counts = {
+                leaf: self.pods(leaf, pods.requests, empty=empty) for leaf in self._matching(pods)
+            }
+            rooms = Rooms(self.by_level, counts, len(self.usage.log))
+            self._rooms[shape] = rooms
+        return rooms
 
     def _matching(self, pods: PodSet) -> Iterator[Domain]:
         """The lowest domains whose nodes take the pods. Only hosts are asked: what is above them has no taints."""
@@ -172,9 +166,15 @@ class Forest:
             if not self.of_hosts or matches(node.labels, selector, pods.terms):
                 yield leaf
 
-    def _pods(
-        self, leaf: Domain, requests: Amounts, taken: Mapping[str, int] | None, *, empty: bool
+    def pods(
+        self,
+        leaf: Domain,
+        requests: Amounts,
+        taken: Mapping[str, int] | None = None,
+        *,
+        empty: bool = False,
     ) -> int:
+        """How many pods a lowest domain has room for, beside what is ``taken`` of it."""
         used = {} if empty else self.usage.of.get(leaf.id, {})
         most: int | None = None
         for resource, amount in ((PODS, 1), *requests.items()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from compiler.diagnostics.words import numbered
 from compiler.simulate.constraints import anywhere, queue_of
@@ -21,14 +22,25 @@ Try = Callable[[World, Job], bool]
 _MOST = 4096
 
 
-def edits(world: World, job: Job, title: str, pools: Mapping[str, str], lets_in: Try) -> list[str]:
-    """Sentences. ``pools``: what people call the pool of each node, by the node's name."""
+class Edit(NamedTuple):
+    """A change; ``of_job`` where it is one of the job itself."""
+
+    change: str
+    of_job: bool = False
+
+    def named(self, title: str) -> str:
+        """The change in words, with what people call the job."""
+        return f"{self.change} for `{title}`" if self.of_job else self.change
+
+
+def edits(world: World, job: Job, pools: Mapping[str, str], lets_in: Try) -> list[Edit]:
+    """The changes that help. ``pools``: what people call the pool of each node, by the node's name."""
     found = [
-        *_prefer(world, job, title, lets_in),
+        *_prefer(world, job, lets_in),
         *_more_quota(world, job, lets_in),
         *_more_nodes(world, job, pools, lets_in),
     ]
-    return [*found, *_fewer(world, job, title, lets_in)][:3]
+    return [*found, *_fewer(world, job, lets_in)][:3]
 
 
 def _least(most: int, works: Callable[[int], bool]) -> int | None:
@@ -41,7 +53,7 @@ def _least(most: int, works: Callable[[int], bool]) -> int | None:
     return bisect_left(range(high), True, high // 2 + 1, key=works)
 
 
-def _more_quota(world: World, job: Job, lets_in: Try) -> Iterator[str]:
+def _more_quota(world: World, job: Job, lets_in: Try) -> Iterator[Edit]:
     queue = queue_of(world, job)
     if queue is None or not job.pod_sets:
         return
@@ -55,7 +67,7 @@ def _more_quota(world: World, job: Job, lets_in: Try) -> Iterator[str]:
             nodes = _least(2 * max(1, main.count), works)
             if nodes is not None:
                 more = numbered(nodes, "more node")
-                yield f"{more} of quota for queue `{queue.name}` in `{flavor}`"
+                yield Edit(f"{more} of quota for queue `{queue.name}` in `{flavor}`")
                 return
 
 
@@ -73,7 +85,7 @@ def _with_quota(world: World, job: Job, flavor: str, nodes: int) -> World:
     return replace(world, queues=tuple(wider if each is queue else each for each in world.queues))
 
 
-def _more_nodes(world: World, job: Job, pools: Mapping[str, str], lets_in: Try) -> Iterator[str]:
+def _more_nodes(world: World, job: Job, pools: Mapping[str, str], lets_in: Try) -> Iterator[Edit]:
     last: dict[str, Node] = {}
     for node in world.nodes:
         if node.name in pools:
@@ -85,7 +97,7 @@ def _more_nodes(world: World, job: Job, pools: Mapping[str, str], lets_in: Try) 
 
         count = _least(sum(each.count for each in job.pod_sets), works)
         if count is not None:
-            yield f"{numbered(count, 'more node')} in pool `{title}`"
+            yield Edit(f"{numbered(count, 'more node')} in pool `{title}`")
             return
 
 
@@ -95,7 +107,7 @@ def _copies(node: Node, count: int) -> Iterator[Node]:
         yield replace(node, name=name, labels={**node.labels, "kubernetes.io/hostname": name})
 
 
-def _fewer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
+def _fewer(world: World, job: Job, lets_in: Try) -> Iterator[Edit]:
     main = job.pod_sets[0]
 
     def works(fewer: int) -> bool:
@@ -107,14 +119,14 @@ def _fewer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
     fewer = bisect_left(range(main.count), True, 1, key=works)
     if fewer < main.count:
         left = sum(each.count for each in job.pod_sets) - fewer
-        yield f"`nodes: {left}` for `{title}`"
+        yield Edit(f"`nodes: {left}`", of_job=True)
 
 
-def _prefer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
+def _prefer(world: World, job: Job, lets_in: Try) -> Iterator[Edit]:
     required = [
         each.placement.level
         for each in job.pod_sets
         if each.placement is not None and each.placement.mode == "required"
     ]
     if required and lets_in(world, anywhere(job, "preferred")):
-        yield f"`{required[0]}` preferred instead of required for `{title}`"
+        yield Edit(f"`{required[0]}` preferred instead of required", of_job=True)

@@ -5,15 +5,13 @@ Source: Kueue 0.19.2, pkg/scheduler/scheduler.go (getAssignments, updateAssignme
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from compiler.simulate.assigning import Assigner
 from compiler.simulate.assignment import Assignment, Mode
 from compiler.simulate.candidates import Candidate
-from compiler.simulate.need import Need
 from compiler.simulate.objects import Cell
 from compiler.simulate.placing import place_all
-from compiler.simulate.preempting import targets
 from compiler.simulate.state import State, Work
 
 
@@ -48,9 +46,7 @@ class Entry:
         if assignment.mode is Mode.FIT:
             return assignment, []
         if assignment.mode is Mode.PREEMPT:
-            wanted = assigner.wanted(assignment)
-            cells = assignment.cells_to_free()
-            found = targets(Need(self._state, self.work, cells, assignment.usage, wanted))
+            found = assigner.targets(assignment)
             if found:
                 return assignment, found
         return None
@@ -83,12 +79,12 @@ class Entry:
         wanted = assigner.wanted(self.assignment)
         if not wanted:
             return
-        forests = self._state.forests_of(self._state.queues[self.work.queue])
+        forests = self._state.forests_of(self.work.queue)
         if self.targets:
             with self._state.without(candidate.work for candidate in self.targets):
                 placed, unplaced = place_all(forests, wanted)
         else:
-            placed, unplaced = place_all(forests, wanted, empty=True)
+            placed, unplaced = self._state.empty.place(self.work.queue, wanted)
         if unplaced is None:
             self.assignment.take(wanted, placed)
 
@@ -102,19 +98,27 @@ class Entry:
 
     def has_quota(self, gone: Sequence[Work]) -> bool:
         """Whether the quota is still there, once jobs are gone."""
+        tree = self._state.tree_of[self.work.queue]
+        related = [work for work in gone if self._state.tree_of[work.queue] == tree]
+        if not related:
+            return self._has_quota()
+        with self._state.without(related):
+            return self._has_quota()
+
+    def _has_quota(self) -> bool:
         account = self._state.accounts[self.work.queue]
-        with self._state.without(gone):
-            return all(
-                account.available(cell) >= amount for cell, amount in self.assignment.usage.items()
-            )
+        asked = self.assignment.usage.items()
+        return all(account.available(cell) >= amount for cell, amount in asked)
 
     def has_places(self, gone: Sequence[Work]) -> bool:
         """Whether the places are still there, once jobs are gone."""
+        places = list(self.assignment.places())
+        ids = {id for _, _, placed in places for id in placed}
+        related = [work for work in gone if _is_on(work, ids)]
         forests = self._state.forests
-        with self._state.without(gone):
+        with self._state.without(related):
             return all(
-                forests[flavor].has_room(placed, pods.requests)
-                for flavor, pods, placed in self.assignment.places()
+                forests[flavor].has_room(placed, pods.requests) for flavor, pods, placed in places
             )
 
     def count(self, usage: Mapping[Cell, int], sign: int) -> None:
@@ -122,3 +126,8 @@ class Entry:
         self._state.count_quota(self.work.queue, usage, sign)
         for flavor, pods, placed in self.assignment.places():
             self._state.forests[flavor].place(placed, pods.requests, sign)
+
+
+def _is_on(work: Work, ids: Container[tuple[str, ...]]) -> bool:
+    """Whether pods of a job are on some nodes, or in some domains."""
+    return any(id in ids for _, _, placed in work.places() for id in placed)

@@ -6,11 +6,11 @@ with the strategies that are released: LessThanOrEqualToFinalShare, then LessTha
 
 from __future__ import annotations
 
-from compiler.simulate.candidates import RECLAIM, WITHIN, Candidate, may_preempt, order
+from compiler.simulate.candidates import RECLAIM, WITHIN, Candidate, may_preempt
 from compiler.simulate.need import Need, give_back
 from compiler.simulate.quota import Account
 from compiler.simulate.shares import LOWEST, Share, is_infinite, share
-from compiler.simulate.state import Work
+from compiler.simulate.state import Work, precedence
 
 FAIR = "InCohortFairSharing"
 
@@ -28,7 +28,7 @@ def fair_targets(need: Need) -> list[Candidate]:
     need.state.count_quota(need.work.queue, need.usage, -1)
     found = give_back(need, taken, borrowing=True) if fits else []
     for candidate in found if fits else taken:
-        need.state.add(candidate.work)
+        need.state.count(candidate.work, 1)
     return found
 
 
@@ -44,9 +44,14 @@ def _candidates(need: Need) -> list[Work]:
             continue
         for work in need.state.works[name].values():
             uses = any(cell in need.cells for cell in work.usage())
-            if uses and may_preempt(need.work.job, work.job, policy):
+            if uses and may_preempt(need.work, work, policy):
                 works.append(work)
-    return sorted(works, key=lambda work: order(work, need.work.queue))
+    return sorted(works, key=lambda work: _turn(work, need))
+
+
+def _turn(work: Work, need: Need) -> tuple[bool, tuple[int, int, int]]:
+    """Jobs of other queues come before those of the job's own."""
+    return work.queue == need.work.queue, precedence(work)
 
 
 def _fits(need: Need) -> bool:
@@ -107,7 +112,7 @@ class _Order:
                 best, highest = queue, found
             elif best is not None and found.rank == highest.rank:
                 one, other = self.works[queue.name][0], self.works[best.name][0]
-                if order(one, self._need.work.queue) < order(other, self._need.work.queue):
+                if _turn(one, self._need) < _turn(other, self._need):
                     best = queue
         return best, highest
 
@@ -155,8 +160,8 @@ def _first_rule(need: Need, works: list[Work]) -> tuple[list[Candidate], list[Wo
                 continue
         else:
             work = left.pop(0)
-        need.state.remove(work)
-        taken.append(Candidate(work, reason, None, True))
+        need.state.count(work, -1)
+        taken.append(Candidate(work, reason, None))
         if _fits(need):
             return taken, again, True
     return taken, again, False
@@ -188,8 +193,8 @@ def _second_rule(need: Need, works: list[Work], taken: list[Candidate]) -> bool:
         work = ordering.works[queue.name].pop(0)
         mine, theirs = ordering.below_common(queue)
         if share(mine).rank < share(theirs).rank:
-            need.state.remove(work)
-            taken.append(Candidate(work, FAIR, None, True))
+            need.state.count(work, -1)
+            taken.append(Candidate(work, FAIR, None))
             if _fits(need):
                 return True
         ordering.drop(queue)

@@ -41,7 +41,7 @@ class Need:
                 return False
         if not self.wanted:
             return True
-        _, unplaced = place_all(self.state.forests_of(self.queue), self.wanted)
+        _, unplaced = place_all(self.state.forests_of(self.queue.name), self.wanted)
         return unplaced is None
 
 
@@ -49,11 +49,11 @@ def give_back(need: Need, taken: list[Candidate], *, borrowing: bool) -> list[Ca
     """Without those that turn out not to be needed, from the last to the first; they are in the books again."""
     kept = list(taken)
     for index in range(len(kept) - 2, -1, -1):
-        need.state.add(kept[index].work)
+        need.state.count(kept[index].work, 1)
         if need.fits(borrowing=borrowing):
             # The order of the rest is Kueue's: the last one moves up.
             kept[index] = kept[-1]
             kept.pop()
         else:
-            need.state.remove(kept[index].work)
+            need.state.count(kept[index].work, -1)
     return kept

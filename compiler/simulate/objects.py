@@ -6,7 +6,7 @@ devices), rounded up. Source: Kueue 0.19.2, pkg/resources/requests.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,9 +23,14 @@ class Cell(NamedTuple):
     resource: str
 
 
-def in_order(resources: Iterable[str]) -> list[str]:
+def in_order(resources: Iterable[str]) -> Sequence[str]:
     """Resources in the order in which Kueue goes through them, which decides what it says of a job: by the FNV-1a hash
     of their names (pkg/resources/slice_requests.go)."""
+    return _by_hash(tuple(resources))
+
+
+@cache
+def _by_hash(resources: tuple[str, ...]) -> Sequence[str]:
     return sorted(resources, key=lambda name: (_fnv1a(name), name))
 
 
@@ -166,8 +171,3 @@ class Job:
     def key(self) -> str:
         """Namespace and name."""
         return f"{self.namespace}/{self.name}"
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """What jobs have in common of which one stands for all (pkg/workload/workload.go, computeSchedulingHash)."""
-        return self.priority, repr(self.pod_sets)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from heapq import heappop, heappush
 from typing import Any
 
 from compiler.simulate.objects import Queue
@@ -28,15 +29,19 @@ class Pending:
     """The jobs that wait in one queue.
 
     ``waiting`` are to be looked at; ``parked`` did not fit, and wait until something is given back. In a queue that is
-    not strict, jobs of the same shape as one that did not fit are parked unseen, and a job that preempts comes first.
+    not strict, jobs of the same shape as one that did not fit are parked unseen, and a job that preempts, ``first``,
+    comes before all others.
     """
 
     def __init__(self, queue: Queue) -> None:
+        self.name = queue.name
         self._strict = queue.strict
         self.waiting: dict[str, Work] = {}
         self.parked: dict[str, Work] = {}
+        self.first: str | None = None
         self._shapes: set[Any] = set()
-        self._first: str | None = None
+        # With entries of jobs that have left, which are passed over.
+        self._ranked: list[tuple[tuple[int, int, int], str]] = []
 
     def add(self, work: Work) -> None:
         """Enter a job that is new, or was evicted."""
@@ -44,30 +49,36 @@ class Pending:
         if not self._strict and work.shape in self._shapes:
             self.parked[work.key] = work
             return
+        self._wait(work)
+
+    def _wait(self, work: Work) -> None:
         self.waiting[work.key] = work
+        heappush(self._ranked, (work.rank, work.key))
 
     def remove(self, work: Work) -> None:
         """Forget a job that is gone, or admitted."""
         self.waiting.pop(work.key, None)
         self.parked.pop(work.key, None)
-        if self._first == work.key:
-            self._first = None
+        if self.first == work.key:
+            self.first = None
 
     def pop(self) -> Work | None:
         """The job to look at next."""
-        if not self.waiting:
-            return None
-        return self.waiting.pop(min(self.waiting.values(), key=self._order).key)
-
-    def _order(self, work: Work) -> tuple[bool, int, int, int]:
-        return work.key != self._first, -work.job.priority, work.job.created, work.order
+        if self.first in self.waiting:
+            return self.waiting.pop(self.first)
+        while self._ranked:
+            rank, key = heappop(self._ranked)
+            work = self.waiting.get(key)
+            if work is not None and work.rank == rank:
+                return self.waiting.pop(key)
+        return None
 
     def put_back(self, work: Work, outcome: Outcome) -> None:
         """Enter a job that was looked at and is not admitted."""
         if outcome is Outcome.PREEMPTING and not self._strict:
-            self._first = work.key
+            self.first = work.key
         if self._is_seen_again(work, outcome):
-            self.waiting[work.key] = work
+            self._wait(work)
             return
         self.parked[work.key] = work
         if not self._strict and outcome in (Outcome.NO_FIT, Outcome.NO_CANDIDATES):
@@ -86,18 +97,11 @@ class Pending:
     def wake(self) -> None:
         """Something was given back: all are looked at again."""
         self._shapes.clear()
-        self.waiting |= self.parked
+        for work in self.parked.values():
+            self._wait(work)
         self.parked.clear()
 
     def all(self) -> Iterator[Work]:
         """All jobs that wait."""
         yield from self.waiting.values()
         yield from self.parked.values()
-
-    def signature(self) -> tuple[Any, ...]:
-        """What a cycle that changes nothing leaves as it is."""
-        waiting = sorted(
-            (work.key, work.progress and repr(work.progress.tried))
-            for work in self.waiting.values()
-        )
-        return repr(waiting), tuple(sorted(self.parked)), self._first

@@ -7,7 +7,6 @@ nodes that its pools may have; what finds no room fits only if there are more of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.simulate.domains import HOSTNAME, Forest, Usage
@@ -32,7 +31,8 @@ class Places:
         self._forests: dict[str, Forest] = {}
         shared = Usage()
         for flavor in world.flavors.values():
-            self._forests[flavor.name] = Forest(flavor, (HOSTNAME,), world.nodes, shared)
+            layout = world.layouts.of(flavor.labels, (HOSTNAME,), world.nodes)
+            self._forests[flavor.name] = Forest(flavor, layout, shared)
 
     def of(self, key: str) -> Sequence[Place]:
         """The places of a job."""
@@ -65,14 +65,12 @@ class Places:
             flavor = self._with_nodes({choice.flavor for choice in each.choices.values()})
             if flavor is None:
                 continue
-            pods = replace(each.pods, placement=None)
-            placed, unplaced = place_all(
-                self._forests, [Wanted(pods, each.count, flavor, implied=True)]
-            )
+            want = Wanted(each.pods, each.count, flavor, implied=True)
+            placed, unplaced = place_all(self._forests, [want])
             if unplaced is not None:
                 short.append((flavor, unplaced))
                 continue
-            self._enter(work.key, Place(flavor, pods, placed[pods.name]))
+            self._enter(work.key, Place(flavor, each.pods, placed[each.pods.name]))
         return short
 
     def free(self, key: str) -> None:

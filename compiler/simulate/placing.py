@@ -7,11 +7,13 @@ feature gates as they are released: TASProfileMixed on, TASBalancedPlacement off
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from compiler.simulate.domains import PODS, Domain, Forest
+from compiler.simulate.domains import PODS, Forest
 from compiler.simulate.objects import PodSet
+from compiler.simulate.rooms import Domain, Ranked, Rooms, Together
 
 Placed = dict[tuple[str, ...], int]
 """Pods by the domain of the lowest level."""
@@ -36,6 +38,26 @@ class Wanted(NamedTuple):
     implied: bool
 
 
+class Empty:
+    """Places in a cluster where no job has one: they are found once for the same sets."""
+
+    def __init__(self, forests_of: Mapping[str, Mapping[str, Forest]]) -> None:
+        self._forests_of = forests_of
+        # With the sets themselves, so that nothing else gets their identities.
+        self._known: dict[Any, tuple[list[PodSet], tuple[dict[str, Placed], Unplaced | None]]] = {}
+
+    def place(
+        self, queue: str, wanted: Sequence[Wanted]
+    ) -> tuple[dict[str, Placed], Unplaced | None]:
+        """A place for each set of a job of a queue, by its name, or the first that has none."""
+        key = (queue, *((id(want.pods), want.asked, want.flavor) for want in wanted))
+        known = self._known.get(key)
+        if known is None:
+            found = place_all(self._forests_of[queue], wanted, empty=True)
+            known = self._known[key] = [want.pods for want in wanted], found
+        return known[1]
+
+
 def place_all(
     forests: Mapping[str, Forest], wanted: Sequence[Wanted], *, empty: bool = False
 ) -> tuple[dict[str, Placed], Unplaced | None]:
@@ -55,9 +77,12 @@ def place_all(
     return placed, None
 
 
-def _place(
-    forest: Forest, want: Wanted, taken: Mapping[tuple[str, ...], Mapping[str, int]], *, empty: bool
-) -> Placed | Unplaced:
+_Taken = Mapping[tuple[str, ...], Mapping[str, int]]
+_Shares = list[tuple[Domain, int]]
+"""How many pods each domain takes."""
+
+
+def _place(forest: Forest, want: Wanted, taken: _Taken, *, empty: bool) -> Placed | Unplaced:
     placement = want.pods.placement
     anywhere = want.implied or (placement is not None and placement.mode == "unconstrained")
     label = forest.levels[-1]
@@ -66,81 +91,82 @@ def _place(
     level = forest.level(label)
     if level is None:
         return Unplaced(want.pods.name, label, 0, want.asked)
-    forest.count(want.pods, taken, empty=empty)
     required = placement is not None and placement.mode == "required"
-    chosen = _chosen(forest, level, want.asked, required=required, anywhere=anywhere)
-    if isinstance(chosen, int):
-        return Unplaced(want.pods.name, label, chosen, want.asked)
-    level, domains = chosen
-    shares = _shares(domains, want.asked, anywhere=anywhere)
-    for _ in range(level, len(forest.levels) - 1):
-        lower = [below for domain, _ in shares for below in domain.below]
-        shares = _shares(_sorted(lower, anywhere=anywhere), want.asked, anywhere=anywhere)
-    shares.sort(key=lambda share: share[0].order)
-    return {domain.id: count for domain, count in shares if count}
+    with _beside(forest, want.pods, taken, empty=empty) as rooms:
+        if anywhere:
+            chosen = _anywhere(rooms, level, want.asked)
+        else:
+            chosen = _near(rooms, level, want.asked, required=required)
+        if isinstance(chosen, int):
+            return Unplaced(want.pods.name, label, chosen, want.asked)
+        return _placed(forest, rooms, chosen, want.asked, anywhere=anywhere)
 
 
-def _sorted(domains: Sequence[Domain], *, anywhere: bool) -> list[Domain]:
-    """The roomiest first; for pods that may go anywhere the fullest first, so that whole nodes stay free."""
-    sign = 1 if anywhere else -1
-    return sorted(domains, key=lambda domain: (sign * domain.count, domain.order))
+@contextmanager
+def _beside(forest: Forest, pods: PodSet, taken: _Taken, *, empty: bool) -> Iterator[Rooms]:
+    """The rooms for pods beside what other sets of the same job have taken."""
+    rooms = forest.rooms(pods, empty=empty)
+    before: dict[Domain, int] = {}
+    for id, used in taken.items():
+        leaf = forest.leaves.get(id)
+        if leaf is not None and leaf in rooms.of:
+            before[leaf] = rooms.of[leaf]
+            rooms.set(leaf, forest.pods(leaf, pods.requests, used, empty=empty))
+    yield rooms
+    for leaf, count in before.items():
+        rooms.set(leaf, count)
 
 
-def _tightest(domains: Sequence[Domain], needed: int) -> Domain:
-    """The domain that has room and the least to spare."""
-    fitting = [domain for domain in domains if domain.count >= needed]
-    return min(fitting, key=lambda domain: domain.count)
+def _placed(forest: Forest, rooms: Rooms, shares: _Shares, count: int, *, anywhere: bool) -> Placed:
+    """From shares of domains down to the lowest ones."""
+    for _ in range(shares[0][0].level, len(forest.levels) - 1):
+        below = rooms.below([domain for domain, _ in shares])
+        shares, _ = _shares(below, count, anywhere=anywhere)
+    shares.sort(key=lambda share: share[0].position)
+    return {domain.id: pods for domain, pods in shares}
 
 
-def _chosen(
-    forest: Forest, level: int, count: int, *, required: bool, anywhere: bool
-) -> tuple[int, list[Domain]] | int:
-    """The level and the domains that take all pods, or how many would fit."""
-    domains = _sorted(forest.by_level[level], anywhere=anywhere)
-    if not domains:
-        return 0
-    if anywhere:
-        for domain in domains:
-            if domain.count >= count:
-                return level, [domain]
-        return _several(level, domains, count, anywhere=True)
-    if domains[0].count >= count:
-        return level, [_tightest(domains, count)]
+def _anywhere(rooms: Rooms, level: int, count: int) -> _Shares | int:
+    """Domains of a level that take all pods, the fullest first, so that whole nodes stay free; or how many would
+    fit."""
+    ranked = rooms.at(level)
+    one = ranked.tightest(count)
+    if one is not None:
+        return [(one[1], count)]
+    if rooms.total < count:
+        return rooms.total
+    return _shares(ranked, count, anywhere=True)[0]
+
+
+def _near(rooms: Rooms, level: int, count: int, *, required: bool) -> _Shares | int:
+    """One domain of a level that takes all pods, and if it is not required, one of a higher level or the roomiest of
+    the highest; or how many would fit."""
+    ranked = rooms.at(level)
+    one = ranked.tightest(count)
+    if one is not None:
+        return [(one[1], count)]
     if required:
-        return domains[0].count
+        return ranked.most()
     if level > 0:
-        return _chosen(forest, level - 1, count, required=False, anywhere=False)
-    return _several(level, domains, count, anywhere=False)
+        return _near(rooms, level - 1, count, required=False)
+    if rooms.total < count:
+        return rooms.total
+    return _shares(ranked, count, anywhere=False)[0]
 
 
-def _several(
-    level: int, domains: list[Domain], count: int, *, anywhere: bool
-) -> tuple[int, list[Domain]] | int:
-    chosen: list[Domain] = []
+def _shares(ranked: Ranked | Together, count: int, *, anywhere: bool) -> tuple[_Shares, int]:
+    """How many pods each domain takes, and how many are left: the roomiest domains first, the last of them the
+    tightest; for pods that may go anywhere the fullest first."""
+    shares: _Shares = []
+    taken: set[int] = set()
     left = count
-    for index, first in enumerate(domains):
-        domain = first
-        if left <= 0:
-            break
-        if not anywhere and domain.count >= left:
-            domain = _tightest(domains[index:], left)
-        chosen.append(domain)
-        left -= domain.count
-    if left > 0:
-        return count - left
-    return level, chosen
-
-
-def _shares(domains: Sequence[Domain], count: int, *, anywhere: bool) -> list[tuple[Domain, int]]:
-    """How many pods each domain takes, until none is left."""
-    shares: list[tuple[Domain, int]] = []
-    left = count
-    for index, first in enumerate(domains):
-        domain = first
-        if not anywhere and domain.count >= left:
-            domain = _tightest(domains[index:], left)
-        if domain.count >= left:
-            return [*shares, (domain, left)]
-        left -= domain.count
-        shares.append((domain, domain.count))
-    return shares
+    for room, domain in ranked.fullest() if anywhere else ranked.roomiest():
+        if room < left:
+            shares.append((domain, room))
+            taken.add(domain.position)
+            left -= room
+            continue
+        last = None if anywhere else ranked.tightest(left, taken)
+        shares.append((domain if last is None else last[1], left))
+        return shares, 0
+    return shares, left

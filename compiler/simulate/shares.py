@@ -39,8 +39,8 @@ def share(account: Account) -> Share:
         return Share(0.0, account.weight, frozenset())
     borrowed: dict[str, int] = {}
     cells = set()
-    for cell, own in account.own.items():
-        beyond = account.used.get(cell, 0) - own
+    for cell, balance in account.balances.items():
+        beyond = balance.used - balance.own
         if beyond > 0:
             borrowed[cell.resource] = borrowed.get(cell.resource, 0) + beyond
             cells.add(cell)
@@ -56,7 +56,7 @@ def share(account: Account) -> Share:
 
 def _lendable(cohort: Account) -> Mapping[str, int]:
     lendable: dict[str, int] = {}
-    for cell in cohort.root().own:
+    for cell in cohort.root().balances:
         lendable[cell.resource] = lendable.get(cell.resource, 0) + cohort.most(cell)
     return lendable
 

@@ -5,15 +5,19 @@ Source: Kueue 0.19.2, pkg/cache/scheduler/snapshot.go and clusterqueue_snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
+from functools import cached_property
+from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.simulate.assignment import Assignment, Obstacle
-from compiler.simulate.domains import Forest, Usage
+from compiler.simulate.domains import Forest, Layouts, Usage
 from compiler.simulate.objects import Cell, Cohort, Flavor, Job, LocalQueue, Node, PodSet, Queue
-from compiler.simulate.placing import Placed
+from compiler.simulate.placing import Empty, Placed
 from compiler.simulate.quota import Account
+from compiler.simulate.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class World:
     """All that a simulation reads: it never changes while one runs, except by :meth:`Simulator.change`.
 
     ``fair``: fair sharing is on. ``only_covered``: resources that no group of a queue has are passed over, as Kueue's
-    ``quotaCheckStrategy: IgnoreUndeclared`` says.
+    ``quotaCheckStrategy: IgnoreUndeclared`` says. ``layouts`` are of its nodes, kept for worlds made of this one.
     """
 
     flavors: Mapping[str, Flavor]
@@ -33,6 +37,7 @@ class World:
     nodes: tuple[Node, ...]
     fair: bool = False
     only_covered: bool = False
+    layouts: Layouts = field(default_factory=Layouts, compare=False)
 
 
 class Progress:
@@ -59,27 +64,33 @@ class Progress:
 class Work:
     """A job in the simulation.
 
+    ``since`` is its age in its queue: the second in which it was created, or evicted since its pods were not ready.
     ``reserved`` is when it got its quota, in the simulation's seconds; ``obstacles`` is why it did not, as of the last
     look at it, and ``None`` if there was none.
     """
 
     def __init__(self, job: Job, order: int) -> None:
         self.job = job
+        self.key = job.key
         self.order = order
-        self.shape = job.shape
         self.queue = ""
+        self.since = job.created
         self.admission: Assignment | None = None
         self.reserved = 0
         self.preempted_by: list[str] = []
         self.evictions: dict[str, int] = {}
-        self.held = False
         self.obstacles: list[Obstacle] | None = None
         self.progress: Progress | None = None
 
     @property
-    def key(self) -> str:
-        """Namespace and name."""
-        return self.job.key
+    def rank(self) -> tuple[int, int, int]:
+        """What orders the jobs that wait in a queue: priority, then age, then who came first in the same second."""
+        return -self.job.priority, self.since, self.order
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """What jobs have in common of which one stands for all (pkg/workload/workload.go, computeSchedulingHash)."""
+        return self.job.priority, repr(self.job.pod_sets)
 
     def usage(self) -> Mapping[Cell, int]:
         """What it uses of quotas."""
@@ -101,14 +112,20 @@ class State:
             queue.name: Account(queue.name, queue.quotas, queue.weight) for queue in world.queues
         }
         self.works: dict[str, dict[str, Work]] = {queue.name: {} for queue in world.queues}
+        self._victims: dict[str, list[Work]] = {}
         self._join()
+        self.tree_of = {name: id(account.root()) for name, account in self.accounts.items()}
         shared = Usage()
         self.forests: dict[str, Forest] = {}
         for flavor in world.flavors.values():
             levels = world.topologies.get(flavor.topology or "")
             if levels:
-                self.forests[flavor.name] = Forest(flavor, levels, world.nodes, shared)
+                layout = world.layouts.of(flavor.labels, levels, world.nodes)
+                self.forests[flavor.name] = Forest(flavor, layout, shared)
         self.tas_only = {queue.name: self._only_topologies(queue) for queue in world.queues}
+        self.refusals = Refusals(world.flavors, self.forests, self.tas_only)
+        self._forests_of = {queue.name: self._topologies(queue) for queue in world.queues}
+        self.empty = Empty(self._forests_of)
 
     def _join(self) -> None:
         """The tree. A cohort that is only named exists without quotas; one in a circle has no parent."""
@@ -142,22 +159,37 @@ class State:
         found = self.world.flavors.get(flavor)
         return found is not None and found.topology is not None
 
-    def forests_of(self, queue: Queue) -> dict[str, Forest]:
-        """The topologies of a queue's flavors."""
+    def _topologies(self, queue: Queue) -> dict[str, Forest]:
         names = [flavor for group in queue.groups for flavor in group.flavors]
         return {name: self.forests[name] for name in names if name in self.forests}
+
+    def forests_of(self, queue: str) -> Mapping[str, Forest]:
+        """The topologies of a queue's flavors."""
+        return self._forests_of[queue]
 
     def add(self, work: Work) -> None:
         """Enter an admitted job."""
         self.works[work.queue][work.key] = work
-        self._count(work, 1)
+        self._victims.pop(work.queue, None)
+        self.count(work, 1)
 
     def remove(self, work: Work) -> None:
         """Take a job out, with its admission."""
         del self.works[work.queue][work.key]
-        self._count(work, -1)
+        self._victims.pop(work.queue, None)
+        self.count(work, -1)
 
-    def _count(self, work: Work, sign: int) -> None:
+    def victims(self, queue: str) -> Sequence[Work]:
+        """The admitted jobs of a queue in the order in which they are preempted: of low priority first, then what got
+        its quota last; of the same second, what came last (Kueue: a uid, which is random)."""
+        found = self._victims.get(queue)
+        if found is None:
+            found = sorted(self.works[queue].values(), key=precedence)
+            self._victims[queue] = found
+        return found
+
+    def count(self, work: Work, sign: int) -> None:
+        """Count what an admitted job has as used, or with ``-1`` as free; it stays in the lists."""
         self.count_quota(work.queue, work.usage(), sign)
         for flavor, pods, placed in work.places():
             self.forests[flavor].place(placed, pods.requests, sign)
@@ -167,19 +199,24 @@ class State:
         account = self.accounts[queue]
         for cell, amount in usage.items():
             if sign > 0:
-                account.use(cell, amount)
+                account.of(cell).use(amount)
             else:
-                account.free(cell, amount)
+                account.of(cell).free(amount)
 
     @contextmanager
     def without(self, works: Iterable[Work]) -> Iterator[None]:
         """The books as if jobs were gone; they stay candidates."""
         gone = list(works)
         for work in gone:
-            self._count(work, -1)
+            self.count(work, -1)
         yield
         for work in reversed(gone):
-            self._count(work, 1)
+            self.count(work, 1)
+
+
+def precedence(work: Work) -> tuple[int, int, int]:
+    """What orders jobs to be preempted (pkg/scheduler/preemption/common)."""
+    return work.job.priority, -work.reserved, -work.order
 
 
 def _is_below(name: str, other: str, parents: Mapping[str, str | None]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 
 from compiler.simulate.blockers import blockers
 from compiler.simulate.compiled import Cluster
-from compiler.simulate.constraints import conflict, fits_alone, queue_of
-from compiler.simulate.edits import edits
+from compiler.simulate.constraints import Constraint, conflict, queue_of
+from compiler.simulate.edits import Edit, edits
 from compiler.simulate.explain import sentence
+from compiler.simulate.neighbours import neighbourhoods
 from compiler.simulate.objects import Job
 from compiler.simulate.simulator import Simulator, run
 from compiler.simulate.state import Work, World
@@ -20,7 +21,10 @@ MOST_JOBS = 200
 _EVERY_ORDER = 40
 """Of so many jobs each is simulated as the last one."""
 _TRIED = 5_000
-"""Changes that help are looked for until so many jobs were simulated: each is tried out on the whole cluster."""
+"""Changes that help are looked for until so many jobs were simulated: each is tried out with all jobs that share
+quotas or nodes."""
+_MOST_RIVALS = 500
+"""Of a job that shares them with more, no changes are looked for."""
 
 
 def forecast(cluster: Cluster) -> Forecast:
@@ -41,6 +45,15 @@ class _Together:
         self._reverse: Simulator | None = None
         self._witnesses = Witnesses(cluster, self._simulator)
         self._alone = Simulator(cluster.world)
+        self._fitting: dict[Hashable, bool] = {}
+        self._conflicts: dict[Hashable, Sequence[Constraint]] = {}
+        self._edits_alone: dict[Hashable, Sequence[Edit]] = {}
+        self._blocking: dict[Hashable, tuple[Simulator, Sequence[Work]]] = {}
+        self._ended: dict[str, list[str]] = {}
+        for work in self._simulator.works.values():
+            for key in set(work.preempted_by):
+                self._ended.setdefault(key, []).append(self._title(work.key))
+        self._neighbours = neighbourhoods(self._simulator.state)
         self._tried = 0
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
@@ -70,7 +83,7 @@ class _Together:
         if self._tried > _TRIED:
             notes = (
                 *notes,
-                "for the last jobs no changes that help were looked for: there are too many",
+                "for some jobs no changes that help were looked for: too many share quotas or nodes",
             )
         if len(self._cluster.jobs) > _EVERY_ORDER:
             notes = (*notes, "of the orders of jobs of equal priority two were tried")
@@ -110,28 +123,33 @@ class _Together:
             sum(each.count for each in work.admission.sets),
             self._witnesses.where(work),
             conditions,
-            preempts=self._preempted(work),
+            preempts=tuple(self._ended.get(work.key, ())),
         )
 
     def _fits_alone(self, job: Job) -> bool:
         """Whether a job fits where no other one is: always the same empty cluster, since making one takes time."""
-        self._alone.submit(job)
-        self._alone.settle()
-        fits = self._alone.works[job.key].admission is not None
-        self._alone.end([job.key])
-        self._alone.settle()
-        return fits
+        kind = _kind(job)
+        if kind not in self._fitting:
+            self._alone.submit(job)
+            self._alone.settle()
+            self._fitting[kind] = self._alone.works[job.key].admission is not None
+            self._alone.end([job.key])
+            self._alone.settle()
+        return self._fitting[kind]
 
-    def _preempted(self, work: Work) -> tuple[str, ...]:
-        return tuple(
-            self._title(each.key)
-            for each in self._simulator.works.values()
-            if work.key in each.preempted_by
-        )
+    def _blockers(self, simulator: Simulator, work: Work) -> Sequence[Work]:
+        """For whom a job waits; jobs of one queue that ask for the same wait for the same."""
+        if not work.queue:
+            return ()
+        kind = id(simulator), _kind(work.job)
+        if kind not in self._blocking:
+            # With the simulation itself, so that no other one gets its identity.
+            self._blocking[kind] = simulator, blockers(simulator.state, work)
+        return self._blocking[kind][1]
 
     def _tied(self, work: Work, without: Simulator) -> Verdict:
         """A job that fits in one order of the same second, and not in the one that is given."""
-        rivals = blockers(without.state, work) if work.queue else []
+        rivals = self._blockers(without, work)
         names = [self._title(each.key) for each in rivals]
         shown = ", ".join(f"`{name}`" for name in sorted(names)) or "jobs of the same priority"
         condition = f"it comes before {shown}: same priority, same second"
@@ -144,7 +162,7 @@ class _Together:
         )
 
     def _waits(self, work: Work) -> Verdict:
-        found = blockers(self._simulator.state, work)
+        found = self._blockers(self._simulator, work)
         names = sorted(self._title(each.key) for each in found)
         if not names:
             ahead = self._ahead(work)
@@ -164,12 +182,14 @@ class _Together:
             for each in self._simulator.works.values()
             if each.queue == work.queue and each.admission is None and each is not work
         ]
-        waiting.sort(key=lambda each: (-each.job.priority, each.job.created, each.order))
-        return waiting[:1]
+        return [min(waiting, key=lambda each: each.rank)] if waiting else []
 
     def _never(self, job: Job) -> Verdict:
         world = self._cluster.world
-        found = [sentence(world, job, each) for each in conflict(world, job)]
+        kind = _kind(job)
+        if kind not in self._conflicts:
+            self._conflicts[kind] = conflict(world, job)
+        found = [sentence(world, job, each) for each in self._conflicts[kind]]
         queue = queue_of(world, job)
         return Verdict(
             self._title(job.key),
@@ -179,21 +199,46 @@ class _Together:
             edits=tuple(self._edits(job, alone=True)),
         )
 
+    def _rivals(self, job: Job) -> list[Job]:
+        """The other jobs that may be in the way of one."""
+        works = self._simulator.works
+        group = self._neighbours.get(works[job.key].queue, frozenset())
+        jobs = self._cluster.jobs
+        return [each for each in jobs if each.key != job.key and works[each.key].queue in group]
+
     def _edits(self, job: Job, *, alone: bool = False) -> list[str]:
+        title = self._title(job.key)
+        if not alone:
+            return [edit.named(title) for edit in self._edits_beside(job)]
+        kind = _kind(job)
+        if kind not in self._edits_alone:
+            self._edits_alone[kind] = self._tried_out(job, (), ())
+        return [edit.named(title) for edit in self._edits_alone[kind]]
+
+    def _edits_beside(self, job: Job) -> Sequence[Edit]:
+        """Changes that let a job in beside all that were admitted without it."""
+        others = self._rivals(job)
+        if len(others) > _MOST_RIVALS:
+            self._tried = _TRIED + 1
+            return ()
+        works = self._simulator.works
+        admitted = [each.key for each in others if works[each.key].admission is not None]
+        return self._tried_out(job, others, admitted)
+
+    def _tried_out(
+        self, job: Job, others: Sequence[Job], admitted: Sequence[str]
+    ) -> Sequence[Edit]:
         if self._tried > _TRIED:
-            return []
-        admitted = _admitted(self._simulator)
+            return ()
 
         def lets_in(world: World, changed: Job) -> bool:
-            self._tried += 1 if alone else len(self._cluster.jobs)
-            if alone:
-                return fits_alone(world, changed)
-            others = [each for each in self._cluster.jobs if each.key != job.key]
-            now = _admitted(run(world, [*others, changed]))
-            return now[job.key] and all(now[key] for key in admitted if admitted[key])
+            self._tried += 1 + len(others)
+            now = run(world, [*others, changed]).works
+            return all(now[key].admission is not None for key in (job.key, *admitted))
 
-        return edits(self._cluster.world, job, self._title(job.key), self._pools, lets_in)
+        return edits(self._cluster.world, job, self._pools, lets_in)
 
 
-def _admitted(simulator: Simulator) -> Mapping[str, bool]:
-    return {key: work.admission is not None for key, work in simulator.works.items()}
+def _kind(job: Job) -> Hashable:
+    """What jobs have in common that are treated alike."""
+    return job.namespace, job.queue, job.priority, job.created, repr(job.pod_sets)

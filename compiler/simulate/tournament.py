@@ -33,8 +33,7 @@ def in_order(state: State, entries: list[Entry]) -> Iterator[Entry]:
 
 
 def _classical(entry: Entry) -> tuple[int, int, int, int]:
-    job = entry.work.job
-    return entry.assignment.borrowing, -job.priority, job.created, entry.work.order
+    return entry.assignment.borrowing, *entry.work.rank
 
 
 _Shares = dict[tuple[str, str], Share]
@@ -68,7 +67,8 @@ def _winner(cohort: Account, left: dict[str, Entry], shares: _Shares) -> Entry |
 def _rank(entry: Entry, found: Share) -> tuple[bool, tuple[bool, float], int, int]:
     asked = {cell for cell, amount in entry.assignment.usage.items() if amount > 0}
     borrows = _any(asked, found.borrowed)
-    return borrows, found.rank, -entry.work.job.priority, entry.work.job.created
+    priority, since, _ = entry.work.rank
+    return borrows, found.rank, priority, since
 
 
 def _any(asked: set[Cell], borrowed: frozenset[Cell]) -> bool:

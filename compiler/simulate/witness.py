@@ -25,6 +25,7 @@ class Witnesses:
         }
         self._labels = {node.name: node.labels for node in cluster.world.nodes}
         self._short: dict[str, list[str]] = {}
+        self._titles: dict[str, str] = {}
         self._places = Places(self._world)
         admitted = [work for work in simulator.works.values() if work.admission is not None]
         # What has a place already is on its nodes before the others look for one.
@@ -35,13 +36,21 @@ class Witnesses:
             self._short[work.key] = [self._more(flavor, unplaced) for flavor, unplaced in short]
 
     def _more(self, flavor: str, unplaced: Unplaced) -> str:
-        hosts = self._places.hosts(flavor)
-        titles = sorted({self._pool_of[host][0] for host in hosts if host in self._pool_of})
-        names = ", ".join(f"`{title}`" for title in titles) or f"flavor `{flavor}`"
+        names = self._pools(flavor)
         short = unplaced.asked - unplaced.fit
         room = numbered(unplaced.fit, "pod")
         more = numbered(short, "more pod")
         return f"{names} has room for {more}: quota is there, nodes for {room}"
+
+    def _pools(self, flavor: str) -> str:
+        """The pools of a flavor, as people call them."""
+        found = self._titles.get(flavor)
+        if found is None:
+            hosts = self._places.hosts(flavor)
+            titles = sorted({self._pool_of[host][0] for host in hosts if host in self._pool_of})
+            found = ", ".join(f"`{title}`" for title in titles) or f"flavor `{flavor}`"
+            self._titles[flavor] = found
+        return found
 
     def conditions(self, work: Work) -> tuple[str, ...]:
         """What must hold of nodes, in sentences."""

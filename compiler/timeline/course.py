@@ -50,6 +50,8 @@ class Course:
 
     ``behind``: of one that does not run, or not to its end, the jobs that it waits for in the end. ``reason``: why it
     never runs, where that is another one. ``never_fits``: it would not be admitted even if no other job were there.
+    ``evicted``: when Kueue took its quota back, since its nodes did not come in time; ``deactivated``: when it gave it
+    up.
     """
 
     job: str
@@ -60,6 +62,8 @@ class Course:
     behind: tuple[str, ...] = ()
     reason: str = ""
     never_fits: bool = False
+    evicted: tuple[int, ...] = ()
+    deactivated: int | None = None
 
     @property
     def start(self) -> int | None:

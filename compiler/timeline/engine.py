@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 from math import ceil
 
 from compiler.core.pools.waits import START
 from compiler.model.lengths import Basis, Length
+from compiler.plan.units import Duration
 from compiler.simulate.blockers import blockers
 from compiler.simulate.compiled import Cluster
 from compiler.simulate.constraints import fits_alone
@@ -20,6 +22,7 @@ from compiler.simulate.places import Places
 from compiler.simulate.simulator import Simulator
 from compiler.simulate.state import Work
 from compiler.timeline.course import Attempt, Course, Ending, PoolUse, Share, Timeline
+from compiler.timeline.readiness import PodsReady, Waits
 from compiler.timeline.windows import Windows, Worlds
 
 MOST_EXPLAINED = 40
@@ -29,16 +32,24 @@ _NEVER = "it never fits"
 
 
 def timeline(
-    cluster: Cluster, lengths: Mapping[tuple[str, str], Length], windows: Windows
+    cluster: Cluster,
+    lengths: Mapping[tuple[str, str], Length],
+    windows: Windows,
+    ready: PodsReady | None = None,
 ) -> Timeline:
-    """The timeline of a cluster whose jobs are all submitted at its beginning."""
-    return _Engine(cluster, lengths, windows).run()
+    """The timeline of a cluster whose jobs are all submitted at its beginning. Without ``ready`` a job keeps its quota
+    until there are nodes for it."""
+    return _Engine(cluster, lengths, windows, ready).run()
 
 
 class _Running:
-    """A job that runs: since when, until when, on which nodes. ``overhead``: the seconds before its first step."""
+    """A job that runs: since when, until when, on which nodes. ``overhead``: the seconds before its first step;
+    ``number`` orders all that ever started."""
 
-    def __init__(self, start: int, end: int | None, overhead: int, after: tuple[str, ...]) -> None:
+    def __init__(
+        self, number: int, start: int, end: int | None, overhead: int, after: tuple[str, ...]
+    ) -> None:
+        self.number = number
         self.start = start
         self.end = end
         self.overhead = overhead
@@ -53,8 +64,14 @@ class _Running:
 
 class _Engine:
     def __init__(
-        self, cluster: Cluster, lengths: Mapping[tuple[str, str], Length], windows: Windows
+        self,
+        cluster: Cluster,
+        lengths: Mapping[tuple[str, str], Length],
+        windows: Windows,
+        ready: PodsReady | None,
     ) -> None:
+        self._ready = ready
+        self._waits = Waits(ready)
         self._cluster = cluster
         self._windows = windows
         self._worlds = Worlds(cluster, windows)
@@ -69,7 +86,12 @@ class _Engine:
         self._pool_of = {node.name: pool.title for pool in cluster.pools for node in pool.nodes}
         self._now = 0
         self._running: dict[str, _Running] = {}
+        # When each running job ends, with entries of jobs that have stopped before.
+        self._ends: list[tuple[int, int, str]] = []
+        self._started = 0
         self._admissions: dict[str, object] = {}
+        # Admitted, and without nodes yet.
+        self._without_nodes: set[str] = set()
         self._kept: Counter[str] = Counter()
         self._attempts: dict[str, list[Attempt]] = {key: [] for key in self._jobs}
         self._in_use: Counter[str] = Counter()
@@ -85,8 +107,10 @@ class _Engine:
         self._settle(())
         moments = self._windows.moments()
         while True:
-            ends = [each.end for each in self._running.values() if each.end is not None]
-            upcoming = [*ends, *moments[:1]]
+            upcoming = [*self._next_end(), *moments[:1]]
+            waits = self._waits.next()
+            if waits is not None and (upcoming or not self._waits.is_in_vain):
+                upcoming.append(waits)
             if not upcoming:
                 break
             self._now = min(upcoming)
@@ -94,20 +118,50 @@ class _Engine:
                 moments.pop(0)
             causes = self._end_jobs()
             causes += self._open_and_close()
+            self._end_waits()
             self._settle(causes)
         return self._result()
 
     # -- events
 
+    def _next_end(self) -> Iterator[int]:
+        """When the next job has done its work, if any has an end."""
+        while self._ends:
+            end, number, key = self._ends[0]
+            running = self._running.get(key)
+            if running is not None and running.number == number:
+                yield end
+                return
+            heappop(self._ends)
+
     def _end_jobs(self) -> list[str]:
-        """Jobs that have done their work are gone; their titles."""
-        done = [key for key, each in self._running.items() if each.end == self._now]
-        for key in done:
+        """Jobs that have done their work are gone, the one that started first at first; their titles."""
+        done = []
+        while self._now in self._next_end():
+            _, _, key = heappop(self._ends)
             self._stop(key, Ending.DONE)
+            done.append(key)
         self._simulator.end(done)
         for key in done:
-            self._admissions.pop(key, None)
+            self._forget(key)
         return [self._title(key) for key in done]
+
+    def _forget(self, key: str) -> None:
+        self._admissions.pop(key, None)
+        self._without_nodes.discard(key)
+        self._waits.end(key)
+
+    def _end_waits(self) -> None:
+        """Jobs have waited too long for nodes and are evicted, and others come back after that."""
+        for key in self._waits.due(self._now):
+            if key not in self._without_nodes:
+                self._simulator.come_back(key, self._waits.evicted[key][-1])
+                continue
+            self._forget(key)
+            if self._waits.evict(key, self._now):
+                self._simulator.evict(key)
+            else:
+                self._simulator.end([key])
 
     def _open_and_close(self) -> list[str]:
         """Pools open, and others close with what runs on them; the pools that opened."""
@@ -124,14 +178,14 @@ class _Engine:
         ]
         for key, pool in dict(cut).items():
             self._stop(key, Ending.CLOSED, pool)
-        waiting = [key for key in self._admissions if key not in self._running]
+        waiting = [key for key in self._admissions if key in self._without_nodes]
         again = list(dict.fromkeys([*(key for key, _ in cut), *waiting]))
         self._closed = closed
         world = self._worlds.at(closed)
         self._simulator.change(world)
         self._simulator.end(again)
         for key in again:
-            self._admissions.pop(key, None)
+            self._forget(key)
             self._simulator.submit(self._jobs[key])
         self._places = self._places.moved(world)
         return opened
@@ -140,20 +194,27 @@ class _Engine:
         """Kueue decides; who lost its quota stops, and who got some runs where nodes have room."""
         self._simulator.settle()
         works = self._simulator.works
-        for key, admission in list(self._admissions.items()):
-            if works[key].admission is admission:
+        moved = self._simulator.moved
+        for key in [key for key in self._admissions if key in moved]:
+            if works[key].admission is self._admissions[key]:
                 continue
-            del self._admissions[key]
+            self._forget(key)
             if key in self._running:
                 by = works[key].preempted_by
                 self._stop(key, Ending.PREEMPTED, self._title(by[-1]) if by else "")
-        admitted = [work for work in works.values() if work.admission is not None]
-        for work in admitted:
-            self._admissions.setdefault(work.key, work.admission)
-        waiting = [work for work in admitted if work.key not in self._running]
+        for key in [key for key in works if key in moved]:
+            admission = works[key].admission
+            if admission is not None and key not in self._admissions:
+                self._admissions[key] = admission
+                self._without_nodes.add(key)
+                self._waits.begin(key, self._now)
+        moved.clear()
+        waiting = [works[key] for key in self._without_nodes]
         waiting.sort(key=lambda work: (work.reserved, -work.job.priority, work.order))
         for work in waiting:
             if self._place(work):
+                self._without_nodes.discard(work.key)
+                self._waits.end(work.key)
                 self._start(work, tuple(causes))
         self._record()
 
@@ -175,10 +236,14 @@ class _Engine:
         end = None
         if length.seconds is not None:
             end = self._now + overhead + max(length.seconds - self._kept[work.key], 0)
-        running = _Running(self._now, end, overhead, after)
+        self._started += 1
+        running = _Running(self._started, self._now, end, overhead, after)
+        if end is not None:
+            heappush(self._ends, (end, self._started, work.key))
         running.hosts = [id[-1] for place in self._places.of(work.key) for id in place.placed if id]
         running.shares = self._shares(running.hosts)
         self._running[work.key] = running
+        self._waits.started()
         self._use(running.hosts, 1)
 
     def _stop(self, key: str, ending: Ending, by: str = "") -> None:
@@ -249,7 +314,7 @@ class _Engine:
             tuple(self._pools()),
             max(ends, default=0),
             self._cluster.left_out,
-            (*self._cluster.notes, *self._windows.notes),
+            (*self._cluster.notes, *self._windows.notes, *self._given_up_before()),
             self._simulator.settled,
         )
 
@@ -260,7 +325,9 @@ class _Engine:
             reason = ""
             never_fits = False
             work = self._simulator.works.get(job.key)
-            if work is not None and job.key not in self._running:
+            if job.key in self._waits.deactivated:
+                reason = "its quota was there, and not enough nodes were"
+            elif work is not None and job.key not in self._running:
                 unfinished += 1
                 if unfinished <= MOST_EXPLAINED:
                     behind, reason = self._why(job, work)
@@ -274,6 +341,8 @@ class _Engine:
                 behind,
                 reason,
                 never_fits,
+                tuple(self._waits.evicted.get(job.key, ())),
+                self._waits.deactivated.get(job.key),
             )
 
     def _why(self, job: Job, work: Work) -> tuple[tuple[str, ...], str]:
@@ -289,6 +358,19 @@ class _Engine:
         if self._closed and not fits_alone(self._simulator.world, job):
             return (), "its Capacity Block has ended"
         return (), "other jobs of its queue come first"
+
+    def _given_up_before(self) -> Iterator[str]:
+        """Of jobs that wait for a pool to open, whether Kueue gives them up before."""
+        patience = self._ready.patience() if self._ready is not None else None
+        if patience is None:
+            return
+        for window in self._windows.of.values():
+            if window.opens > patience and self._worlds.is_offered_without_nodes(window.pool):
+                yield (
+                    f"in a cluster the quota of `{window.pool}` is there before its block begins: Kueue deactivates a"
+                    f" job that was admitted to it more than {Duration(patience)} before, since its pods do not become"
+                    " ready (`kueue.waitForPodsReady`)"
+                )
 
     def _pools(self) -> Iterator[PoolUse]:
         by_title: dict[str, int] = {}

@@ -7,6 +7,7 @@ from compiler.model.reading import Reading
 from compiler.simulate.compiled import cluster
 from compiler.timeline.course import Course, Timeline
 from compiler.timeline.engine import timeline
+from compiler.timeline.readiness import pods_ready
 from compiler.timeline.windows import windows
 
 MOST_JOBS = 100
@@ -17,7 +18,8 @@ def outlook(reading: Reading) -> Timeline | None:
     """The timeline from the start of the first block on; ``None`` where there are too many jobs."""
     if len(reading.works) > MOST_JOBS:
         return None
-    return timeline(cluster("", reading), lengths(reading), windows(reading.plan))
+    plan = reading.plan
+    return timeline(cluster("", reading), lengths(reading), windows(plan), pods_ready(plan))
 
 
 def courses(reading: Reading) -> dict[str, Course]:

@@ -16,6 +16,7 @@ _MARGIN = "  "
 _BAR = 40
 _RUNS, _WAITS, _GONE = "#", ".", " "
 _DAY = 24 * 3600
+_TIMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +118,23 @@ def details(course: Course) -> Iterator[str]:
         if number or attempt.after:
             yield _started(attempt, again=bool(number))
         yield from _stopped(attempt, course)
+    yield from _evicted(course)
     if course.behind:
         yield f"waits for {', '.join(f'`{name}`' for name in course.behind)}, which nothing ends"
     elif course.reason:
         yield f"does not {'go on' if course.attempts else 'run'}: {course.reason}"
+
+
+def _evicted(course: Course) -> Iterator[str]:
+    """When Kueue took the quota of a job back, since its nodes did not come."""
+    if course.evicted:
+        times = ", ".join(map(span, course.evicted[:_TIMES]))
+        more = len(course.evicted) - _TIMES
+        rest = f" and {numbered(more, 'more time')}" if more > 0 else ""
+        yield f"put back into its queue at {times}{rest}: its pods were not ready in time"
+    if course.deactivated is not None:
+        again = numbered(len(course.evicted), "time")
+        yield f"deactivated at {span(course.deactivated)}, after it was put back {again}"
 
 
 def _nodes_and_length(course: Course) -> str:
@@ -219,6 +233,8 @@ def _job(course: Course) -> dict[str, Any]:
         "attempts": [_attempt(each) for each in course.attempts],
         "waitsFor": list(course.behind),
         "reason": course.reason,
+        "evictedNotReady": list(course.evicted),
+        "deactivated": course.deactivated,
     }
 
 

@@ -84,6 +84,14 @@ class Worlds:
             window.pool for window in self._windows.of.values() if not window.is_open(moment)
         )
 
+    def is_offered_without_nodes(self, pool: str) -> bool:
+        """Whether Kueue admits jobs to a pool by quota alone: with a topology it counts the nodes that are there."""
+        flavors = self._cluster.world.flavors
+        return any(
+            pool in pools and flavors[name].topology is None
+            for name, pools in self._pools_of.items()
+        )
+
     def at(self, closed: Collection[str]) -> World:
         """The world while some pools are closed."""
         world = self._cluster.world

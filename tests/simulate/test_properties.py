@@ -6,13 +6,13 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compiler.simulate.constraints import fits_alone
-from compiler.simulate.objects import Cell, Job
+from compiler.simulate.objects import Cell, Job, Queue
 from compiler.simulate.state import World
-from simulate.worlds import GPU, job, made, queue, settled
+from simulate.worlds import GPU, admitted, job, made, queue, settled
 
 CELL = Cell("main", GPU)
 pytestmark = pytest.mark.slow
@@ -95,27 +95,40 @@ def test_the_order_of_what_is_submitted_at_once_does_not_matter(data: st.DataObj
     }
 
 
+@given(st.data())
+def test_queues_without_a_cohort_do_not_depend_on_each_other(data: st.DataObject) -> None:
+    """Jobs of one second in queues that share nothing: who of them came first decides nothing."""
+    names = "abc"
+    world = made(*(queue(name, 8 * data.draw(st.integers(0, 4))) for name in names))
+    jobs = [
+        job(f"{name}{index}", name, data.draw(st.integers(1, 3)), created=index)
+        for name in names
+        for index in range(data.draw(st.integers(0, 4)))
+    ]
+    shuffled = list(jobs)
+    random.Random(data.draw(st.integers())).shuffle(shuffled)
+    one, other = settled(world, *jobs), settled(world, *shuffled)
+    assert {key: _became(work) for key, work in one.works.items()} == {
+        key: _became(work) for key, work in other.works.items()
+    }
+
+
 def _became(work: object) -> object:
     admission = work.admission
     return admission and (admission.usage, list(admission.places()))
 
 
+def _raised(queue: Queue) -> Queue:
+    quotas = {
+        cell: limits._replace(nominal=limits.nominal + 8) for cell, limits in queue.quotas.items()
+    }
+    return replace(queue, quotas=quotas)
+
+
 @given(st.data())
 def test_more_quota_or_nodes_exclude_no_job(data: st.DataObject) -> None:
     world = data.draw(worlds())
-    more = replace(
-        world,
-        queues=tuple(
-            replace(
-                each,
-                quotas={
-                    cell: limits._replace(nominal=limits.nominal + 8)
-                    for cell, limits in each.quotas.items()
-                },
-            )
-            for each in world.queues
-        ),
-    )
+    more = replace(world, queues=tuple(map(_raised, world.queues)))
     if world.nodes:
         first = world.nodes[0]
         labels = {**first.labels, "kubernetes.io/hostname": "one-more"}
@@ -123,6 +136,39 @@ def test_more_quota_or_nodes_exclude_no_job(data: st.DataObject) -> None:
     for each in data.draw(jobs_of(world)):
         if fits_alone(world, each):
             assert fits_alone(more, each)
+
+
+@given(st.data())
+def test_more_quota_excludes_nobody_where_all_wait_in_turn(data: st.DataObject) -> None:
+    """Without preemption, and in strict queues without a cohort. In others a job that passes a larger one by waits once
+    there is quota for that one."""
+    names = "ab"
+    quotas = {name: data.draw(st.integers(0, 6)) for name in names}
+    more = {name: quotas[name] + data.draw(st.integers(0, 3)) for name in names}
+    jobs = [
+        job(f"j{index}", data.draw(st.sampled_from(names)), data.draw(st.integers(1, 4)), created=index)
+        for index in range(data.draw(st.integers(0, 8)))
+    ]  # fmt: skip
+    few, many = (
+        settled(
+            made(*(queue(name, 8 * each[name], queueingStrategy="StrictFIFO") for name in names)),
+            *jobs,
+        )
+        for each in (quotas, more)
+    )
+    assert admitted(few).keys() <= admitted(many).keys()
+
+
+@given(st.data())
+def test_where_all_fit_all_fit_with_more_quota(data: st.DataObject) -> None:
+    """Whatever the cohorts are, and in which order jobs come."""
+    world = data.draw(worlds())
+    world = replace(world, flavors={"main": replace(world.flavors["main"], topology=None)})
+    jobs = data.draw(jobs_of(world))
+    assume(len(admitted(settled(world, *jobs))) == len(jobs))
+    raised = data.draw(st.sampled_from(world.queues)).name
+    queues = tuple(_raised(each) if each.name == raised else each for each in world.queues)
+    assert len(admitted(settled(replace(world, queues=queues), *jobs))) == len(jobs)
 
 
 @given(st.data())

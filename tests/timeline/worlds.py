@@ -15,6 +15,7 @@ from compiler.simulate.pools import PoolNodes
 from compiler.simulate.state import World
 from compiler.timeline.course import Course, Timeline
 from compiler.timeline.engine import timeline
+from compiler.timeline.readiness import PodsReady
 from compiler.timeline.windows import Window, Windows
 
 HOUR = 3600
@@ -52,7 +53,11 @@ def saved(every: int) -> CheckpointSchedule:
 
 
 def run(
-    world: World, *jobs: tuple[Job, Length], opens: float = 0, closes: float | None = None
+    world: World,
+    *jobs: tuple[Job, Length],
+    opens: float = 0,
+    closes: float | None = None,
+    ready: PodsReady | None = None,
 ) -> Timeline:
     """The timeline of jobs with their lengths; the pool exists from and until so many hours."""
     windows = Windows({}, None)
@@ -60,7 +65,7 @@ def run(
         end = None if closes is None else int(closes * HOUR)
         windows = Windows({"gpu": Window("gpu", int(opens * HOUR), end)}, 0)
     lengths = {(job.namespace, job.name): length for job, length in jobs}
-    return timeline(cluster_of(world, tuple(job for job, _ in jobs)), lengths, windows)
+    return timeline(cluster_of(world, tuple(job for job, _ in jobs)), lengths, windows, ready)
 
 
 def course(of: Timeline, name: str) -> Course:
