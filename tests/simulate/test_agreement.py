@@ -13,6 +13,7 @@ OTHER_WORDS = {
     216: "j4: taken by another job of the cycle, or later, that the quota is used: the earlier words stayed",
     1021: "j1: no place in the topology, or once it was looked at again, that the quota is used",
     1047: "j4: the same",
+    1117: "j2: the same",
 }
 
 
