@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 
 from compiler.core.pods.plan import BESIDE_NODES, Pod
@@ -12,7 +13,7 @@ from compiler.model.work import Work as PlannedWork
 from compiler.plan import Quantity
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.simulate.objects import Job, Placement, PodSet
-from compiler.simulate.pools import Assumed, PoolNodes, pool_nodes
+from compiler.simulate.pools import Assumed, PoolNodes, empty_flavors, pool_nodes
 from compiler.simulate.reading import world as read
 from compiler.simulate.state import World
 
@@ -81,7 +82,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     )
     return Cluster(
         name,
-        world,
+        replace(world, empty=empty_flavors(pools)),
         tuple(jobs),
         titles,
         tuple(left_out),

@@ -27,6 +27,7 @@ class Places:
     """Which nodes of a world are in use, and by whom."""
 
     def __init__(self, world: World) -> None:
+        self._empty = world.empty
         self._of: dict[str, list[Place]] = {}
         self._forests: dict[str, Forest] = {}
         shared = Usage()
@@ -62,8 +63,11 @@ class Places:
         for each in work.admission.sets:
             if each.placed is not None or not each.choices:
                 continue
-            flavor = self._with_nodes({choice.flavor for choice in each.choices.values()})
+            flavors = {choice.flavor for choice in each.choices.values()}
+            flavor = self._with_nodes(flavors)
             if flavor is None:
+                nowhere = Unplaced(each.pods.name, HOSTNAME, 0, each.count)
+                short += [(empty, nowhere) for empty in sorted(flavors & self._empty)]
                 continue
             want = Wanted(each.pods, each.count, flavor, implied=True)
             placed, unplaced = place_all(self._forests, [want])

@@ -20,12 +20,14 @@ _MIB = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class PoolNodes:
-    """A pool with the nodes that it may have. ``bounded``: its limit is known, so there are no more of them."""
+    """A pool with the nodes that it may have. ``bounded``: its limit is known, so there are no more of them.
+    ``flavors``: those that select it."""
 
     title: str
     zone: str
     nodes: tuple[Node, ...]
     bounded: bool
+    flavors: tuple[str, ...] = ()
 
 
 class Assumed:
@@ -63,8 +65,15 @@ def pool_nodes(
             left[pool.title] -= count
         nodes = tuple(_nodes(pool, instance, count, world, of_pool, assumed))
         zone = (pool.zones or ("",))[0]
-        found.append(PoolNodes(pool.title, zone, nodes, most is not None))
+        names = tuple(flavor.name for flavor in of_pool)
+        found.append(PoolNodes(pool.title, zone, nodes, most is not None, names))
     return found
+
+
+def empty_flavors(pools: Sequence[PoolNodes]) -> frozenset[str]:
+    """The flavors of which all pools have no nodes."""
+    with_nodes = {flavor for pool in pools if pool.nodes for flavor in pool.flavors}
+    return frozenset(flavor for pool in pools for flavor in pool.flavors) - with_nodes
 
 
 def _nodes(

@@ -25,7 +25,8 @@ class World:
     """All that a simulation reads: it never changes while one runs, except by :meth:`Simulator.change`.
 
     ``fair``: fair sharing is on. ``only_covered``: resources that no group of a queue has are passed over, as Kueue's
-    ``quotaCheckStrategy: IgnoreUndeclared`` says. ``layouts`` are of its nodes, kept for worlds made of this one.
+    ``quotaCheckStrategy: IgnoreUndeclared`` says. ``empty``: the flavors whose pools have no nodes. ``layouts`` are of
+    its nodes, kept for worlds made of this one.
     """
 
     flavors: Mapping[str, Flavor]
@@ -37,6 +38,7 @@ class World:
     nodes: tuple[Node, ...]
     fair: bool = False
     only_covered: bool = False
+    empty: frozenset[str] = frozenset()
     layouts: Layouts = field(default_factory=Layouts, compare=False)
 
 

@@ -44,6 +44,7 @@ class _Together:
         self._settled = self._simulator.settled
         self._reverse: Simulator | None = None
         self._witnesses = Witnesses(cluster, self._simulator)
+        self._reversed_witnesses: Witnesses | None = None
         self._alone = Simulator(cluster.world)
         self._fitting: dict[Hashable, bool] = {}
         self._conflicts: dict[Hashable, Sequence[Constraint]] = {}
@@ -107,10 +108,10 @@ class _Together:
         if not self._fits_alone(job):
             return self._never(job)
         if work.admission is not None:
-            return self._tied(last.works[job.key], last)
+            return self._tied(job, admitting=self._simulator, refusing=last)
         first = self._where(job, last=False)
         if first.works[job.key].admission is not None:
-            return self._tied(work, self._simulator)
+            return self._tied(job, admitting=first, refusing=self._simulator)
         return self._waits(work)
 
     def _admitted(self, work: Work) -> Verdict:
@@ -147,19 +148,31 @@ class _Together:
             self._blocking[kind] = simulator, blockers(simulator.state, work)
         return self._blocking[kind][1]
 
-    def _tied(self, work: Work, without: Simulator) -> Verdict:
-        """A job that fits in one order of the same second, and not in the one that is given."""
-        rivals = self._blockers(without, work)
+    def _tied(self, job: Job, *, admitting: Simulator, refusing: Simulator) -> Verdict:
+        """A job that fits in one order of the same second, and not in another one."""
+        work = refusing.works[job.key]
+        rivals = self._blockers(refusing, work)
         names = [self._title(each.key) for each in rivals]
         shown = ", ".join(f"`{name}`" for name in sorted(names)) or "jobs of the same priority"
         condition = f"it comes before {shown}: same priority, same second"
+        of_nodes = self._witnesses_of(admitting).conditions(admitting.works[job.key])
         return Verdict(
             self._title(work.key),
             work.queue,
             Kind.ONLY_IF,
-            conditions=(condition,),
-            edits=tuple(self._edits(work.job)),
+            conditions=(condition, *of_nodes),
+            edits=tuple(self._edits(job)),
         )
+
+    def _witnesses_of(self, simulator: Simulator) -> Witnesses:
+        """Where the jobs that a simulation admitted would run. Of many jobs two are asked about, again and again."""
+        if simulator is self._simulator:
+            return self._witnesses
+        if simulator is not self._reverse:
+            return Witnesses(self._cluster, simulator)
+        if self._reversed_witnesses is None:
+            self._reversed_witnesses = Witnesses(self._cluster, simulator)
+        return self._reversed_witnesses
 
     def _waits(self, work: Work) -> Verdict:
         found = self._blockers(self._simulator, work)

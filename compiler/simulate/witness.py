@@ -47,8 +47,10 @@ class Witnesses:
         found = self._titles.get(flavor)
         if found is None:
             hosts = self._places.hosts(flavor)
-            titles = sorted({self._pool_of[host][0] for host in hosts if host in self._pool_of})
-            found = ", ".join(f"`{title}`" for title in titles) or f"flavor `{flavor}`"
+            titles = {self._pool_of[host][0] for host in hosts if host in self._pool_of}
+            if not hosts:
+                titles = {pool.title for pool in self._cluster.pools if flavor in pool.flavors}
+            found = ", ".join(f"`{title}`" for title in sorted(titles)) or f"flavor `{flavor}`"
             self._titles[flavor] = found
         return found
 

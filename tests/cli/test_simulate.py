@@ -43,6 +43,23 @@ def test_a_job_that_never_fits_fails_the_run(trainyard: Command) -> None:
     assert "helps: 5 more nodes in pool `h200`, or `nodes: 9` for `timor`" in done.out
 
 
+@pytest.mark.parametrize("nodes", [0, 1])
+def test_quota_without_nodes_is_a_condition(trainyard: Command, tmp_path: Path, nodes: int) -> None:
+    """Kueue counts quota alone, and pods of a pool without nodes wait."""
+    done = trainyard("simulate", "lab.yaml", "--nodes", f"gpu={nodes}", cwd=_written(tmp_path))
+    short = f"`gpu` has room for {4 - nodes} more pods: quota is there, nodes for {nodes} pod"
+    assert f"train  FITS ONLY IF {short}" in done.out
+
+
+def test_jobs_that_fit_in_one_order_need_nodes_too(trainyard: Command, tmp_path: Path) -> None:
+    image, command = "registry.test/train:1.0", ["python", "train.py"]
+    jobs = [{"name": n, "nodes": 3, "image": image, "command": command} for n in ("a", "b")]
+    folder = _written(tmp_path, jobs=jobs)
+    done = trainyard("simulate", "lab.yaml", "--nodes", "gpu=2", cwd=folder)
+    condition = "comes before `b`: same priority, same second; `gpu` has room for 1 more pod"
+    assert condition in done.out
+
+
 def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("simulate", "lab.yaml", "--format", "json", cwd=_written(tmp_path))
     (lab,) = json.loads(done.out)["clusters"]
