@@ -331,6 +331,4 @@ def test_against_another_branch(repository: Path, trainyard: Command) -> None:
     report = trainyard(
         "report", "specs/jakarta", "--against", ".base/generated", cwd=repository
     ).out
-    assert "1 changed, 1 removed against what is committed" in re.sub(
-        r"\d+ changed", "1 changed", report
-    )
+    assert re.search(r"\d+ changed, \d+ removed against what is committed", report)

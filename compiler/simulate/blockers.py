@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from compiler.simulate.assigning import Assigner
 from compiler.simulate.assignment import Mode
@@ -39,16 +39,20 @@ def blockers(state: State, work: Work) -> list[Work]:
 
 def _without_which_it_fits(state: State, work: Work) -> list[Work]:
     """Enough jobs, which are gone from the books; none if the job does not fit without any."""
-    admitted = _related(state, work)
-    gone = 0
-    while not _fits(state, work):
-        if gone == len(admitted):
-            _count(state, admitted, 1)
-            return []
-        more = admitted[gone : 2 * gone + 1]
-        _count(state, more, -1)
-        gone += len(more)
-    return admitted[:gone]
+    gone: list[Work] = []
+    for admitted in _related(state, work):
+        taken = 0
+        while not _fits(state, work):
+            more = admitted[taken : 2 * taken + 1]
+            if not more:
+                break
+            _count(state, more, -1)
+            taken += len(more)
+            gone += more
+    if not _fits(state, work):
+        _count(state, gone, 1)
+        return []
+    return gone
 
 
 def _count(state: State, works: Sequence[Work], sign: int) -> None:
@@ -56,20 +60,17 @@ def _count(state: State, works: Sequence[Work], sign: int) -> None:
         state.count(work, sign)
 
 
-def _related(state: State, work: Work) -> list[Work]:
+def _related(state: State, work: Work) -> Iterator[list[Work]]:
     """The admitted jobs that share quotas with the queue, then those that share nodes; of each the least important
     first."""
-    forests = state.forests_of(work.queue)
-    hosts = [forest.leaves for forest in forests.values()]
     tree = state.tree_of[work.queue]
-    of_tree: list[Work] = []
-    of_nodes: list[Work] = []
-    for queue, works in state.works.items():
-        if state.tree_of[queue] == tree:
-            of_tree += works.values()
-        else:
-            of_nodes += [each for each in works.values() if _is_on(each, hosts)]
-    return [*sorted(of_tree, key=precedence), *sorted(of_nodes, key=precedence)]
+    queues = [queue for queue in state.works if state.tree_of[queue] == tree]
+    yield sorted((each for queue in queues for each in state.works[queue].values()), key=precedence)
+    hosts = [forest.leaves for forest in state.forests_of(work.queue).values()]
+    if hosts:
+        others = [queue for queue in state.works if state.tree_of[queue] != tree]
+        works = (each for queue in others for each in state.works[queue].values())
+        yield sorted((each for each in works if _is_on(each, hosts)), key=precedence)
 
 
 def _is_on(work: Work, hosts: Sequence[Container[tuple[str, ...]]]) -> bool:

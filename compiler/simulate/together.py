@@ -55,6 +55,7 @@ class _Together:
             for key in set(work.preempted_by):
                 self._ended.setdefault(key, []).append(self._title(work.key))
         self._neighbours = neighbourhoods(self._simulator.state)
+        self._together: dict[frozenset[str], Sequence[Job]] = {}
         self._tried = 0
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
@@ -212,12 +213,14 @@ class _Together:
             edits=tuple(self._edits(job, alone=True)),
         )
 
-    def _rivals(self, job: Job) -> list[Job]:
-        """The other jobs that may be in the way of one."""
+    def _in_the_way(self, job: Job) -> Sequence[Job]:
+        """The jobs of a neighbourhood, in their order, the job itself among them."""
         works = self._simulator.works
         group = self._neighbours.get(works[job.key].queue, frozenset())
-        jobs = self._cluster.jobs
-        return [each for each in jobs if each.key != job.key and works[each.key].queue in group]
+        if group not in self._together:
+            jobs = self._cluster.jobs
+            self._together[group] = [each for each in jobs if works[each.key].queue in group]
+        return self._together[group]
 
     def _edits(self, job: Job, *, alone: bool = False) -> list[str]:
         title = self._title(job.key)
@@ -230,10 +233,12 @@ class _Together:
 
     def _edits_beside(self, job: Job) -> Sequence[Edit]:
         """Changes that let a job in beside all that were admitted without it."""
-        others = self._rivals(job)
-        if len(others) > _MOST_RIVALS:
+        together = self._in_the_way(job)
+        if len(together) > _MOST_RIVALS + 1:
             self._tried = _TRIED + 1
+        if self._tried > _TRIED:
             return ()
+        others = [each for each in together if each.key != job.key]
         works = self._simulator.works
         admitted = [each.key for each in others if works[each.key].admission is not None]
         return self._tried_out(job, others, admitted)

@@ -174,7 +174,7 @@ def _shares(
 
 def waited_for(state: State, work: Work) -> list[Work]:
     """For whom a job waits: one admitted job after the other is taken away until it fits, and then back."""
-    admitted = blockers._related(state, work)
+    admitted = [each for related in blockers._related(state, work) for each in related]
     gone: list[Work] = []
     while not _fits_without(state, work, gone):
         if len(gone) == len(admitted):
