@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.core.cloud.plan import ClusterFolder
@@ -71,8 +71,10 @@ def check(
         diagnostics += load_catalog(options.catalog).faults
         if any(fact.severity is Severity.ERROR for fact in diagnostics):
             return Outcome([], diagnostics)
-        policies, faults = load_policies(options.policies, today=options.today)
-    diagnostics += faults
+        policies = Policies(())
+        if options.judged:
+            policies, faults = load_policies(options.policies, today=options.today)
+            diagnostics += faults
     work = _Work(sources, policies, options, lowered or _ignore, current)
     if lowered is None and shared.whole:
         work.repeat(shared.digest())
@@ -221,7 +223,7 @@ def _passes(
 ) -> list[Diagnostic]:
     run = Run(done, options, policies, load_catalog(options.catalog), lowered)
     faults: list[Diagnostic] = []
-    for step in PASSES:
+    for step in PASSES if options.judged else COMPILING:
         faults += step(run)
         if run.ended:
             break
@@ -364,7 +366,8 @@ def judge_waiting(run: Run) -> list[Diagnostic]:
     return [finding for finding in found if finding not in run.findings]
 
 
-PASSES: tuple[Callable[[Run], list[Diagnostic]], ...] = (
+Pass: TypeAlias = Callable[[Run], list[Diagnostic]]
+COMPILING: tuple[Pass, ...] = (
     read_texts,
     load_spec,
     resolve_spec,
@@ -372,10 +375,10 @@ PASSES: tuple[Callable[[Run], list[Diagnostic]], ...] = (
     patch_objects,
     hold_runs,
     hand_over,
-    judge_artifacts,
-    judge_waiting,
 )
-"""From a document to a judged compilation. Each pass takes the run, and returns the faults that it finds."""
+"""From a document to what would be written. Each pass takes the run, and returns the faults that it finds."""
+PASSES: tuple[Pass, ...] = (*COMPILING, judge_artifacts, judge_waiting)
+"""From a document to a judged compilation."""
 
 
 def _named(node: PlanNode) -> tuple[Identity, str]:

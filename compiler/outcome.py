@@ -29,8 +29,8 @@ class Options:
     ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
     given. ``replace``: but for those of these names or patterns, whose last run was never pushed. ``folder``: the
     output's path in the repository, which Flux reads. ``explained``: the spec and its derived values are kept, of
-    which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000. ``cache``: what earlier runs said, if
-    it may be used.
+    which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000. ``judged``: formats and rules judge
+    what would be written. ``cache``: what earlier runs said, if it may be used.
     """
 
     policies: Path | None = None
@@ -42,6 +42,7 @@ class Options:
     against: Path | None = None
     folder: str = "generated"
     explained: bool = True
+    judged: bool = True
     cache: Cache | None = None
 
     @property

@@ -69,6 +69,11 @@ def rules_and_facts(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the adopter's policies, which are code (default: `policies/` of the working directory)",
     )
+    facts(parser)
+
+
+def facts(parser: argparse.ArgumentParser) -> None:
+    """The catalog, for what judges nothing."""
     parser.add_argument(
         "--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`"
     )

@@ -47,15 +47,13 @@ def _require_working_directory() -> None:
         ) from None
 
 
-def run_options(options: argparse.Namespace, *, explained: bool = False) -> Options:
+def run_options(
+    options: argparse.Namespace, *, explained: bool = False, judged: bool = True
+) -> Options:
     from compiler.outcome import Options
 
-    folder = options.policies
-    if folder is not None and not inputs.is_folder(folder):
-        raise UsageError(f"`{folder}` is not a folder with policies")
-    options.policies = folder or own_policies()
-    if options.policies is None:
-        _say_what_is_not_applied(options)
+    if judged:
+        _find_policies(options)
     against = getattr(options, "against", None)
     if against is not None and not inputs.is_folder(against):
         raise UsageError(
@@ -64,7 +62,7 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
         )
     output = getattr(options, "output", Path("generated"))
     return Options(
-        policies=options.policies,
+        policies=options.policies if judged else None,
         catalog=options.catalog,
         today=date.today(),
         output=output,
@@ -73,8 +71,19 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
         replace=_replaced(options, output),
         against=against,
         explained=explained,
+        judged=judged,
         cache=repeat.current.cache if repeat.current is not None else None,
     )
+
+
+def _find_policies(options: argparse.Namespace) -> None:
+    """The policies that apply: those that are named, or those of the folder in which the command is run."""
+    folder = options.policies
+    if folder is not None and not inputs.is_folder(folder):
+        raise UsageError(f"`{folder}` is not a folder with policies")
+    options.policies = folder or own_policies()
+    if options.policies is None:
+        _say_what_is_not_applied(options)
 
 
 def _or_a_platform(options: argparse.Namespace) -> str:

@@ -18,7 +18,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     arguments.specs(parser)
     parser.add_argument("--job", metavar="NAME", help="this job alone")
     arguments.tabled(parser)
-    arguments.rules_and_facts(parser)
+    arguments.facts(parser)
 
 
 @command
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     from compiler.driver import check
 
     require_text_or_json(options)
-    settings = run_options(options, explained=True)
+    settings = run_options(options, explained=True, judged=False)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]
     complain(errors)

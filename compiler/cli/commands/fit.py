@@ -23,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="the formula of a part, by its number or name, with its numbers and source",
     )
     arguments.tabled(parser)
-    arguments.rules_and_facts(parser)
+    arguments.facts(parser)
 
 
 @command
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from compiler.driver import check
 
     require_text_or_json(options)
-    settings = run_options(options, explained=True)
+    settings = run_options(options, explained=True, judged=False)
     done = check(options.paths, settings, current=lambda _: None)
     found = fits(done, settings, options.job)
     # What else is wrong with a spec is for `check`, unless nothing can be computed for it.

@@ -39,7 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="with --timeline: when it begins, like 2026-12-01T11:30:00Z (default: the first Capacity Block)",
     )
     arguments.tabled(parser)
-    arguments.rules_and_facts(parser)
+    arguments.facts(parser)
 
 
 @command
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     require_text_or_json(options)
     if options.start is not None and not options.timeline:
         raise UsageError("`--start` is for `--timeline`: write both")
-    settings = run_options(options, explained=options.timeline)
+    settings = run_options(options, explained=options.timeline, judged=False)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]
     complain(errors)
