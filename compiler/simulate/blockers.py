@@ -42,17 +42,17 @@ def _without_which_it_fits(state: State, work: Work) -> list[Work]:
     gone: list[Work] = []
     for admitted in _related(state, work):
         taken = 0
-        while not _fits(state, work):
+        while taken < len(admitted):
+            if _fits(state, work):
+                return gone
             more = admitted[taken : 2 * taken + 1]
-            if not more:
-                break
             _count(state, more, -1)
             taken += len(more)
             gone += more
-    if not _fits(state, work):
-        _count(state, gone, 1)
-        return []
-    return gone
+    if _fits(state, work):
+        return gone
+    _count(state, gone, 1)
+    return []
 
 
 def _count(state: State, works: Sequence[Work], sign: int) -> None:
