@@ -20,7 +20,7 @@ MOST_JOBS = 200
 """Of more jobs, of which many wait, a forecast takes longer than the rest of a report (docs/simulate.md)."""
 _EVERY_ORDER = 40
 """Of so many jobs each is simulated as the last one."""
-_TRIED = 5_000
+_TRIED = 3_000
 """Changes that help are looked for until so many jobs were simulated: each is tried out with all jobs that share
 quotas or nodes."""
 _MOST_RIVALS = 500
