@@ -145,6 +145,11 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
             "< 1",
         ),
         (
+            "`check` of the starter / `import cdk8s`",
+            *pair(runs, lambda: trainyard("check", STARTER), lambda: imports),
+            "< 1",
+        ),
+        (
             "unchanged `compile` of S5 / `check` of S5",
             *pair(
                 runs, lambda: trainyard("compile", S5, "-o", out), lambda: trainyard("check", S5)
