@@ -14,11 +14,15 @@ from compiler.simulate.compiled import Cluster, cluster
 from compiler.simulate.shown import text, values
 from compiler.simulate.together import forecast
 from compiler.simulate.verdict import Forecast
+from compiler.timeline.until import with_starts
 
 
 def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[Forecast]:
     """The verdicts on the jobs of each cluster; ``nodes``: ``POOL=N``, another number of nodes than the spec says."""
-    return [forecast(each) for _, _, each in clusters_of(done, options, nodes)]
+    return [
+        with_starts(forecast(each), each, reading)
+        for _, reading, each in clusters_of(done, options, nodes)
+    ]
 
 
 def clusters_of(

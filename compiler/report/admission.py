@@ -12,6 +12,7 @@ from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
 from compiler.simulate.together import MOST_JOBS, forecast
 from compiler.simulate.verdict import Forecast, Kind
+from compiler.timeline.until import with_starts
 
 
 def section(subject: Subject) -> Iterator[Block]:
@@ -40,7 +41,8 @@ def simulated(subject: Subject) -> Forecast | None:
     reading = _read(subject)
     if len(reading.works) > MOST_JOBS:
         return None
-    return forecast(cluster(subject.name, reading))
+    compiled = cluster(subject.name, reading)
+    return with_starts(forecast(compiled), compiled, reading)
 
 
 def _read(subject: Subject) -> Reading:

@@ -45,7 +45,8 @@ def _summary(forecast: Forecast, count: int) -> str:
 def why(verdict: Verdict) -> str:
     """In one line what keeps a job from being admitted for certain; empty where nothing does."""
     if verdict.kind is Kind.WAITS:
-        return _names(verdict.blockers) or "another job of its queue"
+        names = _names(verdict.blockers) or "another job of its queue"
+        return f"{names} until {verdict.until}" if verdict.until else names
     return "; ".join((*verdict.conditions, *verdict.conflict))
 
 
@@ -110,6 +111,7 @@ def _job(verdict: Verdict) -> dict[str, Any]:
         "queue": verdict.queue,
         "verdict": str(verdict.kind),
         "pods": verdict.pods,
+        "until": verdict.until,
         "where": [each._asdict() for each in verdict.where],
     }
     for key in ("conditions", "blockers", "conflict", "edits", "preempts"):

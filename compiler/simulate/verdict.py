@@ -34,7 +34,8 @@ class Verdict:
     """What becomes of a job if all jobs of its cluster are submitted at once.
 
     ``conditions``: of ``FITS ONLY IF`` what must hold, each a sentence. ``blockers``: of ``WAITS FOR`` the jobs without
-    which it would fit, of which none could be left out. ``conflict``: of ``NEVER FITS`` the constraints that exclude
+    which it would fit, of which none could be left out; ``until``: the time after which it starts, in words, where that
+    is known. ``conflict``: of ``NEVER FITS`` the constraints that exclude
     it, of which none could be left out. ``edits``: the smallest changes that were found to help, each tried out.
     ``pods``: so many of its pods are admitted. ``preempts``: jobs that were admitted before it and are ended for it.
     """
@@ -46,6 +47,7 @@ class Verdict:
     where: tuple[Where, ...] = ()
     conditions: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
+    until: str = ""
     conflict: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
     preempts: tuple[str, ...] = ()

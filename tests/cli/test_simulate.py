@@ -60,6 +60,29 @@ def test_jobs_that_fit_in_one_order_need_nodes_too(trainyard: Command, tmp_path:
     assert condition in done.out
 
 
+@pytest.mark.parametrize("length", ["10h", None])
+def test_a_job_waits_until_another_one_ends(
+    trainyard: Command, tmp_path: Path, length: str | None
+) -> None:
+    image, command = "registry.test/train:1.0", ["python", "train.py"]
+    first = {"name": "first", "nodes": 4, "priority": "high"} | (
+        {"expected": length} if length else {}
+    )
+    jobs = [
+        {**job, "image": image, "command": command}
+        for job in (first, {"name": "second", "nodes": 1, "priority": "low"})
+    ]
+    folder = _written(
+        tmp_path,
+        priorities=[{"name": "high", "value": 100}, {"name": "low", "value": 1}],
+        jobs=jobs,
+    )
+    done = trainyard("simulate", "lab.yaml", cwd=folder)
+    waits = "second  WAITS FOR `first`"
+    assert f"{waits} until 10h\n" in done.out if length else f"{waits}\n" in done.out
+    assert ("counted from when all are submitted" in done.out) is (length is not None)
+
+
 def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("simulate", "lab.yaml", "--format", "json", cwd=_written(tmp_path))
     (lab,) = json.loads(done.out)["clusters"]
