@@ -19,11 +19,6 @@ settings.load_profile("fixed")
 os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are cores: a quarter of the time a worker waits for a process that it started."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(scope="session")
 def one_cdk8s() -> Iterator[type[OneCdk8s]]:
     """What compilations of this process use, until the last test has ended."""
