@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
 
-from compiler.catalog import load_catalog
+from compiler.cli import subjects
 from compiler.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
 from compiler.cli.output import as_json, require_text_or_json, say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
-from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.near import meant
 from compiler.driver import check
 from compiler.emit.yaml import dump
@@ -162,7 +162,7 @@ def _job(subject: Subject, name: str) -> TrainJob:
 def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
     """The one cluster of the specs that are named, compiled."""
     done = check(options.paths, settings, current=lambda _: None)
-    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    errors = done.errors()
     if errors:
         raise _SpecError(errors)
     names = [each.name for each in done.compilations]
@@ -183,18 +183,7 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
             "why one waits, `tail -f` of its `StdOut` what it prints; `srun --jobid=ID --overlap --pty bash` is "
             "a shell on its node",
         )
-    assert compilation.plan is not None
-    assert compilation.spec is not None
-    subject = Subject(
-        compilation.name,
-        compilation.spec,
-        compilation.plan,
-        load_catalog(settings.catalog),
-        platform,
-        runs=compilation.runs or (),
-        manifests=compilation.manifests,
-    )
-    return compilation, subject
+    return compilation, subjects.subject(compilation, settings)
 
 
 def expected(subject: Subject) -> Expected:

@@ -13,16 +13,21 @@ from compiler.outcome import Compilation, Options, Outcome
 from compiler.simulate.compiled import Cluster, cluster
 from compiler.simulate.shown import text, values
 from compiler.simulate.together import forecast
-from compiler.simulate.verdict import Forecast
+from compiler.simulate.verdict import Forecast, Kind
+from compiler.timeline.outlook import MOST_JOBS, timeline_of
 from compiler.timeline.until import with_starts
 
 
 def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[Forecast]:
     """The verdicts on the jobs of each cluster; ``nodes``: ``POOL=N``, another number of nodes than the spec says."""
-    return [
-        with_starts(forecast(each), each, reading)
-        for _, reading, each in clusters_of(done, options, nodes)
-    ]
+    return [_forecast(each, reading) for _, reading, each in clusters_of(done, options, nodes)]
+
+
+def _forecast(compiled: Cluster, reading: Reading) -> Forecast:
+    found = forecast(compiled)
+    if not found.of(Kind.WAITS) or len(compiled.jobs) > MOST_JOBS:
+        return found
+    return with_starts(found, timeline_of(compiled, reading))
 
 
 def clusters_of(

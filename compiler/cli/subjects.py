@@ -18,6 +18,7 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.history.committed import Committed
 from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
+from compiler.model.reading import Reading
 from compiler.outcome import Compilation, Options
 from compiler.report import Subject
 from compiler.report.admission import simulated
@@ -28,12 +29,14 @@ def subject(done: Compilation, options: Options) -> Subject:
     """The subject of a compilation that has a plan and a spec."""
     assert done.plan is not None
     assert done.spec is not None
+    catalog = load_catalog(options.catalog)
     return Subject(
         done.name,
         done.spec,
         done.plan,
-        load_catalog(options.catalog),
+        catalog,
         platform_of(done.document),
+        Reading(done.plan, catalog, done.manifests),
         findings=done.diagnostics,
         runs=done.runs or (),
         manifests=done.manifests,

@@ -9,14 +9,11 @@ from compiler.cli.output import as_json
 from compiler.cli.simulate import clusters_of
 from compiler.cli.streams import UsageError
 from compiler.cli.subjects import subject
-from compiler.model.lengths import lengths
 from compiler.outcome import Options, Outcome
 from compiler.report.timeline import paid_of
 from compiler.timeline.course import Timeline
-from compiler.timeline.engine import timeline
-from compiler.timeline.readiness import pods_ready
+from compiler.timeline.outlook import timeline_of
 from compiler.timeline.shown import Paid, text, values
-from compiler.timeline.windows import windows
 
 Found = Sequence[tuple[Timeline, Mapping[str, Paid]]]
 
@@ -26,8 +23,7 @@ def timelines(done: Outcome, options: Options, nodes: Sequence[str], start: str 
     origin = None if start is None else _seconds(start)
     found = []
     for compilation, reading, each in clusters_of(done, options, nodes):
-        plan = reading.plan
-        course = timeline(each, lengths(reading), windows(plan, origin), pods_ready(plan))
+        course = timeline_of(each, reading, origin)
         found.append((course, paid_of(subject(compilation, options))))
     return found
 

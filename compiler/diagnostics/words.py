@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -10,6 +11,13 @@ def numbered(count: int, one: str, several: str = "") -> str:
     if count == 1:
         return f"1 {one}"
     return f"{count} {several or f'{one}s'}"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def kind_of(value: Any) -> str:

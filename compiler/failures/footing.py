@@ -88,10 +88,7 @@ class Footing:
     @property
     def gpus(self) -> int:
         """The GPUs of all of its nodes, any of which ends it; 0 where a node may have none."""
-        types = self.work.types
-        if not types or not all(each.gpus for each in types):
-            return 0
-        return self.nodes * max(each.gpus for each in types)
+        return self.nodes * self.work.gpus_a_node
 
     @property
     def stopped(self) -> int:
@@ -124,7 +121,7 @@ class Footing:
 
 def footings(setting: Setting) -> list[Footing]:
     """Every job of a cluster, in the order of its plan."""
-    known = lengths(setting.reading)
+    known = setting.reading.once(lengths)
     return [
         _footing(setting, work, known[work.namespace, work.name]) for work in setting.reading.works
     ]

@@ -124,12 +124,11 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
     id = ids("cluster", subject.name)
     items = bill(subject)
     forecast = admission.simulated(subject)
-    course = timeline.simulated(subject)
     charts: Mapping[ModuleType, Callable[[], Chart]] = {
         cost: lambda: cost_of_items(items, subject.spec.region),
         spending: lambda: cost_of_jobs(list(spending.by_job(subject))),
         queues: lambda: quotas(list(queues.shares(subject))),
-        timeline: lambda: courses(course),
+        timeline: lambda: courses(timeline.simulated(subject)),
     }
     parts = []
     for module in (*FIRST, *REST):

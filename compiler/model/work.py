@@ -388,6 +388,12 @@ class Work:
         return -(-self.nodes // self.job.pods_a_node)
 
     @property
+    def gpus_a_node(self) -> int:
+        """The GPUs of a node, the most; 0 where it may land on one without any, or nobody knows where it lands."""
+        gpus = [each.gpus for each in self.types]
+        return max(gpus, default=0) if all(gpus) else 0
+
+    @property
     def most_nodes(self) -> int | None:
         """The most nodes that the job gets at once, where it may start with fewer."""
         if self.job.least_nodes is None:

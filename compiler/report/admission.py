@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.words import numbered
-from compiler.model.reading import Reading
 from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why
 from compiler.simulate.together import MOST_JOBS, forecast
 from compiler.simulate.verdict import Forecast, Kind
+from compiler.timeline.outlook import outlook
 from compiler.timeline.until import with_starts
 
 
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each job that is not certainly admitted if all jobs are submitted at once."""
-    reading = _read(subject)
+    reading = subject.reading
     if not any(work.queued for work in reading.works):
         return
     found = simulated(subject)
@@ -38,15 +38,13 @@ def section(subject: Subject) -> Iterator[Block]:
 
 def simulated(subject: Subject) -> Forecast | None:
     """The verdicts on all jobs; ``None`` where there are so many that to simulate them takes longer than the rest."""
-    reading = _read(subject)
+    reading = subject.reading
     if len(reading.works) > MOST_JOBS:
         return None
-    compiled = cluster(subject.name, reading)
-    return with_starts(forecast(compiled), compiled, reading)
-
-
-def _read(subject: Subject) -> Reading:
-    return Reading(subject.plan, subject.catalog, subject.manifests)
+    found = forecast(cluster(subject.name, reading))
+    if not found.of(Kind.WAITS):
+        return found
+    return with_starts(found, reading.once(outlook))
 
 
 def _rows(found: Forecast) -> Iterator[tuple[str, ...]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.saving import best_reason
 from compiler.dataclass import dataclass
-from compiler.diagnostics.words import numbered
+from compiler.diagnostics.words import first_of, numbered
 from compiler.failures.footing import Footing, From, footings
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part, Span
 from compiler.failures.setting import Setting
 from compiler.failures.week import FORMULA, Loss, Week, week
-from compiler.model.reading import Reading
 from compiler.plan.units import Duration
 from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number, usd
@@ -73,8 +72,7 @@ class Walk:
 
 def walks(subject: Subject) -> list[Walk]:
     """Every job, in the order of the plan."""
-    reading = Reading(subject.plan, subject.catalog)
-    setting = Setting(subject.spec, subject.plan, subject.catalog, reading)
+    setting = Setting(subject.spec, subject.plan, subject.catalog, subject.reading)
     outcomes = subject.platform.failing().outcomes
     prices = {id(cost.job): cost for cost in by_job(subject)}
     found = []
@@ -120,19 +118,13 @@ def _together(found: Iterable[Walk]) -> list[tuple[Text, ...]]:
             jobs.setdefault(row, []).append(walk.job.name)
             order.setdefault(row, place)
     for row in sorted(jobs, key=lambda row: order[row]):
-        alike = (_listed(jobs[row]), *row[1:])
+        alike = (first_of(jobs[row], _SHOWN), *row[1:])
         before = titles.get(alike)
         titles[alike] = str(row[0]) if before is None else f"{before}; {row[0]}"
     return [(title, *alike) for alike, title in titles.items()]
 
 
 _SHOWN = 5
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _row(walk: Walk, outcome: Outcome) -> tuple[Text, ...]:

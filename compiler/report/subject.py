@@ -38,6 +38,7 @@ class Subject:
     plan: Plan
     catalog: Catalog
     platform: Platform
+    reading: Reading
     manifests: Sequence[Manifest] = ()
     findings: Sequence[Diagnostic] = ()
     runs: Sequence[Run] = ()
@@ -72,7 +73,7 @@ class Subject:
     def jobs(self) -> dict[tuple[str, str], list[Gang]]:
         """The jobs by the queue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[Gang]] = {}
-        for work in Reading(self.plan, self.catalog).works:
+        for work in self.reading.works:
             queue = work.queue.name if work.queue is not None else self._behind(work.job) or ""
             jobs.setdefault((queue, work.job.pool), []).append(work.job)
         return jobs

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.model.lengths import lengths
-from compiler.model.reading import Reading
 from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number
 from compiler.report.subject import Subject
-from compiler.simulate.compiled import cluster
 from compiler.timeline.course import Course, PoolUse, Timeline
-from compiler.timeline.engine import timeline
-from compiler.timeline.outlook import MOST_JOBS
-from compiler.timeline.readiness import pods_ready
+from compiler.timeline.outlook import outlook
 from compiler.timeline.shown import Paid, details, how_long, span, summary
-from compiler.timeline.windows import windows
 
 _JOBS = ("job", "starts", "ends", "and between")
 _POOLS = ("pool", "paid node hours:", "idle node hours:", "USD of idle nodes:")
@@ -31,14 +26,12 @@ def section(subject: Subject) -> Iterator[Block]:
 
 def simulated(subject: Subject) -> Timeline | None:
     """The timeline of a cluster; ``None`` where no job of a queue has a known end, or there are very many."""
-    reading = Reading(subject.plan, subject.catalog, subject.manifests)
-    if len(reading.works) > MOST_JOBS or not any(work.queued for work in reading.works):
+    reading = subject.reading
+    if not any(work.queued for work in reading.works):
         return None
-    known = lengths(reading)
-    if all(each.seconds is None for each in known.values()):
+    if all(each.seconds is None for each in reading.once(lengths).values()):
         return None
-    plan = subject.plan
-    return timeline(cluster(subject.name, reading), known, windows(plan), pods_ready(plan))
+    return reading.once(outlook)
 
 
 def blocks(subject: Subject, found: Timeline) -> Iterator[Block]:

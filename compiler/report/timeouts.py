@@ -12,8 +12,8 @@ from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.dataclass import dataclass
+from compiler.diagnostics.words import first_of
 from compiler.failures.footing import name_of, schedules_of
-from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage
@@ -85,7 +85,7 @@ def _together(all_waits: Iterable[Wait]) -> list[Wait]:
 def _row(wait: Wait) -> tuple[Text, ...]:
     who = wait.who
     if wait.jobs:
-        who = f"{who} of {_listed(wait.jobs)}"
+        who = f"{who} of {first_of(wait.jobs, _SHOWN)}"
     fits = "yes" if wait.fits else Strong("no")
     time = Explained(_time(wait.seconds), wait.said)
     bound = Explained(wait.bound, wait.because) if wait.because and wait.bound else wait.bound
@@ -95,17 +95,9 @@ def _row(wait: Wait) -> tuple[Text, ...]:
 _SHOWN = 5
 
 
-def _listed(jobs: tuple[str, ...]) -> str:
-    shown = ", ".join(jobs[:_SHOWN])
-    more = len(jobs) - _SHOWN
-    if more > 0:
-        return f"{shown} and {more} more"
-    return shown
-
-
 def waits(subject: Subject) -> Iterator[Wait]:
     """Every timeout of a cluster, from the first node of a job to the end of its pods."""
-    works = Reading(subject.plan, subject.catalog).works
+    works = subject.reading.works
     yield from _of_queues(subject)
     yield from _of_launchers(works)
     yield from _of_ends(subject, works)

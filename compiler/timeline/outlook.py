@@ -1,10 +1,10 @@
-"""The timeline of a cluster with Capacity Blocks, as rules ask for it."""
+"""The timeline of a compiled cluster, as rules, reports and forecasts ask for it."""
 
 from __future__ import annotations
 
 from compiler.model.lengths import lengths
 from compiler.model.reading import Reading
-from compiler.simulate.compiled import cluster
+from compiler.simulate.compiled import Cluster, cluster
 from compiler.timeline.course import Course, Timeline
 from compiler.timeline.engine import timeline
 from compiler.timeline.readiness import pods_ready
@@ -14,12 +14,17 @@ MOST_JOBS = 100
 """Of more jobs nothing is said: many that wait for each other take longer than the rest of a check."""
 
 
+def timeline_of(compiled: Cluster, reading: Reading, origin: int | None = None) -> Timeline:
+    """The timeline of a cluster; ``origin``: the second since 1970 at which it begins, else with the first block."""
+    plan = reading.plan
+    return timeline(compiled, reading.once(lengths), windows(plan, origin), pods_ready(plan))
+
+
 def outlook(reading: Reading) -> Timeline | None:
     """The timeline from the start of the first block on; ``None`` where there are too many jobs."""
     if len(reading.works) > MOST_JOBS:
         return None
-    plan = reading.plan
-    return timeline(cluster("", reading), lengths(reading), windows(plan), pods_ready(plan))
+    return timeline_of(cluster("", reading), reading)
 
 
 def courses(reading: Reading) -> dict[str, Course]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from compiler.model.lengths import Length, lengths
-from compiler.model.reading import Reading
-from compiler.simulate.compiled import Cluster
 from compiler.simulate.verdict import Forecast, Kind, Verdict
-from compiler.timeline.engine import timeline
-from compiler.timeline.outlook import MOST_JOBS
+from compiler.timeline.course import Timeline
 from compiler.timeline.shown import span
-from compiler.timeline.windows import windows
 
 _NOTE = (
     "until when a job waits is counted from when all are submitted, by what `expected`, the estimate or the timeout of"
@@ -19,27 +15,18 @@ _NOTE = (
 )
 
 
-def with_starts(found: Forecast, cluster: Cluster, reading: Reading) -> Forecast:
-    """A forecast whose waiting jobs say when they start. Of many jobs, and where no length is known, it stays as it
-    is."""
-    if not found.of(Kind.WAITS) or len(cluster.jobs) > MOST_JOBS:
+def with_starts(found: Forecast, course: Timeline | None) -> Forecast:
+    """A forecast whose waiting jobs say when they start, as far as a timeline knows it."""
+    if course is None:
         return found
-    known = lengths(reading)
-    if not any(map(_is_known, known.values())):
-        return found
-    courses = timeline(cluster, known, windows(reading.plan)).courses
-    starts = {course.job: course.start for course in courses if course.start}
+    starts = {each.job: each.start for each in course.courses if each.start}
     verdicts = tuple(_with_start(each, starts) for each in found.verdicts)
     if verdicts == found.verdicts:
         return found
     return replace(found, verdicts=verdicts, notes=(*found.notes, _NOTE))
 
 
-def _is_known(length: Length) -> bool:
-    return length.seconds is not None
-
-
-def _with_start(verdict: Verdict, starts: dict[str, int]) -> Verdict:
+def _with_start(verdict: Verdict, starts: Mapping[str, int]) -> Verdict:
     if verdict.kind is not Kind.WAITS or verdict.job not in starts:
         return verdict
     return replace(verdict, until=span(starts[verdict.job]))

@@ -10,6 +10,8 @@ import yaml
 from builders import ROOT, spec
 from running import Command
 
+from compiler.timeline.shown import span
+
 pytestmark = pytest.mark.slow
 
 
@@ -81,6 +83,25 @@ def test_a_job_waits_until_another_one_ends(
     waits = "second  WAITS FOR `first`"
     assert f"{waits} until 10h\n" in done.out if length else f"{waits}\n" in done.out
     assert ("counted from when all are submitted" in done.out) is (length is not None)
+
+
+def test_it_waits_until_kueue_gives_another_job_up(trainyard: Command, tmp_path: Path) -> None:
+    """The first job has quota and too few nodes, so Kueue deactivates it in the end: as `--timeline` has it."""
+    image, command = "registry.test/train:1.0", ["python", "train.py"]
+    jobs = [
+        {"name": "first", "nodes": 4, "priority": "high", "image": image, "command": command},
+        {"name": "second", "nodes": 1, "priority": "low", "image": image, "command": command},
+    ]
+    priorities = [{"name": "high", "value": 100}, {"name": "low", "value": 1}]
+    jobs[0]["expected"] = "10h"
+    folder = _written(tmp_path, priorities=priorities, jobs=jobs)
+    options = ("lab.yaml", "--nodes", "gpu=2", "--format", "json")
+    course = json.loads(trainyard("simulate", "--timeline", *options, cwd=folder).out)
+    (start,) = [each["start"] for each in course["clusters"][0]["jobs"] if each["name"] == "second"]
+    found = json.loads(trainyard("simulate", *options, cwd=folder).out)
+    (until,) = [each["until"] for each in found["clusters"][0]["jobs"] if each["name"] == "second"]
+    assert start
+    assert until == span(start)
 
 
 def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
