@@ -104,6 +104,10 @@ class Outcome:
             diagnostics += compilation.diagnostics
         return diagnostics
 
+    def errors(self) -> list[Diagnostic]:
+        """What prevents writing."""
+        return [each for each in self.all() if each.severity is Severity.ERROR]
+
     @property
     def failed(self) -> bool:
         """Whether anything prevents writing."""

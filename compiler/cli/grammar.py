@@ -100,15 +100,15 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     for name in _named(words):
         command = command_of(name)
         first = command.HELP[0].upper()
-        parser = commands.add_parser(
+        own = commands.add_parser(
             name,
             help=command.HELP,
             description=f"{first}{command.HELP[1:]}.",
             formatter_class=_Formatter,
         )
         # Options before the command are not reset by the defaults of those after it.
-        _common(parser, default=argparse.SUPPRESS)
-        command.declare(parser)
+        _common(own, default=argparse.SUPPRESS)
+        command.declare(own)
     return top
 
 

@@ -68,7 +68,7 @@ class _Comparison:
         """Compare every cluster, and print; the exit code."""
         options = self._options
         done = check(options.paths, self._settings, current=lambda _: None)
-        found = [each for each in done.all() if each.severity is Severity.ERROR]
+        found = done.errors()
         failed = bool(found)
         merges = []
         for compilation in done.compilations:

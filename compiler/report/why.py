@@ -31,20 +31,22 @@ class Reason(NamedTuple):
 
 def reasons(subject: Subject, blocks: Iterable[Block]) -> Iterator[Reason]:
     """Every value of some sections that says why, in their order; then every derived value with a reason."""
-    yield from _of_blocks(blocks)
+    for title, each in tables(blocks):
+        yield from _of_table(each, title)
     for value in subject.plan.derived:
         if value.reason:
             yield Reason(DERIVED, value.object, value.field, value.value, value.reason)
 
 
-def _of_blocks(blocks: Iterable[Block], title: str = "") -> Iterator[Reason]:
+def tables(blocks: Iterable[Block], title: str = "") -> Iterator[tuple[str, Table]]:
+    """The tables of some sections, each with the title that it stands under."""
     for block in blocks:
         if isinstance(block, Heading):
             title = block.title
         elif isinstance(block, Folded):
-            yield from _of_blocks(block.blocks, block.title)
+            yield from tables(block.blocks, block.title)
         elif isinstance(block, Table):
-            yield from _of_table(block, title)
+            yield title, block
 
 
 def _of_table(table: Table, title: str) -> Iterator[Reason]:

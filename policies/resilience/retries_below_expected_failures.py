@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.diagnostics import Severity
 from compiler.model.kinds import has_peers
 from compiler.model.restarts import restarts_of
@@ -63,7 +64,7 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     retries = restarts_of(work)
     if known is None or known.least is None or retries is None:
         return
-    between = _between_failures(work, world)
+    between = _between_failures(work, world, known.schedule)
     if between is None:
         return
     failures = known.least / between
@@ -80,15 +81,11 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     )
 
 
-def _between_failures(work: Work, world: World) -> float | None:
+def _between_failures(
+    work: Work, world: World, schedule: CheckpointSchedule | None
+) -> float | None:
     """The seconds between two failures of any node of a job; ``None`` where they are not known."""
-    from compiler.model.lengths import lengths
-
-    schedule = world.once(lengths)[work.namespace, work.name].schedule
     if schedule is not None and schedule.mtbf is not None:
         return schedule.mtbf
-    gpus = [each.gpus for each in work.types]
-    if not gpus or not min(gpus):
-        return None
-    whole = (work.whole_nodes or 1) * max(gpus)
-    return world.catalog.failure_rates.usual.hours * 3600 / whole
+    gpus = (work.whole_nodes or 1) * work.gpus_a_node
+    return world.catalog.failure_rates.usual.hours * 3600 / gpus if gpus else None

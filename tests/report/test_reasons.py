@@ -12,7 +12,8 @@ from compiler.cli.subjects import subject
 from compiler.driver import check
 from compiler.outcome import Options
 from compiler.report import FIRST, REST
-from compiler.report.blocks import Block, Explained, Folded, Heading, Table, plain
+from compiler.report.blocks import Block, Explained, plain
+from compiler.report.why import tables
 
 pytestmark = pytest.mark.slow
 
@@ -24,19 +25,14 @@ SAID = {
 """Columns of what the spec says, or counts of what stands in other tables."""
 
 
-def unexplained(blocks: Iterable[Block], title: str = "") -> Iterator[tuple[str, str]]:
+def unexplained(blocks: Iterable[Block], title: str) -> Iterator[tuple[str, str]]:
     """Columns of numbers in which a cell gives no reason."""
-    for block in blocks:
-        if isinstance(block, Heading):
-            title = block.title
-        elif isinstance(block, Folded):
-            yield from unexplained(block.blocks, block.title)
-        elif isinstance(block, Table):
-            for row in block.rows:
-                for column, cell in zip(block.columns, row, strict=True):
-                    has_number = column.number and any(map(str.isdigit, plain(cell)))
-                    if has_number and not isinstance(cell, Explained):
-                        yield title, column.name
+    for heading, table in tables(blocks, title):
+        for row in table.rows:
+            for column, cell in zip(table.columns, row, strict=True):
+                has_number = column.number and any(map(str.isdigit, plain(cell)))
+                if has_number and not isinstance(cell, Explained):
+                    yield heading, column.name
 
 
 @pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)

@@ -30,12 +30,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.drill import text
-    from compiler.diagnostics import Severity
     from compiler.driver import check
 
     done = check(options.paths, run_options(options), current=lambda _: None)
-    diagnostics = done.all()
-    faults = [fault for fault in diagnostics if fault.severity == Severity.ERROR]
+    faults = done.errors()
     if faults:
         complain(faults)
         return FINDINGS

@@ -25,13 +25,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.failures import clusters, printed
-    from compiler.diagnostics import Severity
     from compiler.driver import check
 
     require_text_or_json(options)
     settings = run_options(options, explained=True, judged=False)
     done = check(options.paths, settings, current=lambda _: None)
-    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    errors = done.errors()
     complain(errors)
     found = clusters(done, settings, options.job)
     if found or not errors:

@@ -30,7 +30,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.fit import explained, fits, printed
-    from compiler.diagnostics import Severity
     from compiler.driver import check
 
     require_text_or_json(options)
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     # What else is wrong with a spec is for `check`, unless nothing can be computed for it.
     unread = not done.compilations or any(each.plan is None for each in done.compilations)
     if unread:
-        complain([each for each in done.all() if each.severity is Severity.ERROR])
+        complain(done.errors())
     if options.why is not None:
         out(explained(found, options.why))
     elif found:

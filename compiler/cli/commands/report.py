@@ -47,7 +47,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.report import html, json_text, moved_text, text, why_text
-    from compiler.diagnostics import Severity
     from compiler.driver import check
     from compiler.platforms import PLATFORMS
 
@@ -68,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "html":
         out(html(done, settings))
     elif options.format == "json":
-        complain([each for each in done.all() if each.severity is Severity.ERROR])
+        complain(done.errors())
         out(json_text(done, settings))
     else:
         out(text(done, settings, options.limit, options.link))

@@ -46,7 +46,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.simulate import forecasts, printed
-    from compiler.diagnostics import Severity
     from compiler.driver import check
     from compiler.simulate.verdict import Kind
 
@@ -55,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("`--start` is for `--timeline`: write both")
     settings = run_options(options, explained=options.timeline, judged=False)
     done = check(options.paths, settings, current=lambda _: None)
-    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    errors = done.errors()
     complain(errors)
     if options.timeline:
         return _timeline(options, settings, done, failed=bool(errors))
