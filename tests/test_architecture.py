@@ -39,6 +39,7 @@ ORDER = (
         "platforms.eks.logs",
         "platforms.eks.monitoring",
         "platforms.eks.checkpoints",
+        "platforms.eks.opencost",
         "platforms.eks.dashboards",
         "platforms.eks.notifications",
         "platforms.eks.managed_monitoring",

@@ -1,13 +1,13 @@
 """What exporters say: their metrics, the labels of each, and how many series one is, by exporter and version.
 
-Listed are the metrics that Prometheus keeps: what alerts and dashboards ask for, and nothing else. A metric that is
-not listed is dropped when it is scraped, or never made.
+Listed are the metrics that Prometheus keeps: what alerts, dashboards and other programs ask for, and nothing else. A
+metric that is not listed is dropped when it is scraped, or never made.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,10 @@ DATA = Path(__file__).parent / "data" / "exporters.json"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of an exporter: its type, what it says, its labels, and its series: ``times`` for each ``per``."""
+    """A metric of an exporter: its type, what it says, its labels, and its series: ``times`` for each ``per``.
+
+    ``reader``: the program that alone asks for it, and without which it is not kept; "" where alerts or dashboards do.
+    """
 
     name: str
     exporter: str
@@ -28,6 +31,7 @@ class Metric:
     labels: frozenset[str]
     per: str
     times: int
+    reader: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ def _exporter(name: str, row: Mapping[str, Any]) -> Exporter:
             frozenset((*common, *facts["labels"])),
             facts["per"],
             facts["times"],
+            facts.get("reader", ""),
         )
         for metric, facts in row["metrics"].items()
     }
@@ -93,12 +98,14 @@ def exporter_of(metric: str) -> Exporter | None:
     return exporters()[max(fitting)[1]] if fitting else None
 
 
-def of(*names: str) -> Iterator[Metric]:
-    """The metrics of some exporters, in the order of the data."""
+def of(*names: str, readers: Collection[str] = ()) -> Iterator[Metric]:
+    """The metrics of some exporters that are kept where these programs read them, in the order of the data."""
     for name in names:
-        yield from exporters()[name].metrics.values()
+        for metric in exporters()[name].metrics.values():
+            if not metric.reader or metric.reader in readers:
+                yield metric
 
 
-def kept(*names: str) -> str:
+def kept(*names: str, readers: Collection[str] = ()) -> str:
     """The regular expression that keeps the metrics of some exporters."""
-    return "|".join(metric.name for metric in of(*names))
+    return "|".join(metric.name for metric in of(*names, readers=readers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from compiler.catalog.exporters import exporter_of, exporters
 from compiler.dataclass import dataclass
@@ -16,10 +16,11 @@ from compiler.platforms.eks.dashboards.plan import Dashboard
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, RuleGroups
 
-_DCGM, _STACK = "dcgm-exporter", "kube-prometheus-stack"
+_DCGM, _STACK, _OPENCOST = "dcgm-exporter", "kube-prometheus-stack", "opencost"
 _NAMES = re.compile(r"[A-Za-z_:][\w:]*(\|[A-Za-z_:][\w:]*)*")
 _MONITOR = ("prometheus", "monitor")
-_KEPT: dict[tuple[str, ...], tuple[str, ...]] = {
+_Places: TypeAlias = dict[tuple[str, ...], tuple[str, ...]]
+_OF_STACK: _Places = {
     ("kubeApiServer", "serviceMonitor", "metricRelabelings"): ("kube-apiserver",),
     ("kubelet", "serviceMonitor", "metricRelabelings"): ("kubelet",),
     ("kubelet", "serviceMonitor", "cAdvisorMetricRelabelings"): ("cadvisor",),
@@ -32,6 +33,11 @@ _KEPT: dict[tuple[str, ...], tuple[str, ...]] = {
     ("alertmanager", "serviceMonitor", "metricRelabelings"): ("alertmanager",),
 }
 """Where values of kube-prometheus-stack 88.5.3 say what is kept of which exporter."""
+_KEPT: dict[str, _Places] = {
+    _STACK: _OF_STACK,
+    # opencost 2.5.17
+    _OPENCOST: {("opencost", "metrics", "serviceMonitor", "metricRelabelings"): (_OPENCOST,)},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +81,9 @@ def _known(plan: Plan) -> Iterator[tuple[str, frozenset[str] | None]]:
     for release in plan.of(HelmRelease):
         if release.chart == _DCGM:
             yield _DCGM, _dcgm(release)
-        if release.chart == _STACK:
-            for path, names in _KEPT.items():
-                for name in names:
-                    yield name, _kept(value(release.values, *path))
+        for path, names in _KEPT.get(release.chart, {}).items():
+            for name in names:
+                yield name, _kept(value(release.values, *path))
     for monitor in plan.of(Monitor):
         owners = {owner.name for name in monitor.kept if (owner := exporter_of(name)) is not None}
         for owner_name in owners:

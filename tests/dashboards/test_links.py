@@ -7,7 +7,7 @@ from typing import Any
 
 from monitoring.observed import plan
 
-from compiler.catalog.exporters import exporter_of, exporters
+from compiler.catalog.exporters import exporter_of, exporters, of
 from compiler.formats import lifted
 from compiler.lower import lower
 from compiler.model.exporters import asked, made
@@ -41,9 +41,10 @@ def lacking(cluster: Plan) -> set[str]:
 
 def test_the_lists_are_those_of_the_manifests() -> None:
     known = made(read())
-    # An agent is there where AWS keeps the samples (tests/monitoring).
-    assert set(known) == set(exporters()) - {"targets", "rules", "prometheus-agent"}
-    assert known["dcgm-exporter"] >= set(exporters()["dcgm-exporter"].metrics)
+    # An agent is there where AWS keeps the samples, OpenCost where it is asked for (tests/monitoring).
+    absent = {"targets", "rules", "prometheus-agent", "opencost"}
+    assert set(known) == set(exporters()) - absent
+    assert known["dcgm-exporter"] >= {metric.name for metric in of("dcgm-exporter")}
     assert not lacking(read())
 
 

@@ -12,6 +12,7 @@ from builders import ROOT
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.plan import Plan
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.alerts import capacity, pages, sending
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.lower import rules_body
@@ -33,6 +34,12 @@ def plan() -> Plan:
     """What it resolves to."""
     found = compilation().plan
     assert found is not None, compilation().diagnostics
+    return found
+
+
+def release(name: str, of: Plan | None = None) -> HelmRelease:
+    """The release of a chart."""
+    (found,) = [each for each in (of or plan()).of(HelmRelease) if each.name == name]
     return found
 
 

@@ -6,6 +6,7 @@ Each exporter says of a node, GPU or pod what its own published output has:
   condition of a node; conditions are the kubelet's four, the monitoring agent's, and the detector's
 - cadvisor 6a0c4f25, lib/metrics/testdata/prometheus_metrics: one each of a container
 - dcgm-exporter d5e5f510, README.md: one each of a GPU
+- OpenCost 5f653330, pkg/costmodel/metrics.go and pkg/metrics: one each of a node, container, volume or controller
 
 The nodes are those of the plan, their agents what ``explain`` lists, file systems those of AL2023 (setup-local-disks of
 awslabs/amazon-eks-ami 029ecebc). Nothing here asks what the estimate counts.
@@ -18,13 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.catalog import InstanceType, load_catalog
-from compiler.platforms.eks.addons.dcgm_exporter import counters
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
 from compiler.platforms.eks.nodes.plan import NodePool
-from monitoring.observed import plan
+from monitoring.observed import plan, release
 
 MODES = ("idle", "iowait", "irq", "nice", "softirq", "steal", "system", "user")
 PHASES = ("Failed", "Pending", "Running", "Succeeded", "Unknown")
@@ -99,7 +99,8 @@ def efa_exporter(node: Node) -> Iterator[str]:
 
 def dcgm_exporter(node: Node) -> Iterator[str]:
     """One node's, with a reason for lower clocks on each GPU and no Xid."""
-    names = [line.split(",")[0] for line in counters().splitlines()]
+    counters: str = release("dcgm-exporter").values["customMetrics"]
+    names = [line.split(",")[0] for line in counters.splitlines()]
     labels = {"DCGM_EXP_CLOCK_EVENTS_COUNT": ',clock_event="power_cap"'}
     for gpu in range(node.type.gpus):
         of_gpu = (
@@ -143,9 +144,52 @@ def state_metrics() -> Iterator[str]:
             yield from (f'kube_pod_status_phase{{{of},phase="{each}"}} 0' for each in PHASES)
             yield f"kube_pod_start_time{{{of}}} 1"
             yield f"kube_pod_info{{{of}}} 1"
+            yield from _of_container(pod, node)
+        for kind in ("capacity", "allocatable"):
+            for resource in _resources(node):
+                of = f'node="{node.name}",resource="{resource}",unit="integer"'
+                yield f"kube_node_status_{kind}{{{of}}} 1"
     for number in range(CONTROLLERS // 2):
         for name in ("spec_replicas", "status_replicas_available"):
             yield f'kube_deployment_{name}{{namespace="ns",deployment="{number}"}} 2'
+        yield f'kube_replicaset_owner{{namespace="ns",replicaset="{number}-7d4cf"}} 1'
+    for namespace in NAMESPACES:
+        yield f'kube_namespace_labels{{namespace="{namespace}"}} 1'
+    for volume in VOLUMES:
+        yield f'kube_persistentvolume_capacity_bytes{{persistentvolume="{volume}"}} 1'
+        for name in ("info", "resource_requests_storage_bytes"):
+            yield f'kube_persistentvolumeclaim_{name}{{persistentvolumeclaim="{volume}"}} 1'
+
+
+NAMESPACES = ("default", "kube-system", "flux-system", "monitoring", "logging", "team-a", "team-b")
+VOLUMES = ("prometheus", "alertmanager", "checkpoints")
+_OF_NODES = (
+    *("cpu", "memory", "pods", "ephemeral_storage", "hugepages_1Gi", "hugepages_2Mi"),
+    "attachable_volumes_aws_ebs",
+)
+
+
+def _resources(node: Node) -> tuple[str, ...]:
+    """What a node has (kube-state-metrics c92fe0c5, internal/store/node.go)."""
+    if node.type.gpus:
+        return (*_OF_NODES, "nvidia_com_gpu", "vpc_amazonaws_com_efa")
+    return _OF_NODES
+
+
+def _of_container(pod: str, node: Node) -> Iterator[str]:
+    """A container of a pod: an agent requests two resources and has a limit of memory, a job requests GPUs and EFA too
+    (kube-state-metrics c92fe0c5, internal/store/pod.go)."""
+    of = f'{_pod(pod)},uid="{pod}",container="main"'
+    yield f"kube_pod_container_status_running{{{of}}} 1"
+    yield f'kube_pod_owner{{{_pod(pod)},uid="{pod}"}} 1'
+    requests, limits = ["cpu", "memory"], ["memory"]
+    if pod.startswith("job"):
+        more = ["nvidia_com_gpu", "vpc_amazonaws_com_efa", "hugepages_2Mi"]
+        requests, limits = [*requests, *more], [*limits, *more]
+    for name, resources in (("requests", requests), ("limits", limits)):
+        for resource in resources:
+            labels = f'{of},node="{node.name}",resource="{resource}"'
+            yield f"kube_pod_container_resource_{name}{{{labels}}} 1"
 
 
 def _conditions(node: Node) -> list[str]:
@@ -167,6 +211,30 @@ def custom_resources() -> Iterator[str]:
     for each in objects:
         kind, name = each.split("/")
         yield f'gotk_resource_info{{kind="{kind}",name="{name}",ready="True"}} 1'
+
+
+def opencost() -> Iterator[str]:
+    """Of the whole cluster, without what it has of kube-state-metrics a second time."""
+    for node in nodes():
+        of = f'node="{node.name}",instance_type="{node.type.name}",provider_id="i-{node.name}"'
+        costs = ("cpu_hourly_cost", "ram_hourly_cost", "gpu_hourly_cost", "total_hourly_cost")
+        for name in (*costs, "gpu_count"):
+            yield f"node_{name}{{{of}}} 1"
+        yield f"kubecost_node_is_spot{{{of}}} 0"
+        for kind in ("capacity", "allocatable"):
+            for name in ("cpu_cores", "memory_bytes"):
+                yield f'kube_node_status_{kind}_{name}{{node="{node.name}"}} 1'
+        for pod in node.pods:
+            of = f'{_pod(pod)},container="main",node="{node.name}"'
+            for name in ("cpu_allocation", "memory_allocation_bytes", "gpu_allocation"):
+                yield f"container_{name}{{{of}}} 1"
+    for volume in VOLUMES:
+        for name in ("pv_hourly_cost", "kubecost_pv_info", "pod_pvc_allocation"):
+            yield f'{name}{{persistentvolume="{volume}"}} 1'
+    for number in range(CONTROLLERS // 2):
+        yield f'deployment_match_labels{{namespace="ns",deployment="{number}"}} 1'
+        yield f'service_selector_labels{{namespace="ns",service="{number}"}} 1'
+    yield "kubecost_cluster_management_cost 0.1"
 
 
 OF_NODES = {

@@ -9,19 +9,18 @@ from collections.abc import Iterator
 import promql_parser
 import pytest
 
-from compiler.catalog.exporters import exporter_of, exporters
+from compiler.catalog.exporters import exporter_of, exporters, of
 from compiler.catalog.exporters import metrics as known_metrics
 from compiler.model.promql import of_dashboard
-from compiler.platforms.eks.addons.dcgm_exporter import counters
 from compiler.platforms.eks.dashboards.plan import Dashboard
 from compiler.platforms.eks.monitoring.alerts import sending
 from compiler.platforms.eks.monitoring.alerts.records import RECORDS
 from compiler.platforms.eks.monitoring.plan import Monitor, Rule
 from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
-from monitoring.observed import alerts, plan, rules
+from monitoring.observed import alerts, plan, release, rules
 from monitoring.queries import grouped, made, metrics, selectors
 
-LABELS = {name: metric.labels for name, metric in known_metrics().items()}
+LABELS = {name: each.labels for name, each in known_metrics().items() if not each.reader}
 QUERIES = {rule.expr: rule.name for rule in rules()}
 
 
@@ -95,11 +94,12 @@ def test_what_is_kept_is_asked_for() -> None:
 
 def test_dcgm_has_the_counters_of_the_alerts_in_its_form() -> None:
     """Three fields a line, so no comma in a help text (dcgm-exporter 4.8.2, etc/default-counters.csv)."""
-    rows = [line.split(", ") for line in counters().splitlines()]
+    counters: str = release("dcgm-exporter").values["customMetrics"]
+    rows = [line.split(", ") for line in counters.splitlines()]
     assert {len(row) for row in rows} == {3}
     assert {row[1] for row in rows} <= {"gauge", "counter", "label"}
     names = {row[0] for row in rows if row[1] != "label"}
-    assert names == set(exporters()["dcgm-exporter"].metrics)
+    assert names == {metric.name for metric in of("dcgm-exporter")}
 
 
 def test_the_program_has_the_counters_that_are_kept() -> None:

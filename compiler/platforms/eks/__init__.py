@@ -35,6 +35,7 @@ EKS = Platform(
         "platforms.eks.logs",
         "platforms.eks.monitoring",
         "platforms.eks.checkpoints",
+        "platforms.eks.opencost",
         "platforms.eks.managed_monitoring",
         "platforms.eks.dashboards",
         "core.delivery",

@@ -22,6 +22,7 @@ from compiler.platforms.eks.monitoring.stack import (
     at,
     has_gpus,
     monitoring_of,
+    readers,
 )
 from compiler.platforms.eks.monitoring.stack import wanted as monitored
 from compiler.platforms.eks.settings.spec import ClusterSection
@@ -38,9 +39,10 @@ def wanted(context: Context) -> bool:
     return monitored(context) and has_gpus(context)
 
 
-def counters() -> str:
-    """The counters that alerts name, in the form of the exporter (etc/default-counters.csv)."""
-    lines = [f"{metric.name}, {metric.type}, {metric.help}" for metric in of(DCGM_EXPORTER)]
+def counters(context: Context) -> str:
+    """The counters that are read, in the form of the exporter (etc/default-counters.csv)."""
+    metrics = of(DCGM_EXPORTER, readers=readers(context))
+    lines = [f"{metric.name}, {metric.type}, {metric.help}" for metric in metrics]
     return "".join(f"{line}\n" for line in (*lines, _DRIVER))
 
 
@@ -55,7 +57,7 @@ def values(setting: Setting) -> dict[str, Any]:
     node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
     own = {"action": "labeldrop", "regex": "pod|namespace|container|service|endpoint"}
     return {
-        "customMetrics": counters(),
+        "customMetrics": counters(context),
         "tolerations": EVERYWHERE,
         "affinity": {
             "nodeAffinity": {

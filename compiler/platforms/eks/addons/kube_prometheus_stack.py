@@ -1,11 +1,13 @@
 """kube-prometheus-stack: Prometheus, its operator, Alertmanager, Grafana, kube-state-metrics and node-exporter.
 
-Of what they could say, Prometheus keeps what alerts and dashboards ask for (``catalog/exporters.py``): so its series
-can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are off.
+Of what they could say, Prometheus keeps what alerts, dashboards and OpenCost ask for (``catalog/exporters.py``): so
+its series can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are
+off.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from compiler.catalog.exporters import kept
@@ -21,6 +23,7 @@ from compiler.platforms.eks.monitoring.stack import (
     is_managed,
     monitoring_of,
     namespace,
+    readers,
     wanted,
 )
 from compiler.platforms.eks.notifications.stack import alerts_of
@@ -49,6 +52,7 @@ _LABELS = {
 def values(setting: Setting) -> dict[str, Any]:
     """kube-prometheus-stack 88.5.3 chart values."""
     context = setting.context
+    reading = readers(context)
     return {
         "fullnameOverride": "prometheus",
         # Their metrics are not kept. EKS lets nobody scrape its etcd, scheduler and controller manager.
@@ -58,12 +62,12 @@ def values(setting: Setting) -> dict[str, Any]:
         "kubelet": {
             "serviceMonitor": {
                 "probes": False,
-                "metricRelabelings": _keep("kubelet"),
+                "metricRelabelings": _keep("kubelet", readers=reading),
                 "cAdvisorInterval": str(monitoring_of(context).interval),
-                "cAdvisorMetricRelabelings": [*_keep("cadvisor"), _OF_PODS],
+                "cAdvisorMetricRelabelings": [*_keep("cadvisor", readers=reading), _OF_PODS],
             }
         },
-        "kube-state-metrics": _state_metrics(),
+        "kube-state-metrics": _state_metrics(reading),
         "prometheus-node-exporter": _node_exporter(),
         "prometheusOperator": {
             "resources": _requests(*_OPERATOR),
@@ -108,9 +112,10 @@ _OFF = ("coreDns", "kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeSchedu
 _OF_PODS = {"action": "drop", "sourceLabels": ["container"], "regex": "POD|"}
 
 
-def _keep(*exporters: str) -> list[dict[str, Any]]:
+def _keep(*exporters: str, readers: Collection[str] = ()) -> list[dict[str, Any]]:
     """The relabelling that drops all metrics but those that are listed."""
-    return [{"action": "keep", "sourceLabels": ["__name__"], "regex": kept(*exporters)}]
+    names = kept(*exporters, readers=readers)
+    return [{"action": "keep", "sourceLabels": ["__name__"], "regex": names}]
 
 
 def _requests(cpu: int, memory: int) -> dict[str, Any]:
@@ -172,7 +177,7 @@ def _selected(*kinds: str) -> dict[str, bool]:
     return {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
 
 
-def _state_metrics() -> dict[str, Any]:
+def _state_metrics(reading: Collection[str]) -> dict[str, Any]:
     """kube-state-metrics, with the labels and the objects of others that alerts name."""
     labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in _LABELS.items()]
     rules = [
@@ -180,7 +185,11 @@ def _state_metrics() -> dict[str, Any]:
         for (group, _), kinds in _FLUX_KINDS.items()
     ]
     rules.append({"apiGroups": [_JOBSET], "resources": ["jobsets"], "verbs": ["list", "watch"]})
-    monitor = {"http": {"metricRelabelings": _keep("kube-state-metrics", "custom-resources")}}
+    monitor = {
+        "http": {
+            "metricRelabelings": _keep("kube-state-metrics", "custom-resources", readers=reading)
+        }
+    }
     return {
         "resources": _requests(*_STATE_METRICS),
         "metricLabelsAllowlist": labels,

@@ -7,12 +7,12 @@ count at their most: a series that is gone stays in memory for up to three hours
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import TYPE_CHECKING
 
 from compiler.catalog import InstanceType
-from compiler.catalog.exporters import exporters
+from compiler.catalog.exporters import Metric, exporters, of
 from compiler.context import Context
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.pools.spec import PoolsSection
@@ -22,7 +22,7 @@ from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.logs import stack as logged
 from compiler.platforms.eks.monitoring.saving import saving
-from compiler.platforms.eks.monitoring.stack import is_managed
+from compiler.platforms.eks.monitoring.stack import is_managed, readers
 from compiler.platforms.eks.settings.pods import AGENTS, CONTROLLERS
 from compiler.platforms.eks.settings.spec import ClusterSection
 
@@ -69,13 +69,14 @@ class Size:
 def size(context: Context, monitoring: Monitoring) -> Size:
     """What a spec's Prometheus needs at most, in steps. The disk may be more than a volume of EBS can have."""
     units = counts(context)
-    series = {name: _series(name, units) for name in exporters()}
+    scraped = {name: tuple(of(name, readers=readers(context))) for name in exporters()}
+    series = {name: _series(metrics, units) for name, metrics in scraped.items()}
     total = sum(series.values())
     memory = _step(BASE_MIB + total * CHURN * BYTES_A_SERIES / _MIB, _MEMORY)
     samples = total / monitoring.interval.seconds * monitoring.retention.seconds
     return Size(
         series=series,
-        reasons={name: _reason(name, units) for name in series},
+        reasons={name: _reason(metrics, units) for name, metrics in scraped.items()},
         memory=Quantity.mib(memory),
         # A core for 8 GiB of memory, and a fifth of one at least: set by Trainyard.
         cpu=max(200, memory // 8),
@@ -98,15 +99,14 @@ def series_for(memory: Quantity) -> int:
     return int(spare / BYTES_A_SERIES / 1000) * 1000
 
 
-def _series(exporter: str, units: Mapping[str, int]) -> int:
-    metrics = exporters()[exporter].metrics.values()
+def _series(metrics: Iterable[Metric], units: Mapping[str, int]) -> int:
     return sum(metric.times * units[metric.per] for metric in metrics)
 
 
-def _reason(exporter: str, units: Mapping[str, int]) -> str:
+def _reason(metrics: Iterable[Metric], units: Mapping[str, int]) -> str:
     """The series of an exporter by what there is one of: so many each, the most first."""
     each: Counter[str] = Counter()
-    for metric in exporters()[exporter].metrics.values():
+    for metric in metrics:
         each[metric.per] += metric.times
     parts = sorted(each, key=lambda unit: -each[unit] * units[unit])
     shown = [f"{each[unit]:,} × {units[unit]:,} ({unit})" for unit in parts if units[unit]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.catalog.exporters import exporters
+from compiler.catalog.exporters import of
 from compiler.context import Context
 from compiler.dataclass import dataclass
 from compiler.platforms.eks.flux.stages import FLUX
@@ -110,7 +110,7 @@ def monitors(context: Context) -> Iterator[Monitor]:
             selector=source.selector,
             port=source.port,
             secure=source.secure,
-            kept=_kept(source.exporters),
+            kept=_kept(*source.exporters),
             labels=RELEASE,
         )
 
@@ -128,10 +128,10 @@ def exporter_monitor(
         namespaces=(beside or namespace(context),),
         selector={"app.kubernetes.io/name": exporter},
         port=port,
-        kept=_kept((exporter,)),
+        kept=_kept(exporter),
         labels=RELEASE,
     )
 
 
-def _kept(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(metric for name in names for metric in exporters()[name].metrics)
+def _kept(*exporters: str) -> tuple[str, ...]:
+    return tuple(metric.name for metric in of(*exporters))

@@ -22,6 +22,7 @@ EFA_EXPORTER = "efa-exporter"
 EFA_CPU, EFA_MEMORY = 10, 48
 """What it requests: an interpreter of Python that answers twice a minute."""
 DCGM_EXPORTER = "dcgm-exporter"
+OPENCOST = "opencost"
 
 
 def at() -> Route:
@@ -44,6 +45,16 @@ def monitoring_of(context: Context) -> Monitoring:
 def is_managed(context: Context) -> bool:
     """Where Amazon Managed Service for Prometheus keeps samples, and the cluster's Prometheus only sends them."""
     return wanted(context) and monitoring_of(context).managed is not None
+
+
+def prices_pods(context: Context) -> bool:
+    """Where OpenCost is asked for."""
+    return wanted(context) and monitoring_of(context).open_cost is not None
+
+
+def readers(context: Context) -> tuple[str, ...]:
+    """The programs that read metrics for which no alert and no dashboard asks."""
+    return (OPENCOST,) if prices_pods(context) else ()
 
 
 def namespace(context: Context) -> str:

@@ -1,4 +1,4 @@
-"""The StorageClass of volumes that hold what the cluster says of itself."""
+"""StorageClasses of EBS: their names, and that of volumes that hold what the cluster says of itself."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def encrypted_class(context: Context, name: str, at: Route) -> VolumeClass:
         reclaim="Delete",
         expansion=True,
     )
+
+
+def class_name(storage: str) -> str:
+    """The name of a storage's StorageClass; EKS has `gp2` of its own."""
+    return f"ebs-{storage}"

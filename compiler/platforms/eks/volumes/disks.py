@@ -18,6 +18,7 @@ from compiler.core.storage.plan import MadeSnapshots, PersistentVolume, VolumeCl
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.platforms.eks.settings.volumes import class_name
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.ebs import CreatedDisk, ExistingDisk
@@ -106,11 +107,6 @@ def _tags(context: Context, storage: Storage) -> dict[str, str]:
     """The tags of a storage's volumes and snapshots."""
     own = {TAG: tag(context, storage.spec.name)}
     return {**context.spec.tags, **own}
-
-
-def class_name(storage: str) -> str:
-    """The name of a storage's StorageClass; EKS has `gp2` of its own."""
-    return f"ebs-{storage}"
 
 
 def disk_claim(storage: Storage, disk: CreatedDisk, namespace: str) -> VolumeClaim:

@@ -30,6 +30,10 @@ class ManagedMonitoring(SpecModel):
     )
 
 
+class OpenCost(SpecModel):
+    """OpenCost, by the prices that Trainyard knows: nothing about it is to be set."""
+
+
 class Monitoring(SpecModel):
     """Prometheus with what it scrapes. Its memory and disk follow from nodes, pods and series."""
 
@@ -63,4 +67,9 @@ class Monitoring(SpecModel):
         description="Services of AWS keep samples and evaluate rules; unset: Prometheus, Alertmanager and Grafana in "
         "the cluster.",
         examples=[{"grafana": {"authenticationProviders": ["AWS_SSO"]}}],
+    )
+    open_cost: OpenCost | None = Field(
+        None,
+        description="OpenCost, which divides what nodes and volumes cost among pods; unset: it is not installed.",
+        examples=[{}],
     )

@@ -1,0 +1,1 @@
+"""OpenCost: what nodes and volumes cost, divided among pods."""
