@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from builders import faults_of, objects_of, plan_of, spec
+from builders import ROOT, faults_of, objects_of, plan_of, spec
 
 from compiler.catalog.exporters import exporters
 from compiler.driver import check
@@ -234,3 +234,11 @@ def test_it_comes_after_its_prices_can_and_asks_the_prometheus_of_the_cluster(
 def test_samples_that_aws_keeps_it_cannot_ask() -> None:
     (fault,) = faults_of(spec(monitoring={"managed": {}, "openCost": {}}))
     assert fault.code == "RES344"
+
+
+def test_the_page_says_how_many_series_it_takes(observed: Plan) -> None:
+    size, before = observed.one(MonitoringSize), without().one(MonitoringSize)
+    assert size is not None
+    assert before is not None
+    page = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
+    assert f"{size.total:,} series at most instead of {before.total:,}" in page

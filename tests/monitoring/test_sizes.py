@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from builders import faults_of, plan_of, spec
 
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import EfaExporter, Monitor, MonitoringSize, RuleGroups
 from compiler.platforms.eks.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
+from compiler.platforms.eks.settings.pods import AGENTS
 from compiler.report.monitoring import sums
-from monitoring.observed import compilation, plan
+from monitoring.observed import SPEC, compilation, plan
 
 GIB = 2**30
 
@@ -134,3 +136,16 @@ def test_the_exporter_of_gpus_comes_to_their_nodes(
     assert release.values.get("securityContext", {}).get("privileged", False) is privileged
     # The operator refuses a scrape timeout above the interval.
     assert release.values["serviceMonitor"]["scrapeTimeout"] == "5s"
+
+
+@pytest.mark.parametrize("pool", ["h100", "block"])
+def test_no_node_has_more_agents_than_are_counted(pool: str) -> None:
+    """With all that a spec can ask for on a node of GPUs: logs, Lustre and buckets."""
+    parts = yaml.safe_load(SPEC.read_text(encoding="utf-8"))
+    parts["spec"]["storage"].append({"name": "data", "s3": {"create": {}}})
+    (reason,) = [
+        value.reason
+        for value in plan_of(parts).derived
+        if value.object == f"pool/{pool}" and value.reason.startswith("DaemonSets (")
+    ]
+    assert len(reason.split(", ")) <= AGENTS
