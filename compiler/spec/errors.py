@@ -308,7 +308,7 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
         owner_key = 0
     if isinstance(owner_key, str):
         where = f"`{owner_key}`"
-    help = meant(key, known) or f"{where} has: {listed(known)}"
+    help = meant(key, known) or _has(where, known)
     if at.parent == ("metadata",) and key in _OF_KUBERNETES:
         help = "remove it: the objects of a cluster take theirs from `spec`"
     outer = _one_too_high(owner, key)
@@ -321,6 +321,13 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     if name:
         help = f"it is called `{name}` now: `trainyard fmt --fix` renames it"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
+
+
+def _has(where: str, known: list[str]) -> str:
+    """What keys there are."""
+    if not known:
+        return f"{where} has no keys: write `{{}}`"
+    return f"{where} has: {listed(known)}"
 
 
 def _split_help(at: Route, value: Mapping[str, Any]) -> str:
@@ -433,6 +440,8 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
 
 def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
     fields = _fields(owner)
+    if not fields:
+        return "write `{}`: it has no keys"
     declared = fields.items()
     required = [key for key, field in declared if field.is_required()]
     is_scalar = isinstance(value, str | int | float)

@@ -886,6 +886,20 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write a list, each item with `onDemand`, `spot`, `reserved`, `block`",
     ),
     (
+        spec(monitoring={"openCost": True}),
+        "SPC003",
+        "spec.monitoring.openCost",
+        "the boolean `true`, not a mapping",
+        "write `{}`: it has no keys",
+    ),
+    (
+        spec(monitoring={"openCost": {"ui": False}}),
+        "SPC002",
+        "spec.monitoring.openCost.ui",
+        "unknown key `ui`",
+        "`openCost` has no keys: write `{}`",
+    ),
+    (
         spec(job={"env": [{"name": "A", "value": "b"}]}),
         "SPC003",
         "spec.jobs[0].env",
