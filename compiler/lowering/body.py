@@ -47,6 +47,14 @@ def without_rights(*, user: int | None = None) -> Body:
     }
 
 
+def resources(cpu: int, memory: int) -> Body:
+    """What a container of ours requests, in milli-CPU and MiB, and twice the memory as its limit."""
+    return {
+        "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
+        "limits": {"memory": f"{2 * memory}Mi"},
+    }
+
+
 def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
     """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
     find some: it fails on unknown ones (kustomize-controller 1.9)."""

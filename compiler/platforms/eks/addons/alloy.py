@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.lowering.body import without_rights
+from compiler.lowering.body import resources, without_rights
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from compiler.platforms.eks.logs.stack import ALLOY, LOKI, address, at, wanted
 
@@ -26,10 +26,7 @@ def values(setting: Setting) -> dict[str, Any]:
             "configMap": {"content": configuration(push)},
             "enableReporting": False,
             "mounts": {"varlog": True, "extra": [{"name": "positions", "mountPath": POSITIONS}]},
-            "resources": {
-                "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
-                "limits": {"memory": f"{2 * _MEMORY}Mi"},
-            },
+            "resources": resources(_CPU, _MEMORY),
             "securityContext": without_rights(),
             "storagePath": POSITIONS,
         },

@@ -13,6 +13,7 @@ from typing import Any
 from compiler.catalog.exporters import of
 from compiler.context import Context
 from compiler.core.pools.pools import GPU_PRESENT
+from compiler.lowering.body import resources
 from compiler.plan.units import Duration
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
 from compiler.platforms.eks.monitoring.stack import (
@@ -66,10 +67,7 @@ def values(setting: Setting) -> dict[str, Any]:
                 }
             }
         },
-        "resources": {
-            "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
-            "limits": {"memory": f"{2 * _MEMORY}Mi"},
-        },
+        "resources": resources(_CPU, _MEMORY),
         **_privileges(context),
         "serviceMonitor": {
             "interval": str(interval),

@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.secrets.spec import SecretsSection
+from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import BUDGET, REPLICAS
 
@@ -16,10 +17,7 @@ ROLE = "ExternalSecrets-{}"
 """The name of the controller's role in AWS, by the cluster's name: it may read just the secrets of the spec."""
 
 _CPU, _MEMORY = 50, 128
-_REQUESTS = {
-    "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
-    "limits": {"memory": f"{2 * _MEMORY}Mi"},
-}
+_RESOURCES = resources(_CPU, _MEMORY)
 
 
 def wanted(context: Context) -> bool:
@@ -33,14 +31,14 @@ def values(setting: Setting) -> dict[str, Any]:
         "replicaCount": REPLICAS,
         "leaderElect": True,
         "podDisruptionBudget": dict(BUDGET),
-        "resources": _REQUESTS,
+        "resources": _RESOURCES,
         "serviceAccount": {"name": ACCOUNT},
         "webhook": {
             "replicaCount": REPLICAS,
             "podDisruptionBudget": dict(BUDGET),
-            "resources": _REQUESTS,
+            "resources": _RESOURCES,
         },
-        "certController": {"resources": _REQUESTS},
+        "certController": {"resources": _RESOURCES},
     }
 
 

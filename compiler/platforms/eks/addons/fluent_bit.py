@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.lowering.body import without_rights
+from compiler.lowering.body import resources, without_rights
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from compiler.platforms.eks.logs.stack import FLUENT_BIT, at, log_group, to_cloud_watch
 
@@ -37,10 +37,7 @@ def values(setting: Setting) -> dict[str, Any]:
         "extraVolumes": [{"name": "state", "hostPath": folder}],
         "extraVolumeMounts": [state],
         "priorityClassName": "system-node-critical",
-        "resources": {
-            "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
-            "limits": {"memory": f"{2 * _MEMORY}Mi"},
-        },
+        "resources": resources(_CPU, _MEMORY),
         "securityContext": without_rights(),
         "testFramework": {"enabled": False},
         "tolerations": EVERYWHERE,

@@ -12,6 +12,7 @@ from typing import Any
 
 from compiler.catalog.exporters import kept
 from compiler.context import Context
+from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import RUNS
 from compiler.platforms.eks.managed_monitoring import agent
@@ -70,7 +71,7 @@ def values(setting: Setting) -> dict[str, Any]:
         "kube-state-metrics": _state_metrics(reading),
         "prometheus-node-exporter": _node_exporter(),
         "prometheusOperator": {
-            "resources": _requests(*_OPERATOR),
+            "resources": resources(*_OPERATOR),
             "serviceMonitor": {"selfMonitor": False},
         },
         **_of_monitoring(context),
@@ -99,7 +100,7 @@ def _agent(context: Context) -> dict[str, Any]:
     values = agent.values(context)
     spec = {
         **values["prometheusSpec"],
-        "resources": _requests(needed.cpu, memory),
+        "resources": resources(needed.cpu, memory),
         "storageSpec": _claim(str(agent.DISK)),
         **_selected("podMonitor", "probe", "scrapeConfig", "serviceMonitor"),
     }
@@ -118,13 +119,6 @@ def _keep(*exporters: str, readers: Collection[str] = ()) -> list[dict[str, Any]
     return [{"action": "keep", "sourceLabels": ["__name__"], "regex": names}]
 
 
-def _requests(cpu: int, memory: int) -> dict[str, Any]:
-    return {
-        "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
-        "limits": {"memory": f"{2 * memory}Mi"},
-    }
-
-
 def _claim(disk: str) -> dict[str, Any]:
     """A volume of the StorageClass that monitoring has."""
     spec = {
@@ -139,7 +133,7 @@ def _alertmanager(context: Context) -> dict[str, Any]:
     """Alertmanager, which sends nothing unless the spec says to whom."""
     monitor = {"metricRelabelings": _keep("alertmanager")}
     storage = _claim(str(ALERTMANAGER_DISK))
-    spec: dict[str, Any] = {"resources": _requests(*_ALERTMANAGER), "storage": storage}
+    spec: dict[str, Any] = {"resources": resources(*_ALERTMANAGER), "storage": storage}
     notifications = alerts_of(context)
     if notifications is None:
         return {"serviceMonitor": monitor, "alertmanagerSpec": spec}
@@ -165,7 +159,7 @@ def _prometheus(context: Context) -> dict[str, Any]:
             "retentionSize": f"{disk.value * 9 // 10 // 2**20}MB",
             "scrapeInterval": str(monitoring.interval),
             "evaluationInterval": str(monitoring.interval),
-            "resources": _requests(needed.cpu, memory),
+            "resources": resources(needed.cpu, memory),
             "storageSpec": _claim(str(disk)),
             **_selected("podMonitor", "probe", "rule", "scrapeConfig", "serviceMonitor"),
         },
@@ -191,7 +185,7 @@ def _state_metrics(reading: Collection[str]) -> dict[str, Any]:
         }
     }
     return {
-        "resources": _requests(*_STATE_METRICS),
+        "resources": resources(*_STATE_METRICS),
         "metricLabelsAllowlist": labels,
         "prometheus": {"monitor": monitor},
         "rbac": {"extraRules": rules},
@@ -202,12 +196,12 @@ def _state_metrics(reading: Collection[str]) -> dict[str, Any]:
 def _custom_resources() -> dict[str, Any]:
     """What kube-state-metrics says of JobSets and of Flux' objects (v2.20.0,
     docs/metrics/extend/customresourcestate-metrics.md)."""
-    resources = [
+    objects = [
         _flux_resource(group, version, kind)
         for (group, version), kinds in _FLUX_KINDS.items()
         for kind in kinds
     ]
-    return {"kind": "CustomResourceStateMetrics", "spec": {"resources": [_jobset(), *resources]}}
+    return {"kind": "CustomResourceStateMetrics", "spec": {"resources": [_jobset(), *objects]}}
 
 
 def _jobset() -> dict[str, Any]:
@@ -264,10 +258,10 @@ def _grafana(context: Context) -> dict[str, Any]:
         "fullnameOverride": "grafana",
         "defaultDashboardsEnabled": False,
         "rbac": {"namespaced": True},
-        "resources": _requests(*_GRAFANA),
+        "resources": resources(*_GRAFANA),
         "serviceMonitor": {"enabled": False},
         "sidecar": {
-            "resources": _requests(*_SIDECAR),
+            "resources": resources(*_SIDECAR),
             "dashboards": {"resource": "configmap", "searchNamespace": namespace(context)},
             "datasources": {"resource": "configmap"},
         },
@@ -294,10 +288,7 @@ def _node_exporter() -> dict[str, Any]:
     node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
     return {
         "tolerations": EVERYWHERE,
-        "resources": {
-            "requests": {"cpu": f"{_NODE_CPU}m", "memory": f"{_NODE_MEMORY}Mi"},
-            "limits": {"memory": f"{2 * _NODE_MEMORY}Mi"},
-        },
+        "resources": resources(_NODE_CPU, _NODE_MEMORY),
         "prometheus": {
             "monitor": {"relabelings": [node], "metricRelabelings": [*_keep("node-exporter"), idle]}
         },
@@ -313,8 +304,8 @@ def sized(context: Context) -> tuple[Controller, ...]:
     """Prometheus, by the series of the cluster, and what works on samples that it keeps."""
     needed = size(context, monitoring_of(context))
     memory = needed.memory.value // 2**20
-    resources = ("prometheus", "prometheusSpec", "resources")
-    prometheus = Controller("prometheus", 1, needed.cpu, memory, OURS, resources=resources)
+    path = ("prometheus", "prometheusSpec", "resources")
+    prometheus = Controller("prometheus", 1, needed.cpu, memory, OURS, resources=path)
     if is_managed(context):
         return (prometheus,)
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.context import SPEC, Context
+from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
 from compiler.platforms.eks.jobs.kinds.ray_job import KUBERAY
 from compiler.platforms.eks.jobs.wanted import operates
@@ -20,12 +21,7 @@ def wanted(context: Context) -> bool:
 
 def values(setting: Setting) -> dict[str, Any]:
     """kuberay-operator 1.6.2 chart values."""
-    return {
-        "resources": {
-            "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
-            "limits": {"memory": f"{2 * _MEMORY}Mi"},
-        }
-    }
+    return {"resources": resources(_CPU, _MEMORY)}
 
 
 ADD_ON = AddOn(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.context import Context
+from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
 from compiler.platforms.eks.logs import sizing
 from compiler.platforms.eks.logs.stack import CLASS, LOKI, at, bucket_of, loki_of, wanted
@@ -35,10 +36,7 @@ def values(setting: Setting) -> dict[str, Any]:
         "loki": _loki(context),
         "singleBinary": {
             "replicas": 1,
-            "resources": {
-                "requests": {"cpu": f"{sizing.cpu(needed)}m", "memory": f"{needed}Mi"},
-                "limits": {"memory": f"{2 * needed}Mi"},
-            },
+            "resources": resources(sizing.cpu(needed), needed),
             "persistence": {"size": str(sizing.DISK), "storageClass": CLASS},
         },
         "serviceAccount": {"name": LOKI},

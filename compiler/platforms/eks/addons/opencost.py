@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.catalog.exporters import kept
+from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
 from compiler.platforms.eks.monitoring.stack import (
     OPENCOST,
@@ -41,7 +42,7 @@ def values(setting: Setting) -> dict[str, Any]:
         "opencost": {
             "exporter": {
                 "defaultClusterId": context.name,
-                "resources": _resources(_CPU, _MEMORY),
+                "resources": resources(_CPU, _MEMORY),
                 "extraEnv": {"USE_CSV_PROVIDER": "true", "CSV_PATH": f"{_FOLDER}/{FILE}"},
                 "extraVolumeMounts": [{"name": "prices", "mountPath": _FOLDER, "readOnly": True}],
             },
@@ -64,16 +65,9 @@ def values(setting: Setting) -> dict[str, Any]:
                     "port": 9090,
                 }
             },
-            "ui": {"resources": _resources(_UI_CPU, _UI_MEMORY)},
+            "ui": {"resources": resources(_UI_CPU, _UI_MEMORY)},
         },
         "extraVolumes": [{"name": "prices", "configMap": {"name": PRICES}}],
-    }
-
-
-def _resources(cpu: int, memory: int) -> dict[str, Any]:
-    return {
-        "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
-        "limits": {"memory": f"{2 * memory}Mi"},
     }
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from compiler.lowering.body import NO_SUBSTITUTION, head, manifest_in, without_rights
+from compiler.lowering.body import NO_SUBSTITUTION, head, manifest_in, resources, without_rights
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
@@ -84,10 +84,7 @@ def _container(exporter: CheckpointExporter) -> Body:
         "command": ["python", "-u", f"/app/{_FILE}"],
         "args": [f"--{name}={value}" for name, value in options.items()],
         "ports": [{"name": "metrics", "containerPort": exporter.port}],
-        "resources": {
-            "requests": {"cpu": f"{exporter.cpu}m", "memory": f"{exporter.memory}Mi"},
-            "limits": {"memory": f"{2 * exporter.memory}Mi"},
-        },
+        "resources": resources(exporter.cpu, exporter.memory),
         "securityContext": without_rights(user=65532),
         "volumeMounts": [
             {"name": "app", "mountPath": "/app", "readOnly": True},

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from compiler.lowering.body import NO_SUBSTITUTION, given, head, manifest_in, without_rights
+from compiler.lowering.body import (
+    NO_SUBSTITUTION,
+    given,
+    head,
+    manifest_in,
+    resources,
+    without_rights,
+)
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.monitoring.plan import API, EfaExporter, Monitor, Rule, RuleGroups
@@ -126,10 +133,7 @@ def _container(exporter: EfaExporter) -> Body:
         "command": ["python", "-u", "/app/efa_exporter.py"],
         "args": [f"--port={exporter.port}"],
         "ports": [{"name": "metrics", "containerPort": exporter.port}],
-        "resources": {
-            "requests": {"cpu": f"{exporter.cpu}m", "memory": f"{exporter.memory}Mi"},
-            "limits": {"memory": f"{2 * exporter.memory}Mi"},
-        },
+        "resources": resources(exporter.cpu, exporter.memory),
         "securityContext": without_rights(user=65532),
         "volumeMounts": [
             {"name": "app", "mountPath": "/app", "readOnly": True},
