@@ -48,12 +48,12 @@ class ImageFacts:
 
 
 class _Row:
-    """A row of the table, with its patterns compiled when they are needed."""
+    """A row of the table, by those of its repositories that are in one registry."""
 
-    def __init__(self, row: dict[str, Any]) -> None:
-        names = "|".join(row["repositories"])
+    def __init__(self, row: dict[str, Any], repositories: Sequence[str]) -> None:
+        names = "|".join(repositories)
         self.names = re.compile(f"(?:{names})$")
-        self.tags = re.compile(row["tags"])
+        self.tags: str = row["tags"]
         self.facts = ImageFacts(
             efa=row.get("efa"),
             devices=row.get("devices"),
@@ -72,9 +72,21 @@ def _data() -> dict[str, Any]:
     return data
 
 
-@cache
-def _rows() -> Sequence[_Row]:
-    return [_Row(row) for row in _data()["images"]]
+@lru_cache(maxsize=64)
+def _rows(registry: str) -> Sequence[_Row]:
+    """The rows with repositories of a registry, in their order: patterns of others are not compiled."""
+    rows = []
+    for row in _data()["images"]:
+        repositories = [name for name in row["repositories"] if _is_in(name, registry)]
+        if repositories:
+            rows.append(_Row(row, repositories))
+    return rows
+
+
+def _is_in(repository: str, registry: str) -> bool:
+    """Whether a repository of the table, a pattern, is in a registry."""
+    host = repository.partition("/")[0]
+    return re.fullmatch(host, registry) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -86,8 +98,9 @@ def facts_of(image: str) -> ImageFacts | None:
     repository, _, tag = last.partition(":")
     name = f"{path}/{repository}" if path else repository
     for known in _names(name):
-        for row in _rows():
-            if row.names.match(known) and row.tags.search(tag):
+        registry = known.partition("/")[0]
+        for row in _rows(registry):
+            if row.names.match(known) and re.search(row.tags, tag):
                 return row.facts
     return None
 
@@ -106,8 +119,9 @@ def _names(name: str) -> Iterator[str]:
         account = host.partition(".")[0]
         yield f"{account}.{_OF_AWS}/{path}"
         upstream = path.partition("/")[2]
-        for registry in _UPSTREAMS:
-            yield f"{registry}/{upstream}"
+        if upstream:
+            for registry in _UPSTREAMS:
+                yield f"{registry}/{upstream}"
     else:
         yield name
 
