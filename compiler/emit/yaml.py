@@ -29,13 +29,13 @@ _WORDS = frozenset(WORDS) | BOOLEANS_1_1
 _UNIT = re.compile(
     r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z"
 )
-# Compiled where a text has lines, and kept by `re`: it takes 2 ms.
+# Compiled where a text has what is not printable, and kept by `re`: it takes 2 ms.
 _LITERAL = (
     "[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z"
 )
 _MAX_SIMPLE_KEY = 1000
 """YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters."""
-_ESCAPES = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_ESCAPES = "[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 
 
 def dump(body: Mapping[str, Any]) -> str:
@@ -226,4 +226,4 @@ def _quoted(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isascii() and "\x7f" not in quoted:
         return quoted
-    return _ESCAPES.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+    return re.sub(_ESCAPES, lambda match: f"\\u{ord(match[0]):04x}", quoted)

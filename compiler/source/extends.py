@@ -109,10 +109,10 @@ class Extender:
 
 def _is_path(text: str) -> bool:
     """Whether a file can have this name: no system takes a zero byte, or half a pair of surrogates."""
-    return bool(text) and not _NOT_IN_PATHS.search(text)
+    return bool(text) and not re.search(_NOT_IN_PATHS, text)
 
 
-_NOT_IN_PATHS = re.compile("[\0\ud800-\udfff]")
+_NOT_IN_PATHS = "[\0\ud800-\udfff]"
 
 
 def _at(node: Node, fault: Diagnostic) -> Diagnostic:

@@ -34,7 +34,7 @@ def parse(
     text = file.text
     if has_forbidden(text):
         diagnostics.extend(forbidden_characters(file))
-        text = FORBIDDEN.sub(" ", text)  # same length: places stay true
+        text = re.sub(FORBIDDEN, " ", text)  # same length: places stay true
     documents = _without_gc(lambda: _documents(file, text, diagnostics, pure, tags or {}))
     if not documents and not diagnostics:
         diagnostics.append(
