@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 
-def module_of(path: Path) -> str:
+def module_of(path: str) -> str:
     """The name of a rule's module."""
-    return f"trainyard_policies.{path.parent.name}.{path.stem}"
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(name)[0]
+    return f"trainyard_policies.{os.path.basename(folder)}.{stem}"
 
 
-def code_of(path: Path) -> CodeType:
+def code_of(path: str, module: str) -> CodeType:
     """The code of a file, which Python caches. Raises what an import would."""
-    name = module_of(path)
-    code = SourceFileLoader(name, str(path)).get_code(name)
+    code = SourceFileLoader(module, path).get_code(module)
     assert code is not None, "a loader of sources has code"
     return code
 
@@ -55,11 +56,12 @@ def may_read(source: bytes) -> bool:
     return False
 
 
-def run_module(path: Path, code: CodeType) -> dict[str, Any]:
+def run_module(path: str) -> dict[str, Any]:
     """What the module of a rule defines, by name."""
     name = module_of(path)
+    code = code_of(path, name)
     module = ModuleType(name)
-    module.__file__ = str(path)
+    module.__file__ = path
     sys.modules[name] = module
     exec(code, module.__dict__)  # noqa: S102  # the point of the exercise
     return module.__dict__

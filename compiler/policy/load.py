@@ -14,7 +14,7 @@ from compiler.cache import builtin_policies
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.places import SourceFile, Span
-from compiler.policy.code import code_of, may_read, run_module
+from compiler.policy.code import may_read, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source.read import is_yaml, read
 
@@ -102,7 +102,7 @@ def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
     for path in paths:
         if inputs.is_file(path):
             _note(path)
-            yield from _load(path, faults)
+            yield from _load(os.fspath(path), faults)
         else:
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
             faults += read(path)[1]
@@ -135,7 +135,7 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     rules: list[Rule] = []
     for name in _builtin_folders(base):
         for path in _files(base / name, walk=os.walk):
-            rules += _load(Path(path), faults)
+            rules += _load(path, faults)
     return tuple(rules), tuple(faults)
 
 
@@ -181,10 +181,10 @@ def _same(path: Path, other: Path) -> bool:
     return inputs.read_bytes(path) == other.read_bytes()
 
 
-def _rules_in(path: Path) -> list[Rule]:
+def _rules_in(path: str) -> list[Rule]:
     """The rules of a Python file."""
     with quiet():
-        names = run_module(path, code_of(path))
+        names = run_module(path)
     module = names["__name__"]
     rules = []
     for function in filter(callable, names.values()):
@@ -196,12 +196,12 @@ def _rules_in(path: Path) -> list[Rule]:
     return rules
 
 
-def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+def _load(path: str, faults: list[Diagnostic]) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``."""
-    if path.suffix != ".py":
+    if not path.endswith(".py"):
         from compiler.policy.schema_rule import load_schema_rules
 
-        return load_schema_rules(path, faults)
+        return load_schema_rules(Path(path), faults)
     try:
         rules = _rules_in(path)
     except SyntaxError as problem:
@@ -209,7 +209,7 @@ def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
             error(
                 "POL010",
                 f"`{path}` is not Python: {problem.msg}",
-                span=line_of(path, problem.lineno or 1),
+                span=line_of(Path(path), problem.lineno or 1),
                 help="correct the line",
             )
         )
@@ -221,7 +221,7 @@ def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
             error(
                 "POL010",
                 f"`{path}` cannot be loaded: {words(problem)}",
-                span=line_of(path, _failing_line(problem, path)),
+                span=line_of(Path(path), _failing_line(problem, path)),
                 help="correct the line",
             )
         )
@@ -231,7 +231,7 @@ def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
             error(
                 "POL010",
                 f"`{path}` has no rule",
-                span=line_of(path, 1),
+                span=line_of(Path(path), 1),
                 help="mark a generator function with `@rule`, or move the file out of the policies' folder",
             )
         )
@@ -255,10 +255,10 @@ def words(fault: BaseException) -> str:
     return name
 
 
-def _failing_line(fault: BaseException, path: Path) -> int:
+def _failing_line(fault: BaseException, path: str) -> int:
     line, trace = 1, fault.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
+        if trace.tb_frame.f_code.co_filename == path:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.model.work import Work
 from compiler.policy.rule import Rule
 from compiler.policy.world import World
