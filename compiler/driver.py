@@ -287,7 +287,7 @@ def resolve_spec(run: Run) -> list[Diagnostic]:
 def lower_plan(run: Run) -> list[Diagnostic]:
     """What will be written."""
     assert run.plan is not None
-    run.artifacts = lower(run.plan)
+    run.artifacts = lower(run.plan, platform_of(run.done.document))
     return []
 
 
@@ -359,7 +359,8 @@ def judge_waiting(run: Run) -> list[Diagnostic]:
     later = [node for node in plan.waiting if _named(node) not in known]
     whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
     written = {artifact.id for artifact in run.artifacts}
-    more = [artifact for artifact in lower(whole) if artifact.id not in written]
+    lowered = lower(whole, platform_of(run.done.document))
+    more = [artifact for artifact in lowered if artifact.id not in written]
     everything = [*run.artifacts, *more]
     verdict = judge(everything, setting_of(plan), run.catalog, run.policies, plan=whole)
     found = traced(verdict.diagnostics, everything)

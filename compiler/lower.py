@@ -9,15 +9,16 @@ from __future__ import annotations
 from compiler.core.cloud.plan import TerraformState
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.rooms import parts
+from compiler.rooms import Platform, parts
 
 __all__ = ["lower"]
 
 
-def lower(plan: Plan) -> list[Artifact]:
+def lower(plan: Plan, platform: Platform | None = None) -> list[Artifact]:
     """Everything that is written for a plan, by room and then in the order of the plan. Where Terraform makes what
-    AWS must have, its modules replace the stacks."""
-    artifacts = [artifact for module in parts("lower") for artifact in module.lower(plan)]
+    AWS must have, its modules replace the stacks. ``platform``: where it is known, the rooms of others are left out."""
+    rooms = tuple(sorted(platform.rooms)) if platform is not None else None
+    artifacts = [artifact for module in parts("lower", rooms) for artifact in module.lower(plan)]
     state = plan.one(TerraformState)
     if state is None:
         return artifacts
