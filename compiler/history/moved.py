@@ -52,6 +52,11 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     here, there = _MODULE, _STACK
     if boot.terraform is None:
         here, there = _STACK, _MODULE
+    # Both are read, so that one that cannot be is reported; few clusters have the other one, and only then are they
+    # parsed.
+    present = [path for path in (here, there) if committed.text(path)]
+    if there not in present:
+        return
     if committed.template(here) is not None:
         return
     if committed.template(there) is None:
