@@ -102,7 +102,8 @@ class Catalog:
 
     def __init__(self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()) -> None:
         self.faults = faults
-        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(facts["instances"])
+        self._instances: Mapping[str, Mapping[str, Any]] = facts["instances"]
+        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(self._instances)
         self.regions = expand_zones(facts["regions"])
         self.zone_ids: Mapping[str, str] = {
             region + letter: zone_id
@@ -122,6 +123,11 @@ class Catalog:
         if region not in INDEPENDENT or account is None:
             return True
         return self._accounts.get(region) in ("", account)
+
+    @property
+    def efa_types(self) -> tuple[str, ...]:
+        """The names of the instance types that have EFA, in order; none of them is built for that."""
+        return tuple(sorted(name for name, row in self._instances.items() if row.get("efa")))
 
     def near(self, name: str) -> list[str]:
         """Instance types with a similar name, best first."""

@@ -19,7 +19,6 @@ from compiler.platforms.eks.managed_monitoring.plan import (
 from compiler.platforms.eks.managed_monitoring.receivers import alertmanager
 from compiler.platforms.eks.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
 from compiler.platforms.eks.monitoring import stack as monitoring
-from compiler.platforms.eks.monitoring.alerts import rule_groups
 from compiler.platforms.eks.monitoring.sizing import size
 from compiler.platforms.eks.notifications import stack as notifications
 
@@ -35,6 +34,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     """Nothing where the cluster's own Prometheus keeps the samples."""
     if not monitoring.is_managed(context):
         return
+    # Most clusters have no managed monitoring, and no use for the texts of alerts.
+    from compiler.platforms.eks.monitoring.alerts import rule_groups
+
     managed = monitoring.monitoring_of(context).managed
     assert managed is not None, "monitoring is not managed"
     _check_disk(context)

@@ -10,7 +10,6 @@ from compiler.context import Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
 from compiler.platforms.eks.flux.stages import stage
-from compiler.platforms.eks.monitoring.alerts import rule_groups
 from compiler.platforms.eks.monitoring.plan import EfaExporter, MonitoringSize
 from compiler.platforms.eks.monitoring.sizing import Size, size
 from compiler.platforms.eks.monitoring.sources import exporter_monitor, monitors
@@ -52,6 +51,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         needed = size(context, monitoring)
         _check_disk(context, monitoring, needed)
         yield _size(context, monitoring, needed)
+        # Their texts are only needed here, and are of no use to a cluster without monitoring.
+        from compiler.platforms.eks.monitoring.alerts import rule_groups
+
         yield from rule_groups(context)
     yield encrypted_class(context, CLASS, at())
     yield from monitors(context)
@@ -115,15 +117,13 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
 
 def _efa(context: Context) -> Iterator[PlanNode]:
     """On nodes of any type that has EFA: the list follows from the catalog, so no pool that comes changes it."""
-    known = context.catalog.instance_types.values()
-    names = tuple(sorted(each.name for each in known if each.efa_interfaces))
     yield EfaExporter(
         at=at(),
         name=EFA_EXPORTER,
         namespace=namespace(context),
         image=context.release.image(EFA_EXPORTER),
         port=EFA_PORT,
-        instance_types=names,
+        instance_types=context.catalog.efa_types,
         cpu=EFA_CPU,
         memory=EFA_MEMORY,
     )
