@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from compiler.catalog import Catalog
 from compiler.dataclass import dataclass
@@ -15,9 +16,11 @@ from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy import Policies
 from compiler.policy.engine import run
-from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
 from compiler.verify.body import corrected
+
+if TYPE_CHECKING:
+    from compiler.policy.reach import Reach
 
 _FIELD = 2  # an object and `spec` are no field
 

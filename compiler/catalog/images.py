@@ -48,11 +48,12 @@ class ImageFacts:
 
 
 class _Row:
-    """A row of the table, by those of its repositories that are in one registry."""
+    """A row of the table, by those of its repositories that are in one registry. Its patterns are compiled when an
+    image is held against them, and kept by `re`."""
 
     def __init__(self, row: dict[str, Any], repositories: Sequence[str]) -> None:
         names = "|".join(repositories)
-        self.names = re.compile(f"(?:{names})$")
+        self.names = f"(?:{names})$"
         self.tags: str = row["tags"]
         self.facts = ImageFacts(
             efa=row.get("efa"),
@@ -74,7 +75,7 @@ def _data() -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _rows(registry: str) -> Sequence[_Row]:
-    """The rows with repositories of a registry, in their order: patterns of others are not compiled."""
+    """The rows with repositories of a registry, in their order."""
     rows = []
     for row in _data()["images"]:
         repositories = [name for name in row["repositories"] if _is_in(name, registry)]
@@ -100,7 +101,7 @@ def facts_of(image: str) -> ImageFacts | None:
     for known in _names(name):
         registry = known.partition("/")[0]
         for row in _rows(registry):
-            if row.names.match(known) and re.search(row.tags, tag):
+            if re.match(row.names, known) and re.search(row.tags, tag):
                 return row.facts
     return None
 

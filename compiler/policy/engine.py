@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -16,9 +16,11 @@ from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.config import NO_CONFIG, Config
 from compiler.policy.load import is_builtin, line_of, quiet, words
-from compiler.policy.reach import Reach
 from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.world import World
+
+if TYPE_CHECKING:
+    from compiler.policy.reach import Reach
 
 
 def run(
