@@ -22,9 +22,10 @@ else:
 
         def decorate(cls):
             annotations = vars(cls).get("__annotations__", {})
-            if not any(_is_special(text) for text in annotations.values()):
-                # The standard one searches each text three times for what is no field.
-                cls.__annotations__ = dict.fromkeys(annotations, object)
+            # The standard one searches each text three times for what is no field.
+            cls.__annotations__ = {
+                name: text if _is_special(text) else object for name, text in annotations.items()
+            }
             made = dataclasses.dataclass(
                 init=False, repr=False, eq=False, slots=slots, kw_only=kw_only
             )(cls)
