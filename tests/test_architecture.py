@@ -293,6 +293,33 @@ def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> Non
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> None:
+    code = (
+        "import sys\nfrom compiler.cli.main import main\n"
+        "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q', '--no-cache']\n"
+        "assert main() == 0\n"
+        "others = ('compiler.platforms.hyperpod.', 'compiler.platforms.parallelcluster.')\n"
+        "late = {name for name in sys.modules if name.startswith(others) and name.endswith('.lower')}\n"
+        "late |= {name for name in sys.modules if '.monitoring.alerts' in name}\n"
+        "print(*late)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_lint_imports_no_models_of_the_spec() -> None:
+    """They are two fifths of its start, and third-party files are not read by them."""
+    code = (
+        "import sys\nfrom compiler.cli.main import main\n"
+        "sys.argv = ['trainyard', 'lint', 'generated/starter', '-q', '--no-cache']\n"
+        "assert main() in (0, 1)\n"
+        "late = ('pydantic', 'compiler.language', 'compiler.spec.', 'compiler.core.jobs.spec')\n"
+        "print(*(name for name in sys.modules if name.startswith(late)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == [""], done.stderr
+
+
 def test_imports_go_down() -> None:
     """No room imports one that stands after it, whatever the import looks like: so there is no circle of rooms."""
     wrong = []

@@ -21,7 +21,8 @@ from compiler.platforms.eks.settings.spec import AT_EKS
 from compiler.platforms.hyperpod.cluster.resolve import CHART
 from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
 from compiler.platforms.hyperpod.groups.share import node_share
-from compiler.platforms.hyperpod.jobs.kind import kinds, operated
+from compiler.platforms.hyperpod.jobs.kind import kinds
+from compiler.platforms.hyperpod.jobs.wanted import operated
 from compiler.spec.cluster import ClusterSpec
 
 __all__ = [

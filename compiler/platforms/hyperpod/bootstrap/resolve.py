@@ -9,8 +9,8 @@ from compiler.core.delivery.folder import folder
 from compiler.plan import PlanNode
 from compiler.platforms.hyperpod.bootstrap.plan import HyperPodBootstrap
 from compiler.platforms.hyperpod.groups.names import lifecycle_prefix, scripts_bucket
-from compiler.platforms.hyperpod.jobs.kind import operated
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import OPERATOR
+from compiler.platforms.hyperpod.jobs.wanted import operated
 from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 

@@ -24,12 +24,13 @@ from compiler.platforms.hyperpod.groups.names import (
     scripts_bucket,
     security_groups,
 )
-from compiler.platforms.hyperpod.jobs.kind import RESUMED, operated
+from compiler.platforms.hyperpod.jobs.kind import RESUMED
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
     OPERATOR,
     OPERATOR_ACCOUNT,
     OPERATOR_NAMESPACE,
 )
+from compiler.platforms.hyperpod.jobs.wanted import operated
 from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 CHART = "hyperpod-helm-chart"

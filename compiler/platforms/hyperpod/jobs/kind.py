@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from compiler.core.jobs.retrying import job_retries
-from compiler.core.jobs.spec import JobsSection
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
@@ -20,7 +19,6 @@ from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as 
 if TYPE_CHECKING:
     from compiler.context import Context
     from compiler.core.jobs.job import Job, Kind
-    from compiler.spec.cluster import ClusterSpec
 
 AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
 MOST_RETRIES = "sagemaker.amazonaws.com/job-max-retry-count"
@@ -82,8 +80,3 @@ def kinds() -> Mapping[str, Kind]:
     """What runs a job: first the kind that HyperPod resumes, then the others of EKS, and its own operator's."""
     others = {name: kind for name, kind in kinds_of_eks().items() if name != RESUMED.name}
     return {RESUMED.name: RESUMED, **others, OPERATED.name: OPERATED}
-
-
-def operated(spec: ClusterSpec) -> bool:
-    """Whether a spec has jobs of HyperPod's training operator; those that are done count, as for any operator."""
-    return any(job.kind == OPERATED.name for job in JobsSection.of(spec).jobs)
