@@ -8,8 +8,8 @@ from functools import lru_cache
 
 _LITERAL = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([imsU]*)(?:-[imsU]+)?\)")
-_ESCAPED = re.compile(r"\\.", re.DOTALL)
-_CLASS = re.compile(r"\[\^?\]?[^]]*\]")
+_ESCAPED = r"(?s)\\."
+_CLASS = r"\[\^?\]?[^]]*\]"
 # What Go has and Python has not, or writes otherwise, and what comes near it.
 _ONLY_GO = (
     (re.compile(r"\\[pP](?!C)(?:\{\^?\w+\}|\w)"), r"\\w"),
@@ -18,14 +18,14 @@ _ONLY_GO = (
     (re.compile(r"\(\?[imsU]*(?:-[imsU]+)?:"), "(?:"),
 )
 _ONLY_OTHERS = {
-    re.compile(r"\(\?<?[=!]"): "look-around",
-    re.compile(r"\(\?>"): "an atomic group",
-    re.compile(r"\(\?\("): "a condition",
-    re.compile(r"\(\?#"): "a comment",
-    re.compile(r"\(\?P[=>]"): "a back-reference",
-    re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
+    r"\(\?<?[=!]": "look-around",
+    r"\(\?>": "an atomic group",
+    r"\(\?\(": "a condition",
+    r"\(\?#": "a comment",
+    r"\(\?P[=>]": "a back-reference",
+    r"(?:[*+?]|\{\d+(?:,\d*)?\})\+": "a possessive repetition",
 }
-_BACK_REFERENCE = re.compile(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
+_BACK_REFERENCE = r"(?s)\\(?:([1-9])(?![0-7])|.)"
 _VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
 _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
@@ -86,12 +86,12 @@ def _ends(pattern: str, *, multiline: bool) -> str:
 def refusal(pattern: str) -> str:
     """Why Go does not compile a pattern; empty where it does, or where that is not certain."""
     text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
-    if any(_BACK_REFERENCE.findall(text)):
+    if any(re.findall(_BACK_REFERENCE, text)):
         return "a back-reference"
-    unescaped = _ESCAPED.sub("x", text)
-    bare = _CLASS.sub("x", unescaped)
+    unescaped = re.sub(_ESCAPED, "x", text)
+    bare = re.sub(_CLASS, "x", unescaped)
     for form, name in _ONLY_OTHERS.items():
-        if form.search(bare):
+        if re.search(form, bare):
             return name
     try:
         compile_re2(pattern)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compiler.dataclass import dataclass
 
-_HEADING = re.compile(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
+_HEADING = r"(?m)^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def load_pages() -> dict[str, Page]:
 
 def split_pages(text: str) -> list[Page]:
     """The pages of one area's text."""
-    headings = list(_HEADING.finditer(text))
+    headings = list(re.finditer(_HEADING, text))
     ends = [heading.start() for heading in headings[1:]]
     ends.append(len(text))
     return [

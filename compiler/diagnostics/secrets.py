@@ -86,18 +86,17 @@ _HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
-_REFERENCE = re.compile(
-    r"\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
+_REFERENCE = (
+    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
-    r"|.*(?<!\$)\$[({A-Za-z_]",
-    re.DOTALL,
+    r"|.*(?<!\$)\$[({A-Za-z_]"
 )
 # An expression of a program: a call, an index, an attribute.
-_EXPRESSION = re.compile(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
-_IDENTIFIER = re.compile(r"[A-Za-z_]+$")
+_EXPRESSION = r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]"
+_IDENTIFIER = r"[A-Za-z_]+$"
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
 ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
-_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
+_RANDOM = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$"
 
 
 @lru_cache(maxsize=4096)
@@ -169,7 +168,7 @@ def _worded(name: str) -> str:
 
 def literal(value: str) -> bool:
     """Whether a value is literal: no variable, template, path or ARN, and not empty."""
-    return _REFERENCE.match(value) is None
+    return re.match(_REFERENCE, value) is None
 
 
 @lru_cache(maxsize=4096)
@@ -183,7 +182,7 @@ def carried(name: str, value: str) -> str:
         return "a secret" if literal(value) else ""
     if not _worded(name).endswith(ENDS):
         return ""
-    return "a secret" if _RANDOM.match(value) else ""
+    return "a secret" if re.match(_RANDOM, value) else ""
 
 
 def named_values(text: str) -> list[str]:
@@ -224,13 +223,13 @@ def _stands_for_itself(assignment: re.Match[str]) -> bool:
         return False
     if assignment["quote"]:
         return True
-    if _EXPRESSION.match(value):
+    if re.match(_EXPRESSION, value):
         return False
     start = assignment.start()
     before = assignment.string[:start].rstrip(" ")
     is_argument = before.endswith(("(", ","))
     is_program = assignment["after"] or sign == " = " or is_argument
-    return not (is_program and _IDENTIFIER.match(value))
+    return not (is_program and re.match(_IDENTIFIER, value))
 
 
 def masked(text: str) -> str:

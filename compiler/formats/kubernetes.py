@@ -19,7 +19,7 @@ TAGS: Mapping[str, str] = {}
 
 # At the top of a YAML document, or in one of brackets and braces (JSON).
 _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
-_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+_OBJECT = rf"(?m)^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})"
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -40,7 +40,7 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has ``apiVersion`` or ``kind`` where a document has them."""
-    return _OBJECT.search(text) is not None
+    return re.search(_OBJECT, text) is not None
 
 
 def recognised(body: Any) -> bool:

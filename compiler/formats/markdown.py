@@ -26,9 +26,9 @@ from compiler.verify.schemas import BUILTIN
 LATE = True
 TAGS: Mapping[str, str] = {}
 
-_FENCE = re.compile(r"^```(\w*)[^\n]*$", re.MULTILINE)
-_LINK = re.compile(r"\]\(([^)\s]+)\)")
-_URL = re.compile(r"[a-z][a-z0-9+.-]*:|#")
+_FENCE = r"(?m)^```(\w*)[^\n]*$"
+_LINK = r"\]\(([^)\s]+)\)"
+_URL = r"[a-z][a-z0-9+.-]*:|#"
 _PATH = re.compile(r"[\w./-]+")
 _RESOURCE = re.compile(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
 _UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
@@ -53,7 +53,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
 def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnostic]:
     text = page.content
     yield from _links(page.path, text, written)
-    parts = _FENCE.split(text)  # prose, language, block, "", prose, …
+    parts = re.split(_FENCE, text)  # prose, language, block, "", prose, …
     if len(parts) % 4 != 1:
         yield error(
             "SCH012", f"a block of `{page.path}` does not end", help="close it with three backticks"
@@ -65,8 +65,8 @@ def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnost
 
 
 def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
-    for target in _LINK.findall(text):
-        if _URL.match(target):
+    for target in re.findall(_LINK, text):
+        if re.match(_URL, target):
             continue
         file = target.partition("#")[0]
         folder = os.path.dirname(path)

@@ -17,7 +17,7 @@ from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, RuleGroups
 
 _DCGM, _STACK, _OPENCOST = "dcgm-exporter", "kube-prometheus-stack", "opencost"
-_NAMES = re.compile(r"[A-Za-z_:][\w:]*(\|[A-Za-z_:][\w:]*)*")
+_NAMES = r"[A-Za-z_:][\w:]*(\|[A-Za-z_:][\w:]*)*"
 _MONITOR = ("prometheus", "monitor")
 _Places: TypeAlias = dict[tuple[str, ...], tuple[str, ...]]
 _OF_STACK: _Places = {
@@ -115,6 +115,6 @@ def _kept(relabelings: Any) -> frozenset[str] | None:
     for each in items(relabelings):
         is_keep = each.get("action") == "keep" and each.get("sourceLabels") == ["__name__"]
         regex = each.get("regex")
-        if is_keep and isinstance(regex, str) and _NAMES.fullmatch(regex):
+        if is_keep and isinstance(regex, str) and re.fullmatch(_NAMES, regex):
             return frozenset(regex.split("|"))
     return None

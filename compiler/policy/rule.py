@@ -151,18 +151,18 @@ class Rule:
 
 
 SEVERITIES: Mapping[str, Severity] = {str(each): each for each in Severity}
-_SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_CODE = re.compile(r"[A-Z]{2,4}[0-9]{3}")
+_SLUG = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
+_CODE = r"[A-Z]{2,4}[0-9]{3}"
 
 
 def is_code(value: object) -> bool:
     """Whether a value has the form of a code: 2 to 4 capitals and 3 digits."""
-    return isinstance(value, str) and _CODE.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_CODE, value) is not None
 
 
 def is_slug(value: object) -> bool:
     """Whether a value has the form of a rule's name: words joined by `-`."""
-    return isinstance(value, str) and _SLUG.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_SLUG, value) is not None
 
 
 def rule(
@@ -229,7 +229,7 @@ def _subject(function: Callable[..., Any]) -> type:
     return annotation
 
 
-_SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
+_SECTION = r"(?m)^## +(\w+)[ \t]*$"
 
 
 def examples(doc: str, section: str) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     else:
         indent = _indent(doc)
     page = textwrap.dedent(f"{indent}{doc}")
-    parts = _SECTION.split(page)
+    parts = re.split(_SECTION, page)
     sections = zip(parts[1::2], parts[2::2], strict=True)
     bodies = [text for name, text in sections if name == section]
     blocks: list[list[str]] = [[]]

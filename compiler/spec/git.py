@@ -59,15 +59,15 @@ def repository_url(value: Any) -> str:
     return text
 
 
-_PORT = re.compile(r":(?!\d+\Z)(?P<path>[^:]*)\Z")
-_OWN_HOST = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)(:\d+)?")
-_PAGE = re.compile(r"(?P<repository>.+?)/(?:-/)?(?:tree|blob|commits?)/.+")
+_PORT = r":(?!\d+\Z)(?P<path>[^:]*)\Z"
+_OWN_HOST = r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)(:\d+)?"
+_PAGE = r"(?P<repository>.+?)/(?:-/)?(?:tree|blob|commits?)/.+"
 """The page of a folder, a file or a commit, at GitHub and GitLab."""
 
 
 def _reachable(text: str, scheme: str, user: str, address: str, path: str) -> None:
     """Refuse what has the form of a URL and that no pod of Flux gets a repository from."""
-    port = _PORT.search(address)
+    port = re.search(_PORT, address)
     if port is not None:
         before = f"{user}@" if user else ""
         host = address[: port.start()]
@@ -76,13 +76,13 @@ def _reachable(text: str, scheme: str, user: str, address: str, path: str) -> No
             f"write `{scheme}://{before}{host}/{port['path']}/{path}`",
             source="RFC 3986, section 3.2.3",
         )
-    if _OWN_HOST.fullmatch(address):
+    if re.fullmatch(_OWN_HOST, address):
         raise fault(
             f"`{address}` is the pod of Flux itself, in which no repository is",
             "write the host as others reach it",
             source=_URL,
         )
-    page = _PAGE.fullmatch(path)
+    page = re.fullmatch(_PAGE, path)
     if page is not None:
         raise fault(
             f"`{text}` is a page of a repository, and no URL to clone it from",

@@ -7,7 +7,7 @@ from compiler.core.pods.plan import Container
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_FOREVER = re.compile(
+_FOREVER = (
     r"\bsleep\s+(?:inf(?:inity)?\b|\d{5,}s?\b|\d+d\b|\d{2,}h\b)|\btail\s+-\w*[fF]\w*\s+\S+"
     r"|\bwhile\s+(?:true|:)\s*;?\s*do\s+sleep\s+\S+\s*;?\s*done"
 )
@@ -42,7 +42,7 @@ def init_container_never_ends(work: Work) -> Iterator[Finding]:
     if work.pod is None:
         return
     for container in work.pod.init_containers:
-        found = _FOREVER.search(_line(container))
+        found = re.search(_FOREVER, _line(container))
         if found is None or "restart_policy" in container.unread:
             continue
         yield Finding(

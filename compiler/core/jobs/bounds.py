@@ -220,7 +220,7 @@ def _excluded(context: Context, job: Job) -> None:
         )
     region = context.spec.region
     for index, name in enumerate(job.spec.exclude_nodes):
-        found = _PRIVATE_NAME.fullmatch(name)
+        found = re.fullmatch(_PRIVATE_NAME, name)
         if found is not None and (found["region"] or "us-east-1") != region:
             context.fault(
                 "RES285",
@@ -232,9 +232,7 @@ def _excluded(context: Context, job: Job) -> None:
 
 
 # EC2 user guide, ec2-instance-naming: IP names, which have no Region in us-east-1.
-_PRIVATE_NAME = re.compile(
-    r"ip(?:-\d{1,3}){4}\.(?:(?P<region>[a-z]{2}-[a-z-]+-\d)\.compute|ec2)\.internal"
-)
+_PRIVATE_NAME = r"ip(?:-\d{1,3}){4}\.(?:(?P<region>[a-z]{2}-[a-z-]+-\d)\.compute|ec2)\.internal"
 
 
 # NVIDIA Transformer Engine, "Datatype and hardware support matrix": fp8 from compute capability 8.9 (Ada) on, bf16 from

@@ -26,9 +26,8 @@ __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified"
 
 LATE = False
 _SECTIONS = ("AWSTemplateFormatVersion", "Resources")
-_SECTION = re.compile(
-    r"""^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:""",
-    re.MULTILINE,
+_SECTION = (
+    r"""(?m)^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:"""
 )
 
 
@@ -64,7 +63,7 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 def hinted(text: str) -> bool:
     """Whether a text has the sections of a template where a template has them."""
     named = any(section in text for section in _SECTIONS)
-    return named and _SECTION.search(text) is not None
+    return named and re.search(_SECTION, text) is not None
 
 
 def recognised(body: Any) -> bool:

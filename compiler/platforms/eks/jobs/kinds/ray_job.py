@@ -61,7 +61,7 @@ _OBJECTS = Quantity.gib(4)
 _PLACED = "kueue.x-k8s.io/podset-"
 _ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
 _STARTERS = ("torchrun", "torch.distributed.run", "mpirun", "mpiexec", "accelerate")
-_REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+_REFERENCE = r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)"
 _KUBERAY = "kuberay v1.6.2, ray-operator/controllers/ray"
 _CONTROLLER = f"{_KUBERAY}/rayjob_controller.go"
 
@@ -365,7 +365,7 @@ def _check_command(context: Context, job: Job) -> None:
     texts = (("command", spec.command), ("args", spec.args))
     for key, said in texts:
         for index, word in enumerate(said):
-            reference = _REFERENCE.search(word)
+            reference = re.search(_REFERENCE, word)
             if reference is None:
                 continue
             name = reference.group(1)
