@@ -48,7 +48,7 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.Monk
     sketch = ModuleType("compiler.platforms.sketch.lower")
     vars(sketch)["lower"] = unjudged
     more = (*parts("lower"), sketch)
-    monkeypatch.setattr("compiler.lower.parts", lambda name: more)
+    monkeypatch.setattr("compiler.lower.parts", lambda name, rooms: more)
     with pytest.raises(UnjudgedError):
         lower(plan_of(spec()))
 
