@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,13 +13,18 @@ from compiler.plan.units import Duration, Quantity
 
 
 class Reader:
-    """A value in a manifest and its route, whose first key is the manifest's id."""
+    """A value in a manifest and its path, whose first key is the manifest's id."""
 
-    __slots__ = ("at", "value")
+    __slots__ = ("_path", "value")
 
-    def __init__(self, value: Any, at: Route) -> None:
+    def __init__(self, value: Any, path: tuple[Key, ...]) -> None:
         self.value = value
-        self.at = at
+        self._path = path
+
+    @property
+    def at(self) -> Route:
+        """The route of the value."""
+        return Route(self._path)
 
     def __truediv__(self, key: Key) -> Reader:
         value = self.value
@@ -27,7 +32,7 @@ class Reader:
             inner = value.get(key)
         else:
             inner = at(value, key)
-        return Reader(inner, Route((*self.at, key)))
+        return Reader(inner, (*self._path, key))
 
     def __bool__(self) -> bool:
         return self.value is not None
@@ -35,8 +40,7 @@ class Reader:
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
         value = at(self.value, *keys)
-        at_inner = Route((*self.at, *keys))
-        return Reader(value, at_inner)
+        return Reader(value, (*self._path, *keys))
 
     def text(self) -> str | None:
         """The string."""
@@ -75,7 +79,7 @@ class Reader:
         if not isinstance(self.value, list):
             return []
         items = enumerate(self.value)
-        return [Reader(item, self.at / index) for index, item in items]
+        return [Reader(item, (*self._path, index)) for index, item in items]
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, without their places; an item that is no mapping becomes an empty one."""
@@ -92,7 +96,7 @@ class Reader:
         if isinstance(self.value, dict):
             for key, value in self.value.items():
                 if isinstance(key, str):
-                    yield key, Reader(value, self.at / key)
+                    yield key, Reader(value, (*self._path, key))
 
     def strings(self) -> dict[str, str]:
         """The string values of a mapping."""
@@ -116,17 +120,23 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        entries = self.mapping().items()
-        amounts = tuple(entry for entry in entries if _is_amount(entry[1]))
-        return dict(_quantities(amounts))
+        return dict(_quantities(tuple(self._amounts())))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
-        if isinstance(self.value, dict):
-            amounts = [value for key, value in self.value.items() if isinstance(key, str)]
-        else:
-            amounts = [self.value]
-        return any(amount is not None and _quantity(amount) is None for amount in amounts)
+        if not isinstance(self.value, dict):
+            return self.value is not None and self.quantity() is None
+        amounts = tuple(self._amounts())
+        there = [
+            key for key, value in self.value.items() if isinstance(key, str) and value is not None
+        ]
+        return len(_quantities(amounts)) < len(there)
+
+    def _amounts(self) -> Iterator[tuple[str, str | int]]:
+        """The entries of a mapping that may be quantities."""
+        for key, value in self.mapping().items():
+            if isinstance(key, str) and _is_amount(value):
+                yield key, value
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -138,13 +148,33 @@ class Reader:
             return None
 
 
+class Places(Mapping[str, Route]):
+    """The places of a node's fields, by their paths below that of the node. Each is made when it is asked for: most
+    nodes of a set have no finding."""
+
+    __slots__ = ("_at", "_paths")
+
+    def __init__(self, at: Route, paths: Mapping[str, tuple[Key, ...]]) -> None:
+        self._at = at
+        self._paths = paths
+
+    def __getitem__(self, field: str) -> Route:
+        return self._at / self._paths[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
 @lru_cache(maxsize=1024)
-def _quantities(amounts: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
+def _quantities(amounts: tuple[tuple[str, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
     quantities = []
     for key, amount in amounts:
         quantity = _quantity(amount)
-        if isinstance(key, str) and quantity is not None:
+        if quantity is not None:
             quantities.append((key, quantity))
     return tuple(quantities)
 
@@ -180,7 +210,7 @@ def unread(**fields: Reader) -> frozenset[str]:
 
 def reader(manifest: Manifest) -> Reader:
     """The reader of a manifest's body."""
-    return Reader(manifest.body, Route((manifest.id,)))
+    return Reader(manifest.body, (manifest.id,))
 
 
 def name_of(body: Reader) -> str:

@@ -55,11 +55,10 @@ def path_of(trail: Trail) -> Path:
 
 
 def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
-    cls = value.__class__
-    inside = cls is dict or cls is list
-    is_known = inside and (id(node), id(value)) in sound
-    if is_known:
+    known = (id(node), id(value))
+    if known in sound:
         return
+    cls = value.__class__
     before = len(faults)
     classes = node.classes
     is_right = not classes or cls in classes
@@ -79,8 +78,8 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Soun
         _list(node, value, trail, faults, sound)
     if node.branches:
         _branches(node, value, trail, faults, sound)
-    if inside and len(faults) == before:
-        sound.add((id(node), id(value)))
+    if len(faults) == before:
+        sound.add(known)
 
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
