@@ -52,14 +52,18 @@ class ObjectSet:
         return self._by_kind.get((group, kind), ())
 
 
+def kind_of(body: Body) -> tuple[str, str]:
+    """API group and kind of a body; missing parts are empty."""
+    api_version = str(body.get("apiVersion") or "")
+    return api_version.rpartition("/")[0], str(body.get("kind") or "")
+
+
 def identity_of(body: Body) -> Identity:
     """The identity of a body; missing parts are empty."""
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    api_version = str(body.get("apiVersion") or "")
-    group = api_version.rpartition("/")[0]
-    kind = str(body.get("kind") or "")
+    group, kind = kind_of(body)
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":
         name = ref_of(body).name

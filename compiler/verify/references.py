@@ -15,7 +15,7 @@ from compiler.output.body import at, follow
 from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import Identity, ObjectSet, identity_of
+from compiler.verify.objects import Identity, ObjectSet, identity_of, kind_of
 
 TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
 SOURCE, KUSTOMIZE, HELM, NOTIFICATION = (
@@ -129,8 +129,7 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 
 def pod_specs(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     """Every pod spec of an object, with its path."""
-    group, kind, _, _ = identity_of(body)
-    for path in POD_SPECS.get((group, kind), ()):
+    for path in POD_SPECS.get(kind_of(body), ()):
         yield from follow(body, path)
 
 
