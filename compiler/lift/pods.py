@@ -252,15 +252,12 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 def _variable(body: dict[str, Any]) -> EnvVar:
     name = _text(body.get("name")) or ""
     source = body.get("valueFrom")
-    if source is not None:
-        secret = at(source, "secretKeyRef")
-    else:
-        secret = None
+    if source is None:
+        return _literal(name, _text(body.get("value")))
+    secret = at(source, "secretKeyRef")
     if secret is not None:
         return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
-    path = None
-    if source is not None:
-        path = _text(at(source, "fieldRef", "fieldPath"))
+    path = _text(at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
     return _literal(name, _text(body.get("value")))

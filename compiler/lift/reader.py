@@ -120,23 +120,22 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        return dict(_quantities(tuple(self._amounts())))
+        return dict(_quantities(self._amounts()))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
+        if self.value is None:
+            return False
         if not isinstance(self.value, dict):
-            return self.value is not None and self.quantity() is None
-        amounts = tuple(self._amounts())
-        there = [
-            key for key, value in self.value.items() if isinstance(key, str) and value is not None
-        ]
-        return len(_quantities(amounts)) < len(there)
+            return self.quantity() is None
+        there = [key for key, value in self.value.items() if value is not None]
+        named = [key for key in there if isinstance(key, str)]
+        return len(_quantities(self._amounts())) < len(named)
 
-    def _amounts(self) -> Iterator[tuple[str, str | int]]:
+    def _amounts(self) -> tuple[tuple[Any, str | int], ...]:
         """The entries of a mapping that may be quantities."""
-        for key, value in self.mapping().items():
-            if isinstance(key, str) and _is_amount(value):
-                yield key, value
+        entries = self.mapping().items()
+        return tuple([entry for entry in entries if entry[1].__class__ in _AMOUNTS])
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -168,23 +167,23 @@ class Places(Mapping[str, Route]):
         return len(self._paths)
 
 
+_AMOUNTS = frozenset({str, int})
+"""The classes of values that may be quantities: a boolean is none."""
+
+
 @lru_cache(maxsize=1024)
-def _quantities(amounts: tuple[tuple[str, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
+def _quantities(amounts: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
     quantities = []
     for key, amount in amounts:
-        quantity = _quantity(amount)
-        if quantity is not None:
+        quantity = Quantity.read(amount)
+        if isinstance(key, str) and quantity is not None:
             quantities.append((key, quantity))
     return tuple(quantities)
 
 
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
 def _quantity(value: Any) -> Quantity | None:
-    return Quantity.read(value) if _is_amount(value) else None
+    return Quantity.read(value) if value.__class__ in _AMOUNTS else None
 
 
 @lru_cache(64)
@@ -203,9 +202,7 @@ def embedded(text: str) -> Any:
 
 def unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that are there and cannot be read."""
-    return frozenset(
-        name for name, value in fields.items() if value.value is not None and value.opaque()
-    )
+    return frozenset([name for name, value in fields.items() if value.opaque()])
 
 
 def reader(manifest: Manifest) -> Reader:
