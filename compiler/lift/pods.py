@@ -15,7 +15,7 @@ from compiler.core.pods.plan import (
     Resources,
     Volume,
 )
-from compiler.lift.reader import Places, Reader, unread
+from compiler.lift.reader import Places, Reader, as_text, unread
 from compiler.manifest import placeholder
 from compiler.output.body import at
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
@@ -250,29 +250,23 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 
 
 def _variable(body: dict[str, Any]) -> EnvVar:
-    name = _text(body.get("name")) or ""
+    name = as_text(body.get("name")) or ""
     source = body.get("valueFrom")
     if source is None:
-        return _literal(name, _text(body.get("value")))
+        return _literal(name, as_text(body.get("value")))
     secret = at(source, "secretKeyRef")
     if secret is not None:
-        return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
-    path = _text(at(source, "fieldRef", "fieldPath"))
+        return EnvVar(name, None, as_text(at(secret, "name")), as_text(at(secret, "key")))
+    path = as_text(at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
-    return _literal(name, _text(body.get("value")))
+    return _literal(name, as_text(body.get("value")))
 
 
 @lru_cache(maxsize=4096)
 def _literal(name: str, value: str | None) -> EnvVar:
     """A variable with a value: most jobs of a set have the same."""
     return EnvVar(name, value)
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    return None
 
 
 def _volume(body: Reader) -> Volume:

@@ -212,12 +212,12 @@ def reader(manifest: Manifest) -> Reader:
 
 def name_of(body: Reader) -> str:
     """metadata.name."""
-    return body.follow("metadata", "name").word()
+    return as_text(at(body.value, "metadata", "name")) or ""
 
 
 def namespace_of(body: Reader) -> str:
     """metadata.namespace."""
-    return body.follow("metadata", "namespace").word()
+    return as_text(at(body.value, "metadata", "namespace")) or ""
 
 
 def labels_of(body: Reader) -> dict[str, str]:
@@ -240,7 +240,23 @@ def annotations_of(body: Reader) -> dict[str, str]:
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
     key = "kustomize.toolkit.fluxcd.io/prune"
-    return body.follow("metadata", "annotations", key).text() != "disabled"
+    return as_text(at(body.value, "metadata", "annotations", key)) != "disabled"
+
+
+def as_text(value: Any) -> str | None:
+    """A value as ``Reader.text`` gives it: of a field whose place nobody asks for."""
+    return value if isinstance(value, str) else None
+
+
+def as_integer(value: Any) -> int | None:
+    """A value as ``Reader.integer`` gives it."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number else None
+
+
+def as_flag(value: Any) -> bool | None:
+    """A value as ``Reader.flag`` gives it."""
+    return value if isinstance(value, bool) else None
 
 
 def _mapping(value: Any) -> dict[str, Any]:

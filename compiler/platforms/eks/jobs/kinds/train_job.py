@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING
 
 from compiler.core.pods.plan import Pod
 from compiler.lift.pods import as_meant, env, misspelt, pod
-from compiler.lift.reader import Places, Reader, labels_of, name_of, namespace_of, pruned, unread
+from compiler.lift.reader import (
+    Places,
+    Reader,
+    as_flag,
+    as_integer,
+    as_text,
+    labels_of,
+    name_of,
+    namespace_of,
+    pruned,
+    unread,
+)
 from compiler.lowering.body import given, path, quantities
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at, texts
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
@@ -75,41 +87,43 @@ class OfTrainer(JobKind):
     def lift(self, body: Reader) -> Iterator[PlanNode]:
         spec = body / "spec"
         trainer = spec / "trainer"
-        ref = spec / "runtimeRef"
-        labels = labels_of(body)
-        nodes = trainer / "numNodes"
-        processes = trainer / "numProcPerNode"
         resources = trainer / "resourcesPerNode"
         requests = resources / "requests"
         limits = resources / "limits"
-        count = processes.integer()
+        labels = labels_of(body)
+        of_job, of_trainer = spec.mapping(), trainer.mapping()
+        processes = of_trainer.get("numProcPerNode")
+        count = as_integer(processes)
         requested, limited = requests.quantities(), limits.quantities()
         yield TrainJob(
             at=body.at,
             name=name_of(body),
             namespace=namespace_of(body),
-            runtime=(ref / "name").word(),
+            runtime=as_text(at(of_job, "runtimeRef", "name")) or "",
             unread=unread(
-                nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"
+                nodes=trainer / "numNodes",
+                requests=requests,
+                limits=limits,
+                claims=resources / "claims",
             ),
             origins=Places(body.at, _PLACES),
-            runtime_kind=(ref / "kind").text() or "ClusterTrainingRuntime",
+            runtime_kind=as_text(at(of_job, "runtimeRef", "kind")) or "ClusterTrainingRuntime",
             queue=labels.pop(QUEUE, None),
             priority=labels.pop(PRIORITY, None),
             trainer=bool(trainer),
-            nodes=nodes.integer(),
-            processes=processes.text() if count is None else count,
-            image=(trainer / "image").text(),
-            command=(trainer / "command").texts(),
-            args=(trainer / "args").texts(),
+            nodes=as_integer(of_trainer.get("numNodes")),
+            processes=as_text(processes) if count is None else count,
+            image=as_text(of_trainer.get("image")),
+            command=tuple(texts(of_trainer, "command")),
+            args=tuple(texts(of_trainer, "args")),
             env=env(trainer / "env"),
             requests=as_meant(requested),
             limits=as_meant(limited),
             misspelt=misspelt(requests=requested, limits=limited),
             patches=(*_patches_of(spec), *_overrides(spec)),
-            suspend=(spec / "suspend").flag(),
-            managed_by=(spec / "managedBy").text(),
-            deadline=(spec / "activeDeadlineSeconds").integer(),
+            suspend=as_flag(of_job.get("suspend")),
+            managed_by=as_text(of_job.get("managedBy")),
+            deadline=as_integer(of_job.get("activeDeadlineSeconds")),
             prune=pruned(body),
             labels=labels,
             annotations=own_annotations(body),
