@@ -55,9 +55,6 @@ def path_of(trail: Trail) -> Path:
 
 
 def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
-    known = (id(node), id(value))
-    if known in sound:
-        return
     cls = value.__class__
     before = len(faults)
     classes = node.classes
@@ -79,7 +76,7 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Soun
     if node.branches:
         _branches(node, value, trail, faults, sound)
     if len(faults) == before:
-        sound.add(known)
+        sound.add((id(node), id(value)))
 
 
 def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
@@ -127,7 +124,7 @@ def _object(
             if is_closed and item is not None:
                 faults.append(_unknown(node, key, trail))
             continue
-        if item.__class__ in child.plain:
+        if item.__class__ in child.plain or (id(child), id(item)) in sound:
             continue
         if item is not None or child.nullable:
             _walk(child, item, (trail, key), faults, sound)
@@ -172,7 +169,7 @@ def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault], sound
     if child is not None:
         plain = child.plain
         for index, item in enumerate(value):
-            if item.__class__ not in plain:
+            if item.__class__ not in plain and (id(child), id(item)) not in sound:
                 _walk(child, item, (trail, index), faults, sound)
     if node.unique and len(value) > 1:
         _duplicates(node, child, value, trail, faults)
