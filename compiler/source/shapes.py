@@ -75,10 +75,9 @@ class Shapes:
         template = self._templates[shape]
         if template is None:
             return None
-        filled = [line for line in lines if line.scalar]
-        values = [line.value for line in filled]
-        keys = tuple([line.key for line in filled])
-        return template.value(values, keys)
+        scalars = [line for line in lines if line.scalar]
+        keys = tuple([line.key for line in scalars])
+        return template.value(scalars, keys)
 
     def _line(self, text: str) -> Line:
         """A line of a text, in parts."""
@@ -156,63 +155,49 @@ def _is_whole(scalar: str, node: Node) -> bool:
 class Part:
     """A mapping or list of a template, with the numbers of the scalars that are in it: ``first`` to before ``last``.
 
-    ``numbers``: the number of each scalar by its route. An entry is a ``Part``, the number of a scalar, or a value that
-    is always the same, in a tuple of its own.
+    ``numbers``: the number of each scalar by its route. What has none of them is the same in every document.
     """
 
-    __slots__ = ("_entries", "_keys", "_values", "first", "last")
+    __slots__ = ("_known", "_parts", "_scalars", "_value", "first", "last")
 
     def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
-        self._keys: tuple[str, ...] | None = None
+        self._value = value
+        self._scalars: list[tuple[Any, int]] = []
+        self._parts: list[tuple[Any, Part]] = []
         items: Iterable[tuple[Any, Any]] = enumerate(value)
         if isinstance(value, dict):
-            self._keys = tuple(value)
             items = value.items()
-        self._entries = [_entry(item, route / key, numbers) for key, item in items]
-        ranges = list(filter(None, map(_range_of, self._entries)))
-        self.first = min((first for first, _ in ranges), default=0)
-        self.last = max((last for _, last in ranges), default=0)
-        self._values: dict[tuple[Any, ...], Any] = {}
+        for key, item in items:
+            number = numbers.get(route / key)
+            if number is not None:
+                self._scalars.append((key, number))
+            elif isinstance(item, dict | list):
+                part = Part(item, route / key, numbers)
+                if part.last:
+                    self._parts.append((key, part))
+        own = [(number, number + 1) for _, number in self._scalars]
+        own += [(part.first, part.last) for _, part in self._parts]
+        self.first: int = min((first for first, _ in own), default=0)
+        self.last: int = max((last for _, last in own), default=0)
+        self._known: dict[tuple[Any, ...], Any] = {}
 
-    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def value(self, scalars: Sequence[Line], keys: tuple[Any, ...]) -> Any:
         """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
-        value = self._values.get(own_keys)
+        value = self._known.get(own_keys)
         if value is None:
             value = self._new(scalars, keys)
-            if len(self._values) < _MOST:
-                self._values[own_keys] = value
+            if len(self._known) < _MOST:
+                self._known[own_keys] = value
         return value
 
-    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
-        items = []
-        for entry in self._entries:
-            if entry.__class__ is Part:
-                items.append(entry.value(scalars, keys))
-            elif entry.__class__ is int:
-                items.append(scalars[entry])
-            else:
-                items.append(entry[0])
-        if self._keys is None:
-            return items
-        return dict(zip(self._keys, items, strict=True))
-
-
-def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:
-    if route in numbers:
-        return numbers[route]
-    if isinstance(value, dict | list) and value:
-        return Part(value, route, numbers)
-    return (value,)
-
-
-def _range_of(entry: Any) -> tuple[int, int] | None:
-    """The scalars of an entry, from the first to before the last; ``None`` where it has none."""
-    if entry.__class__ is int:
-        return entry, entry + 1
-    if entry.__class__ is Part and entry.last:
-        return entry.first, entry.last
-    return None
+    def _new(self, scalars: Sequence[Line], keys: tuple[Any, ...]) -> Any:
+        value = self._value.copy()
+        for key, number in self._scalars:
+            value[key] = scalars[number].value
+        for key, part in self._parts:
+            value[key] = part.value(scalars, keys)
+        return value
 
 
 def _typed(scalar: Any) -> Any:

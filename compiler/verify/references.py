@@ -313,9 +313,10 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    parts = (name, space, kind, group)
-    are_texts = all(isinstance(part, str) for part in parts)
-    if not are_texts or not name:
+    for part in (name, space, kind, group):
+        if not isinstance(part, str):
+            return None
+    if not name:
         return None
     if kind in ("User", "Group"):
         return None
