@@ -102,8 +102,11 @@ _RANDOM = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$"
 @lru_cache(maxsize=4096)
 def forms(text: str) -> tuple[str, ...]:
     """The kinds of secrets in a text, by their form. Most jobs of a set have the same words."""
-    possible = _possible(text)
-    return tuple(what for what, pattern in possible if re.search(pattern, text))
+    return tuple(_forms(text))
+
+
+def _forms(text: str) -> list[str]:
+    return [what for what, pattern in _possible(text) if re.search(pattern, text)]
 
 
 def _possible(text: str) -> list[tuple[str, str]]:
@@ -154,8 +157,9 @@ def _may_carry(name: str) -> bool:
 def may_have_secret(text: str) -> bool:
     """Whether a text has a hint of a token, or of a name that carries a credential: most have none."""
     small = text.lower()
-    if any(word in small for word in _LAST):
-        return True
+    for word in _LAST:
+        if word in small:
+            return True
     return _hints().search(text) is not None
 
 
@@ -174,7 +178,7 @@ def literal(value: str) -> bool:
 @lru_cache(maxsize=4096)
 def carried(name: str, value: str) -> str:
     """What kind of secret a variable or a key carries; empty for none. Most jobs of a set have the same variables."""
-    for what in forms(value):
+    for what in _forms(value):
         return what
     if not _may_carry(name):
         return ""

@@ -15,7 +15,7 @@ from compiler.core.pods.plan import (
     Resources,
     Volume,
 )
-from compiler.lift.reader import Reader, unread
+from compiler.lift.reader import Places, Reader, as_text, unread
 from compiler.manifest import placeholder
 from compiler.output.body import at
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
@@ -117,6 +117,22 @@ _UNREAD = {
 }
 
 
+_POD_PLACES = {
+    "tolerations": ("spec", "tolerations"),
+    "volumes": ("spec", "volumes"),
+    "node_selector": ("spec", "nodeSelector"),
+    "restart_policy": ("spec", "restartPolicy"),
+    "grace_seconds": ("spec", "terminationGracePeriodSeconds"),
+    "annotations": ("metadata", "annotations"),
+    "labels": ("metadata", "labels"),
+    "containers": ("spec", "containers"),
+    "host_network": ("spec", "hostNetwork"),
+    "init_containers": ("spec", "initContainers"),
+    "excluded_nodes": ("spec", "affinity"),
+    "pools": ("spec", "affinity"),
+}
+
+
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec = template / "spec"
@@ -132,20 +148,7 @@ def pod(template: Reader) -> Pod:
     return Pod(
         at=template.at,
         unread=frozenset(unread),
-        origins={
-            "tolerations": (spec / "tolerations").at,
-            "volumes": (spec / "volumes").at,
-            "node_selector": (spec / "nodeSelector").at,
-            "restart_policy": (spec / "restartPolicy").at,
-            "grace_seconds": (spec / "terminationGracePeriodSeconds").at,
-            "annotations": (metadata / "annotations").at,
-            "labels": (metadata / "labels").at,
-            "containers": (spec / "containers").at,
-            "host_network": (spec / "hostNetwork").at,
-            "init_containers": (spec / "initContainers").at,
-            "excluded_nodes": (spec / "affinity").at,
-            "pools": (spec / "affinity").at,
-        },
+        origins=Places(template.at, _POD_PLACES),
         containers=tuple(map(container, (spec / "containers").items())),
         node_selector=(spec / "nodeSelector").strings(),
         tolerations=tolerations(spec / "tolerations"),
@@ -169,6 +172,19 @@ def _name(body: Reader) -> str:
     return (body / "name").word()
 
 
+_CONTAINER_PLACES = {
+    "env": ("env",),
+    "requests": ("resources", "requests"),
+    "limits": ("resources", "limits"),
+    "mounts": ("volumeMounts",),
+    "command": ("command",),
+    "args": ("args",),
+    "image": ("image",),
+    "privileged": ("securityContext", "privileged"),
+    "pre_stop": ("lifecycle", "preStop"),
+}
+
+
 def container(body: Reader) -> Container:
     """core/v1 Container."""
     resources = body / "resources"
@@ -187,17 +203,7 @@ def container(body: Reader) -> Container:
         image=(body / "image").text(),
         unread=unknown,
         pre_stop=command,
-        origins={
-            "env": (body / "env").at,
-            "requests": requests.at,
-            "limits": limits.at,
-            "mounts": (body / "volumeMounts").at,
-            "command": (body / "command").at,
-            "args": (body / "args").at,
-            "image": (body / "image").at,
-            "privileged": (security / "privileged").at,
-            "pre_stop": hook.at,
-        },
+        origins=Places(body.at, _CONTAINER_PLACES),
         command=(body / "command").texts(),
         args=(body / "args").texts(),
         env=env(body / "env"),
@@ -244,32 +250,23 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 
 
 def _variable(body: dict[str, Any]) -> EnvVar:
-    name = _text(body.get("name")) or ""
+    name = as_text(body.get("name")) or ""
     source = body.get("valueFrom")
-    if source is not None:
-        secret = at(source, "secretKeyRef")
-    else:
-        secret = None
+    if source is None:
+        return _literal(name, as_text(body.get("value")))
+    secret = at(source, "secretKeyRef")
     if secret is not None:
-        return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
-    path = None
-    if source is not None:
-        path = _text(at(source, "fieldRef", "fieldPath"))
+        return EnvVar(name, None, as_text(at(secret, "name")), as_text(at(secret, "key")))
+    path = as_text(at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
-    return _literal(name, _text(body.get("value")))
+    return _literal(name, as_text(body.get("value")))
 
 
 @lru_cache(maxsize=4096)
 def _literal(name: str, value: str | None) -> EnvVar:
     """A variable with a value: most jobs of a set have the same."""
     return EnvVar(name, value)
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    return None
 
 
 def _volume(body: Reader) -> Volume:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,13 +13,18 @@ from compiler.plan.units import Duration, Quantity
 
 
 class Reader:
-    """A value in a manifest and its route, whose first key is the manifest's id."""
+    """A value in a manifest and its path, whose first key is the manifest's id."""
 
-    __slots__ = ("at", "value")
+    __slots__ = ("_path", "value")
 
-    def __init__(self, value: Any, at: Route) -> None:
+    def __init__(self, value: Any, path: tuple[Key, ...]) -> None:
         self.value = value
-        self.at = at
+        self._path = path
+
+    @property
+    def at(self) -> Route:
+        """The route of the value."""
+        return Route(self._path)
 
     def __truediv__(self, key: Key) -> Reader:
         value = self.value
@@ -27,7 +32,7 @@ class Reader:
             inner = value.get(key)
         else:
             inner = at(value, key)
-        return Reader(inner, Route((*self.at, key)))
+        return Reader(inner, (*self._path, key))
 
     def __bool__(self) -> bool:
         return self.value is not None
@@ -35,8 +40,7 @@ class Reader:
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
         value = at(self.value, *keys)
-        at_inner = Route((*self.at, *keys))
-        return Reader(value, at_inner)
+        return Reader(value, (*self._path, *keys))
 
     def text(self) -> str | None:
         """The string."""
@@ -75,7 +79,7 @@ class Reader:
         if not isinstance(self.value, list):
             return []
         items = enumerate(self.value)
-        return [Reader(item, self.at / index) for index, item in items]
+        return [Reader(item, (*self._path, index)) for index, item in items]
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, without their places; an item that is no mapping becomes an empty one."""
@@ -92,7 +96,7 @@ class Reader:
         if isinstance(self.value, dict):
             for key, value in self.value.items():
                 if isinstance(key, str):
-                    yield key, Reader(value, self.at / key)
+                    yield key, Reader(value, (*self._path, key))
 
     def strings(self) -> dict[str, str]:
         """The string values of a mapping."""
@@ -116,17 +120,22 @@ class Reader:
 
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of a mapping."""
-        entries = self.mapping().items()
-        amounts = tuple(entry for entry in entries if _is_amount(entry[1]))
-        return dict(_quantities(amounts))
+        return dict(_quantities(self._amounts()))
 
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
-        if isinstance(self.value, dict):
-            amounts = [value for key, value in self.value.items() if isinstance(key, str)]
-        else:
-            amounts = [self.value]
-        return any(amount is not None and _quantity(amount) is None for amount in amounts)
+        if self.value is None:
+            return False
+        if not isinstance(self.value, dict):
+            return self.quantity() is None
+        there = [key for key, value in self.value.items() if value is not None]
+        named = [key for key in there if isinstance(key, str)]
+        return len(_quantities(self._amounts())) < len(named)
+
+    def _amounts(self) -> tuple[tuple[Any, str | int], ...]:
+        """The entries of a mapping that may be quantities."""
+        entries = self.mapping().items()
+        return tuple([entry for entry in entries if entry[1].__class__ in _AMOUNTS])
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -138,23 +147,43 @@ class Reader:
             return None
 
 
+class Places(Mapping[str, Route]):
+    """The places of a node's fields, by their paths below that of the node. Each is made when it is asked for: most
+    nodes of a set have no finding."""
+
+    __slots__ = ("_at", "_paths")
+
+    def __init__(self, at: Route, paths: Mapping[str, tuple[Key, ...]]) -> None:
+        self._at = at
+        self._paths = paths
+
+    def __getitem__(self, field: str) -> Route:
+        return self._at / self._paths[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+_AMOUNTS = frozenset({str, int})
+"""The classes of values that may be quantities: a boolean is none."""
+
+
 @lru_cache(maxsize=1024)
 def _quantities(amounts: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
     quantities = []
     for key, amount in amounts:
-        quantity = _quantity(amount)
+        quantity = Quantity.read(amount)
         if isinstance(key, str) and quantity is not None:
             quantities.append((key, quantity))
     return tuple(quantities)
 
 
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
 def _quantity(value: Any) -> Quantity | None:
-    return Quantity.read(value) if _is_amount(value) else None
+    return Quantity.read(value) if value.__class__ in _AMOUNTS else None
 
 
 @lru_cache(64)
@@ -173,24 +202,22 @@ def embedded(text: str) -> Any:
 
 def unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that are there and cannot be read."""
-    return frozenset(
-        name for name, value in fields.items() if value.value is not None and value.opaque()
-    )
+    return frozenset([name for name, value in fields.items() if value.opaque()])
 
 
 def reader(manifest: Manifest) -> Reader:
     """The reader of a manifest's body."""
-    return Reader(manifest.body, Route((manifest.id,)))
+    return Reader(manifest.body, (manifest.id,))
 
 
 def name_of(body: Reader) -> str:
     """metadata.name."""
-    return body.follow("metadata", "name").word()
+    return as_text(at(body.value, "metadata", "name")) or ""
 
 
 def namespace_of(body: Reader) -> str:
     """metadata.namespace."""
-    return body.follow("metadata", "namespace").word()
+    return as_text(at(body.value, "metadata", "namespace")) or ""
 
 
 def labels_of(body: Reader) -> dict[str, str]:
@@ -213,7 +240,23 @@ def annotations_of(body: Reader) -> dict[str, str]:
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
     key = "kustomize.toolkit.fluxcd.io/prune"
-    return body.follow("metadata", "annotations", key).text() != "disabled"
+    return as_text(at(body.value, "metadata", "annotations", key)) != "disabled"
+
+
+def as_text(value: Any) -> str | None:
+    """A value as ``Reader.text`` gives it: of a field whose place nobody asks for."""
+    return value if isinstance(value, str) else None
+
+
+def as_integer(value: Any) -> int | None:
+    """A value as ``Reader.integer`` gives it."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number else None
+
+
+def as_flag(value: Any) -> bool | None:
+    """A value as ``Reader.flag`` gives it."""
+    return value if isinstance(value, bool) else None
 
 
 def _mapping(value: Any) -> dict[str, Any]:

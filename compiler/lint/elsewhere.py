@@ -22,12 +22,12 @@ def elsewhere(objects: Iterable[LintObject], generated: Collection[Made]) -> lis
     there: set[Identity] = set()
     wanted: set[Identity] = set()
     for item in objects:
-        body = item.manifest.body
-        there.add(identity_of(body))
-        made = made_by_others(body)
+        manifest = item.manifest
+        there.add(manifest.once(identity_of))
+        made = made_by_others(manifest)
         if made is not None:
             there.add(made)
-        wanted.update(target for _, target in references(body))
+        wanted.update([target for _, target in manifest.once(references)])
     lacking = (target for target in wanted - there if _may_lack(target))
     return sorted(target for target in lacking if (target[1], target[3]) not in generated)
 

@@ -116,7 +116,7 @@ def _without_shared(scene: Scene) -> Scene:
 
 def _names(objects: Iterable[LintObject]) -> set[Identity]:
     """The identities of objects that have a name."""
-    identities = {identity_of(item.manifest.body) for item in objects}
+    identities = {item.manifest.once(identity_of) for item in objects}
     return {identity for identity in identities if identity[3]}
 
 
@@ -194,9 +194,9 @@ def applied_together(objects: Iterable[LintObject], kustomizations: Kustomizatio
     """What applies a file: kustomizations, and paths of Flux."""
     paths: set[str] = set()
     for item in objects:
-        body = item.manifest.body
-        if identity_of(body)[:2] == _FLUX:
-            path = at(body, "spec", "path")
+        manifest = item.manifest
+        if manifest.once(identity_of)[:2] == _FLUX:
+            path = at(manifest.body, "spec", "path")
             paths.add(_normalized(path))
     paths.discard("")
 

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import zip_longest
 
 Option = tuple[str, str | None]  # name and value
 
 
-def options(words: Sequence[str]) -> tuple[Option, ...]:
-    """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
-    return _cached_options(tuple(words))
+@lru_cache(maxsize=8192)
+def options(words: tuple[str, ...]) -> tuple[Option, ...]:
+    """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value. Ten rules ask
+    for those of every job."""
+    return tuple(_options(words))
 
 
 @lru_cache(maxsize=8192)
-def _cached_options(words: tuple[str, ...]) -> tuple[Option, ...]:
-    """Ten rules ask for the options of every job."""
-    return tuple(_read_options(words))
+def named_options(words: tuple[str, ...]) -> Mapping[str, str | None]:
+    """The long options of a command by name; of one that is there twice the last."""
+    return dict(options(words))
 
 
-def _read_options(words: tuple[str, ...]) -> Iterator[Option]:
+def _options(words: tuple[str, ...]) -> Iterator[Option]:
     parts = [part for word in words for part in _parts(word)]
-    pairs = zip_longest(parts, parts[1:], fillvalue="-")
-    for part, following in pairs:
+    for index, part in enumerate(parts):
         if not part.startswith("--") or len(part) == 2:
             continue
+        following = parts[index + 1] if index + 1 < len(parts) else "-"
         option = part.removeprefix("--")
         name, equals, value = option.partition("=")
         name = name.replace("_", "-")
@@ -45,7 +46,8 @@ def _parts(word: str) -> Sequence[str]:
     return (word,)
 
 
-def launches(words: Sequence[str]) -> bool:
+@lru_cache(maxsize=8192)
+def launches(words: tuple[str, ...]) -> bool:
     """Whether a command starts torchrun."""
     line = "\n".join(words)
     return "torchrun" in line or "torch.distributed.run" in line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.catalog.images import ImageFacts, facts_of
@@ -20,7 +21,8 @@ def runs(work: Work) -> tuple[Work | Container, str]:
 def known(plan: Plan, image: str) -> ImageFacts | None:
     """The facts of an image. One that is built here has what its base has, and the EFA plugin if the recipe installs
     it."""
-    made = _made(plan, image)
+    images = plan.of(MadeImage)
+    made = _made(images, image) if images else None
     if made is None:
         return facts_of(image)
     for recipe in plan.of(Recipe):
@@ -33,9 +35,9 @@ def known(plan: Plan, image: str) -> ImageFacts | None:
     return None
 
 
-def _made(plan: Plan, image: str) -> MadeImage | None:
+def _made(images: Iterable[MadeImage], image: str) -> MadeImage | None:
     repository = repository_of(image)
-    for made in plan.of(MadeImage):
+    for made in images:
         if made.uri == repository:
             return made
     return None

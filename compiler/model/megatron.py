@@ -5,8 +5,10 @@ Source: Megatron-LM, megatron/training/arguments.py (core_v0.14).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from compiler.dataclass import dataclass
-from compiler.model.command import options
+from compiler.model.command import named_options
 from compiler.model.work import Work
 
 DEGREES = ("tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size")
@@ -20,7 +22,7 @@ class Megatron:
     tensor: int
     pipeline: int
     context: int
-    given: dict[str, str | None]
+    given: Mapping[str, str | None]
 
     @property
     def degrees(self) -> tuple[int, int, int]:
@@ -34,11 +36,8 @@ class Megatron:
 
 def megatron_of(work: Work) -> Megatron | None:
     """What a job says to Megatron; ``None`` where it says no degree, or one that is not known."""
-    words = [word.replace("_", "-") for word in work.words]
-    if not any("-parallel-size" in word for word in words):
-        return None
-    given = dict(options(work.words))
-    if not any(name in given for name in DEGREES):
+    given = named_options(work.words)
+    if given.keys().isdisjoint(DEGREES):
         return None
     texts = [given.get(name, "1") for name in DEGREES]
     tensor, pipeline, context = map(_number, texts)

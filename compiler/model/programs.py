@@ -32,8 +32,8 @@ def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator
         if manifest.ref.kind == "ConfigMap":
             yield from _files(manifest, hints)
     for job in plan.every(Gang):
-        title = f"job `{job.identity.name}`"
-        yield from _said(job, title, hints)
+        for word, at in _said(job, hints):
+            yield Program(f"job `{job.identity.name}`", word, at)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
             yield from _of_pod(replicated.pod, f"runtime `{runtime.name}`", hints)
@@ -44,16 +44,16 @@ def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator
 
 def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
     for container in (*pod.init_containers, *pod.containers):
-        yield from _said(container, title, hints)
+        for word, at in _said(container, hints):
+            yield Program(title, word, at)
 
 
-def _said(node: Gang | Container, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
+def _said(node: Gang | Container, hints: tuple[str, ...]) -> Iterator[tuple[str, Route]]:
     texts = (("command", node.command), ("args", node.args))
     for field, words in texts:
         for index, word in enumerate(words):
             if hints[0] in word and _has_all(word, hints):
-                at = node.where(field) / index
-                yield Program(title, word, at)
+                yield word, node.where(field) / index
 
 
 def _files(manifest: Manifest, hints: tuple[str, ...]) -> Iterator[Program]:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.catalog.runtimes import released_runtimes
 from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
@@ -224,9 +225,10 @@ class Reading(Nodes):
         if job.has_whole_nodes and offers:
             asks = {**devices_of(offers), **asks}
         words = (*written.command, *written.args)
-        recipe = self._recipes.get(repository_of(job.image or written.image or ""))
+        recipe = self._recipe(job.image or written.image or "")
         variables: dict[str, str | None] = {} if recipe is None else dict(recipe.env)
-        variables |= {variable.name: variable.value for variable in written.env}
+        for variable in written.env:
+            variables[variable.name] = variable.value
         return Work(
             job=job,
             runtime=runtime,
@@ -245,6 +247,11 @@ class Reading(Nodes):
             recipe=recipe,
         )
 
+    def _recipe(self, image: str) -> Recipe | None:
+        """The recipe of an image, if it is built here."""
+        recipes = self._recipes
+        return recipes.get(repository_of(image)) if recipes else None
+
     @cached_property
     def _recipes(self) -> Mapping[str, Recipe]:
         """The recipes of images that are built here, by their repositories."""
@@ -260,7 +267,8 @@ class Reading(Nodes):
         runtime = runtime_of(self.plan, job)
         if runtime is not None or self.plan.closed:
             return runtime
-        if job.runtime_kind != "ClusterTrainingRuntime":
+        is_released = job.runtime in released_runtimes()
+        if job.runtime_kind != "ClusterTrainingRuntime" or not is_released:
             return None
         return released_runtime(job.runtime, job.where("runtime"))
 

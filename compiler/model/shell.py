@@ -48,9 +48,12 @@ def commands_of(plan: Plan) -> tuple[Said, ...]:
 
 def _commands(plan: Plan) -> Iterator[Said]:
     for job in plan.every(Gang):
+        patches = patches_of(job)
+        if not patches and not read_commands((*job.command, *job.args)):
+            continue
         title = f"job `{job.identity.name}`"
         yield from _said(job, title, job.image or "")
-        for patch in patches_of(job):
+        for patch in patches:
             yield from _of_pod(patch.pod, title)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,29 +60,25 @@ class Script(NamedTuple):
     pipes_fail: bool
 
 
-def script_of(words: Sequence[str]) -> Script | None:
-    """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
-    functions, in which a status goes other ways."""
-    return _script_of(tuple(words))
-
-
-def started(words: Sequence[str]) -> list[Started]:
+@lru_cache(maxsize=8192)
+def started(words: tuple[str, ...]) -> tuple[Started, ...]:
     """The programs that a command starts: those of the script that it gives to a shell, or itself; none of an empty
     one."""
     script = script_of(words)
     if script is not None:
-        return [
+        return tuple(
             Started(each.program, each.rest, True, each.separator in _PIPES)
             for each in script.statements
-        ]
+        )
     if words:
-        return [Started(program(words), tuple(words[1:]))]
-    return []
+        return (Started(program(words), words[1:]),)
+    return ()
 
 
 @lru_cache(maxsize=8192)
-def _script_of(words: tuple[str, ...]) -> Script | None:
-    """Most jobs of a set have the same command."""
+def script_of(words: tuple[str, ...]) -> Script | None:
+    """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
+    functions, in which a status goes other ways. Most jobs of a set have the same command."""
     if not runs_shell(words):
         return None
     for index, word in enumerate(words[1:-1], start=1):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from compiler.dataclass import dataclass
 from compiler.places import Key, Route
 from compiler.platforms import PLATFORMS
 
 Body = dict[str, Any]
+Read = TypeVar("Read")
 Places = dict[tuple[Key, ...], Route]
 
 
@@ -130,6 +131,9 @@ class Artifact:
     _ref: ObjectRef | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
 
     _id: str = dataclasses.field(default="", init=False, repr=False, compare=False)
+    _read: dict[object, object] | None = dataclasses.field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         kind_of_format(self.format)
@@ -153,6 +157,14 @@ class Artifact:
             if self.key:
                 self._id += f"#{self.key}"
         return self._id
+
+    def once(self, read: Callable[[Body], Read]) -> Read:
+        """What a function reads of the body, which it does once: what is judged does not change any more."""
+        if self._read is None:
+            self._read = {}
+        if read not in self._read:
+            self._read[read] = read(self.body)
+        return cast("Read", self._read[read])
 
     @property
     def content(self) -> str:

@@ -52,21 +52,21 @@ def follow(body: Any, pattern: tuple[str, ...], start: Path = ()) -> Iterator[tu
     and ``{}`` every value of a mapping."""
     for depth, key in enumerate(pattern):
         if key == "*":
-            yield from _follow_items(body, pattern[depth + 1 :], start)
+            yield from _follow_items(body, pattern[depth + 1 :], (*start, *pattern[:depth]))
             return
         if key == "{}":
             if not isinstance(body, dict):
                 return
+            above = (*start, *pattern[:depth])
             for name, value in body.items():
-                yield from follow(value, pattern[depth + 1 :], (*start, name))
+                yield from follow(value, pattern[depth + 1 :], (*above, name))
             return
         if not isinstance(body, dict):
             return
         body = body.get(key)
         if body is None:
             return
-        start = (*start, key)
-    yield start, body
+    yield (*start, *pattern), body
 
 
 def _follow_items(body: Any, rest: tuple[str, ...], start: Path) -> Iterator[tuple[Path, Any]]:

@@ -20,12 +20,8 @@ from compiler.source.libyaml import (
     yaml,
 )
 from compiler.source.scalars import Refusal, Value, resolve
-from compiler.source.shapes import Shapes
+from compiler.source.shapes import OddError, Shapes
 from compiler.source.syntax import has_forbidden
-
-
-class _Odd(Exception):  # noqa: N818 - a signal, not an error
-    """Something that the composer has to look at."""
 
 
 class PlainReader:
@@ -40,10 +36,7 @@ class PlainReader:
             return None
         values: list[Any] = []
         for document in text.removeprefix("---\n").split("\n---\n"):
-            try:
-                value = self._shapes.value(document)
-            except _Odd:
-                return None
+            value = self._shapes.value(document)
             if value is not None:
                 values.append(value)
                 continue
@@ -66,7 +59,7 @@ def _values(text: str) -> list[Any] | None:
     try:
         documents = _Reader(events(text)).documents()
         return list(documents) or None
-    except (_Odd, yaml.YAMLError):
+    except (OddError, yaml.YAMLError):
         return None
 
 
@@ -91,16 +84,16 @@ class _Reader:
 
     def _value(self, event: Any, depth: int) -> Any:
         if event.anchor is not None:  # an alias has the name of its anchor
-            raise _Odd
+            raise OddError
         cls = event.__class__
         if event.tag is not None:
-            raise _Odd
+            raise OddError
         if cls is ScalarEvent:
             if event.style:
                 return event.value
             return _scalar(event.value)
         if depth >= MAX_DEPTH:
-            raise _Odd
+            raise OddError
         if cls is MappingStartEvent:
             return self._mapping(depth + 1)
         return self._list(event, depth + 1)
@@ -112,15 +105,15 @@ class _Reader:
         while key.__class__ is ScalarEvent:
             name = key.value
             if name in mapping:
-                raise _Odd
+                raise OddError
             if key.anchor is not None or key.tag is not None:
-                raise _Odd
+                raise OddError
             if not key.style and (name == "<<" or _scalar(name).__class__ is not str):
-                raise _Odd
+                raise OddError
             mapping[name] = value(next_event(), depth)
             key = next_event()
         if not isinstance(key, CollectionEndEvent):
-            raise _Odd  # a key that is no scalar
+            raise OddError  # a key that is no scalar
         self._counted(len(mapping))
         return mapping
 
@@ -138,7 +131,7 @@ class _Reader:
     def _counted(self, more: int) -> None:
         self._count += more
         if self._count > MAX_NODES:
-            raise _Odd
+            raise OddError
 
 
 @lru_cache(maxsize=8192)
@@ -146,5 +139,5 @@ def _scalar(text: str) -> Value:
     """The value of a scalar without quotes."""
     value = resolve(text)
     if isinstance(value, Refusal):
-        raise _Odd
+        raise OddError
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 from compiler import inputs
@@ -88,7 +89,7 @@ def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]
     if problem is not None:
         return None, [problem]
     try:
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as fault:
         return None, [_not_utf8(data, name, fault)]
     file = SourceFile(name, _with_lf(text))

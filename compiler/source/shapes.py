@@ -2,15 +2,16 @@
 
 Thousands of jobs of one repository are the same but for names and numbers. The first of a shape is only remembered, the
 second is parsed and becomes a template, and from then on scalars are put into that. They are of one line and have no
-character that means anything to YAML, so that the structure around them cannot change. Parts of documents whose
-scalars are equal are the very same object: to judge one is to judge all of them.
+character that means anything to YAML, so that the structure around them cannot change. Most lines are those of other
+documents too, and each is taken apart once. Parts of documents whose scalars are equal are the very same object: to
+judge one is to judge all of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.places.route import Route
 from compiler.places.tree import Node, ScalarNode, SourceFile
@@ -19,12 +20,27 @@ from compiler.source.parse import parse
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
 # Without escapes: what stands between the quotes is the text.
 _QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"
-_SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
+_SCALAR = re.compile(rf"[:-] ({_PLAIN}|{_QUOTED})\Z", re.ASCII)
 _QUOTES = "\"'"
 _HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
 _MOST = 512  # shapes, and different values of one part, that are remembered
+_MOST_LINES = 4096  # that are remembered
+_LONGEST = 100_000  # characters of a document: a longer one is hardly one of many
 
 _Place = tuple[int, int]  # line and column
+
+
+class OddError(Exception):
+    """Something that the composer has to look at."""
+
+
+class Line(NamedTuple):
+    """A line without its scalar, and that: as it is written, its value, and what is equal where values are the same."""
+
+    gap: str
+    scalar: str = ""
+    value: Any = None
+    key: Any = None
 
 
 class Shapes:
@@ -38,28 +54,48 @@ class Shapes:
     ) -> None:
         self._values = values
         self._scalar = scalar
+        self._lines: dict[str, Line] = {}
         self._templates: dict[str, Part | None] = {}
         self._once: set[str] = set()
 
     def value(self, text: str) -> Any:
         """The value of the one document of a text, by the template of its shape; ``None`` where there is none."""
+        if len(text) > _LONGEST:
+            return None
         head = _HEAD.match(text)
         if head is not None:
             text = text[head.end() :]
-        parts = _SCALAR.split(text)
-        scalars = parts[2::3]
-        gaps = "\0".join(parts[::3])
-        shape = gaps + "".join(parts[1::3])
+        known = self._lines
+        lines = [known.get(line) or self._line(line) for line in text.split("\n")]
+        shape = "\n".join([line.gap for line in lines])
         if shape not in self._templates:
             if not self._met(shape):
                 return None
-            self._templates[shape] = self._template(text, scalars)
+            self._templates[shape] = self._template(text, lines)
         template = self._templates[shape]
         if template is None:
             return None
-        values = [self._read(scalar) for scalar in scalars]
-        typed = tuple(map(_typed, values))
-        return template.value(values, typed)
+        scalars = [line for line in lines if line.scalar]
+        keys = tuple([line.key for line in scalars])
+        return template.value(scalars, keys)
+
+    def _line(self, text: str) -> Line:
+        """A line of a text, in parts."""
+        line = self._parted(text)
+        if len(self._lines) < _MOST_LINES:
+            self._lines[text] = line
+        return line
+
+    def _parted(self, text: str) -> Line:
+        match = _SCALAR.search(text)
+        if match is None:
+            return Line(text)
+        scalar = match[1]
+        try:
+            value = self._read(scalar)
+        except OddError:
+            return Line(text)
+        return Line(f"{text[: match.start(1)]}\0", scalar, value, _typed(value))
 
     def _read(self, scalar: str) -> Any:
         if scalar[0] in _QUOTES:
@@ -74,7 +110,7 @@ class Shapes:
             self._once.add(shape)
         return False
 
-    def _template(self, text: str, scalars: Sequence[str]) -> Part | None:
+    def _template(self, text: str, lines: Sequence[Line]) -> Part | None:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
@@ -89,14 +125,16 @@ class Shapes:
             place = (node.span.line, node.span.column)
             routes[place] = (route, node)
         numbers: dict[Route, int] = {}
-        places = zip(_places(text), scalars, strict=True)
-        for number, (place, scalar) in enumerate(places):
+        for row, line in enumerate(lines, 1):
+            if not line.scalar:
+                continue
+            place = (row, len(line.gap))
             if place not in routes:
                 return None
             route, node = routes[place]
-            if not _is_whole(scalar, node):
+            if not _is_whole(line.scalar, node):
                 return None
-            numbers[route] = number
+            numbers[route] = len(numbers)
         return Part(values[0], Route(), numbers)
 
 
@@ -114,79 +152,52 @@ def _is_whole(scalar: str, node: Node) -> bool:
     return node.text == written
 
 
-def _places(text: str) -> list[tuple[int, int]]:
-    """Line and column of each scalar, from 1."""
-    places = []
-    line = 1
-    line_start = 0
-    for match in _SCALAR.finditer(text):
-        start = match.start(2)
-        line += text.count("\n", line_start, start)
-        line_start = text.rfind("\n", 0, start) + 1
-        places.append((line, start - line_start + 1))
-    return places
-
-
 class Part:
     """A mapping or list of a template, with the numbers of the scalars that are in it: ``first`` to before ``last``.
 
-    ``numbers``: the number of each scalar by its route. An entry is a ``Part``, the number of a scalar, or a value that
-    is always the same, in a tuple of its own.
+    ``numbers``: the number of each scalar by its route. What has none of them is the same in every document.
     """
 
-    __slots__ = ("_entries", "_keys", "_values", "first", "last")
+    __slots__ = ("_known", "_parts", "_scalars", "_value", "first", "last")
 
     def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
-        self._keys: tuple[str, ...] | None = None
+        self._value = value
+        self._scalars: list[tuple[Any, int]] = []
+        self._parts: list[tuple[Any, Part]] = []
         items: Iterable[tuple[Any, Any]] = enumerate(value)
         if isinstance(value, dict):
-            self._keys = tuple(value)
             items = value.items()
-        self._entries = [_entry(item, route / key, numbers) for key, item in items]
-        ranges = list(filter(None, map(_range_of, self._entries)))
-        self.first = min((first for first, _ in ranges), default=0)
-        self.last = max((last for _, last in ranges), default=0)
-        self._values: dict[tuple[Any, ...], Any] = {}
+        for key, item in items:
+            number = numbers.get(route / key)
+            if number is not None:
+                self._scalars.append((key, number))
+            elif isinstance(item, dict | list):
+                part = Part(item, route / key, numbers)
+                if part.last:
+                    self._parts.append((key, part))
+        own = [(number, number + 1) for _, number in self._scalars]
+        own += [(part.first, part.last) for _, part in self._parts]
+        self.first: int = min((first for first, _ in own), default=0)
+        self.last: int = max((last for _, last in own), default=0)
+        self._known: dict[tuple[Any, ...], Any] = {}
 
-    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def value(self, scalars: Sequence[Line], keys: tuple[Any, ...]) -> Any:
         """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
-        value = self._values.get(own_keys)
+        value = self._known.get(own_keys)
         if value is None:
             value = self._new(scalars, keys)
-            if len(self._values) < _MOST:
-                self._values[own_keys] = value
+            if len(self._known) < _MOST:
+                self._known[own_keys] = value
         return value
 
-    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
-        items = []
-        for entry in self._entries:
-            if entry.__class__ is Part:
-                items.append(entry.value(scalars, keys))
-            elif entry.__class__ is int:
-                items.append(scalars[entry])
-            else:
-                items.append(entry[0])
-        if self._keys is None:
-            return items
-        return dict(zip(self._keys, items, strict=True))
-
-
-def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:
-    if route in numbers:
-        return numbers[route]
-    if isinstance(value, dict | list) and value:
-        return Part(value, route, numbers)
-    return (value,)
-
-
-def _range_of(entry: Any) -> tuple[int, int] | None:
-    """The scalars of an entry, from the first to before the last; ``None`` where it has none."""
-    if entry.__class__ is int:
-        return entry, entry + 1
-    if entry.__class__ is Part and entry.last:
-        return entry.first, entry.last
-    return None
+    def _new(self, scalars: Sequence[Line], keys: tuple[Any, ...]) -> Any:
+        value = self._value.copy()
+        for key, number in self._scalars:
+            value[key] = scalars[number].value
+        for key, part in self._parts:
+            value[key] = part.value(scalars, keys)
+        return value
 
 
 def _typed(scalar: Any) -> Any:

@@ -46,7 +46,7 @@ def absent_keys(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Faul
     if next(declared, None) is None:
         return
     for manifest in objects.manifests:
-        namespace = identity_of(manifest.body)[2]
+        namespace = manifest.once(identity_of)[2]
         for path, kind, name, key in _references(manifest.body):
             identity = ("", kind, namespace, name)
             if identity not in objects or not isinstance(key, str):

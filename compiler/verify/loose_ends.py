@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from compiler.catalog.runtimes import released_runtimes
-from compiler.manifest import Body, Manifest, ObjectRef
+from compiler.manifest import Manifest, ObjectRef
 from compiler.output.body import at, follow
 from compiler.verify.fault import REFERENCE, Fault, Path, like
 from compiler.verify.objects import Identity, ObjectSet, identity_of
@@ -94,13 +94,13 @@ def loose_ends(
     namespaces = _namespaces_of_jobs(objects)
     named: Named = []
     for manifest in objects.manifests:
-        body = manifest.body
-        targets = list(references(body))
-        targets += _of_runtime(body, namespaces)
+        targets = (*manifest.once(references), *_of_runtime(manifest, namespaces))
         named += [(manifest, path, target) for path, target in targets]
     shared = _shared(objects, namespaces)
     there = {(ref.kind, ref.name) for ref in external}
-    wanted = [entry for entry in named if (entry[2][1], entry[2][3]) not in there]
+    wanted = named
+    if there:
+        wanted = [entry for entry in named if (entry[2][1], entry[2][3]) not in there]
     yield from _misnamed(objects, wanted, shared, near)
     yield from _misplaced(objects, named, shared)
 
@@ -111,7 +111,7 @@ def _shared(objects: ObjectSet, namespaces: Mapping[str, set[str]]) -> set[tuple
     for identity, manifest in objects.of_kind(*_RUNTIME):
         name = identity[3]
         if name not in namespaces:
-            targets = _of_runtime(manifest.body, {name: {""}})
+            targets = _of_runtime(manifest, {name: {""}})
             for _, (_, kind, _, target) in targets:
                 shared.add((kind, target))
     return shared
@@ -149,7 +149,7 @@ class _Names:
         self._objects = objects
         self._shared = shared
         self._near = near
-        made = (made_by_others(manifest.body) for manifest in objects.manifests)
+        made = (made_by_others(manifest) for manifest in objects.manifests)
         self._made = set(filter(None, made))
         self._used = {target for _, _, target in named}
         self._declared: dict[Space, list[str]] = {}
@@ -189,7 +189,7 @@ class _Names:
     def _unused(self, manifest: Manifest, target: Identity) -> tuple[list[str], list[str]]:
         """The names to which nothing refers: of objects near a manifest, and of the others."""
         group, kind, namespace, _ = target
-        own = identity_of(manifest.body)
+        own = manifest.once(identity_of)
         close: list[str] = []
         distant: list[str] = []
         for name in self.declared(target):
@@ -223,9 +223,11 @@ def _misplaced(
     objects: ObjectSet, named: Named, shared: set[tuple[str, str]]
 ) -> Iterator[tuple[Manifest, Fault]]:
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
+    claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
+    if not claims:
+        return
     targets = {target for _, _, target in named}
     used = {target for target in targets if target[1] == "PersistentVolumeClaim"}
-    claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
     misplaced_jobs = _misplaced_jobs(objects)
     for target in sorted(used):
         _, kind, wanted, name = target
@@ -265,12 +267,14 @@ def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
     return misplaced
 
 
-def _of_runtime(body: Body, namespaces: Mapping[str, set[str]]) -> Iterator[tuple[Path, Identity]]:
+def _of_runtime(
+    manifest: Manifest, namespaces: Mapping[str, set[str]]
+) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
-    group, kind, _, name = identity_of(body)
+    group, kind, _, name = manifest.once(identity_of)
     if (group, kind) != _RUNTIME:
         return
-    for path, spec in follow(body, RUNTIME_PODS):
+    for path, spec in follow(manifest.body, RUNTIME_PODS):
         for namespace in sorted(namespaces.get(name, ())):
             yield from pod_references(spec, path, namespace)
 

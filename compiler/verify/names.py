@@ -9,6 +9,7 @@ kuberay v1.6.2 ray-operator/controllers/ray/utils (RayJob names of at most 47).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Body
@@ -87,6 +88,7 @@ def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     return Fault(NAME, "NAM002", path, message, f"leave out {len(name) - most}")
 
 
+@lru_cache(maxsize=256)
 def characters_added(job: str, replicas: int, pods: int) -> int:
     """Characters that a JobSet adds to its own name for a pod: ``-node-0-3-abcde`` is 15.
 

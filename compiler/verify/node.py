@@ -38,6 +38,8 @@ class Node:
     """
 
     __slots__ = (
+        "_extra",
+        "_items",
         "_raw_extra",
         "_raw_items",
         "_raw_props",
@@ -79,6 +81,8 @@ class Node:
         self.props: dict[str, Node] = {}
         self._raw_extra: Raw | None = raw.get("additionalProperties")
         self._raw_items: Raw | None = raw.get("items")
+        self._extra: Node | None = None
+        self._items: Node | None = None
         defaulted = {name for name, prop in self._raw_props.items() if "default" in prop}
         self.defaulted = frozenset(self.required).intersection(defaulted)
         self.has_default = "default" in raw
@@ -118,16 +122,16 @@ class Node:
     @property
     def extra(self) -> Node | None:
         """The node of properties that are not declared one by one."""
-        if self._raw_extra is None:
-            return None
-        return self._table.node(self._raw_extra, self.strict)
+        if self._extra is None and self._raw_extra is not None:
+            self._extra = self._table.node(self._raw_extra, self.strict)
+        return self._extra
 
     @property
     def items(self) -> Node | None:
         """The node of a list's items."""
-        if self._raw_items is None:
-            return None
-        return self._table.node(self._raw_items, self.strict)
+        if self._items is None and self._raw_items is not None:
+            self._items = self._table.node(self._raw_items, self.strict)
+        return self._items
 
     @property
     def ruled(self) -> bool:

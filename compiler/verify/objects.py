@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from compiler.manifest import Body, Manifest, ref_of
 
@@ -16,13 +16,17 @@ class ObjectSet:
         self.manifests = manifests
         self.duplicates: list[tuple[Manifest, Manifest]] = []
         self._by_identity: dict[Identity, Manifest] = {}
+        self._by_kind: dict[tuple[str, str], list[tuple[Identity, Manifest]]] = {}
         for manifest in manifests:
-            identity = identity_of(manifest.body)
+            identity = manifest.once(identity_of)
             if not identity[3]:
                 continue
             first = self._by_identity.setdefault(identity, manifest)
             if first is not manifest:
                 self.duplicates.append((first, manifest))
+                continue
+            of_kind = self._by_kind.setdefault(identity[:2], [])
+            of_kind.append((identity, manifest))
 
     def __contains__(self, identity: Identity) -> bool:
         return identity in self._by_identity
@@ -43,23 +47,23 @@ class ObjectSet:
         """The identity of every object that has a name."""
         return set(self._by_identity)
 
-    def of_kind(self, group: str, kind: str) -> Iterator[tuple[Identity, Manifest]]:
+    def of_kind(self, group: str, kind: str) -> Sequence[tuple[Identity, Manifest]]:
         """Every object of a kind."""
-        for identity, manifest in self._by_identity.items():
-            if identity[:2] == (group, kind):
-                yield identity, manifest
+        return self._by_kind.get((group, kind), ())
+
+
+def kind_of(body: Body) -> tuple[str, str]:
+    """API group and kind of a body; missing parts are empty."""
+    api_version = str(body.get("apiVersion") or "")
+    return api_version.rpartition("/")[0], str(body.get("kind") or "")
 
 
 def identity_of(body: Body) -> Identity:
     """The identity of a body; missing parts are empty."""
     metadata = body.get("metadata")
-    if isinstance(metadata, dict):
-        metadata = metadata
-    else:
+    if not isinstance(metadata, dict):
         metadata = {}
-    api_version = str(body.get("apiVersion") or "")
-    group = api_version.rpartition("/")[0]
-    kind = str(body.get("kind") or "")
+    group, kind = kind_of(body)
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":
         name = ref_of(body).name

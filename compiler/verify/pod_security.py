@@ -60,7 +60,7 @@ def refused_pods(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     if not levels:
         return
     for manifest in objects.manifests:
-        group, kind, namespace, _ = identity_of(manifest.body)
+        group, kind, namespace, _ = manifest.once(identity_of)
         is_job = (group, kind) == (TRAINER, "TrainJob")
         if namespace not in levels or is_job:
             continue

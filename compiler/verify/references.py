@@ -15,7 +15,7 @@ from compiler.output.body import at, follow
 from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
-from compiler.verify.objects import Identity, ObjectSet, identity_of
+from compiler.verify.objects import Identity, ObjectSet, identity_of, kind_of
 
 TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
 SOURCE, KUSTOMIZE, HELM, NOTIFICATION = (
@@ -129,8 +129,7 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 
 def pod_specs(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     """Every pod spec of an object, with its path."""
-    group, kind, _, _ = identity_of(body)
-    for path in POD_SPECS.get((group, kind), ()):
+    for path in POD_SPECS.get(kind_of(body), ()):
         yield from follow(body, path)
 
 
@@ -213,8 +212,12 @@ def _of_runtimes(objects: ObjectSet, known: set[Identity]) -> Iterator[tuple[Man
                     yield manifest, fault
 
 
-def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
+def references(body: dict[str, Any]) -> tuple[tuple[Path, Identity], ...]:
     """Every reference of an object: its place and the object that it names."""
+    return tuple(_references(body))
+
+
+def _references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
     group, kind, namespace, _ = identity_of(body)
     for reference in REFERENCES.get((group, kind), ()):
         for path, value in follow(body, reference.path):
@@ -231,15 +234,15 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
         yield from pod_references(spec, path, namespace)
 
 
-def made_by_others(body: Mapping[str, Any]) -> Identity | None:
+def made_by_others(manifest: Manifest) -> Identity | None:
     """What a controller makes of an object, if it is one of those: a Secret of cert-manager, External Secrets or
     Sealed Secrets (cert-manager.io/v1 Certificate, spec.secretName; external-secrets.io/v1 ExternalSecret,
     spec.target.name; bitnami.com/v1alpha1 SealedSecret, whose Secret has its name)."""
-    group, kind, namespace, name = identity_of(dict(body))
+    group, kind, namespace, name = manifest.once(identity_of)
     path = _MAKES.get((group, kind))
     if path is None:
         return None
-    target = at(body, *path)
+    target = at(manifest.body, *path)
     if isinstance(target, str) and target:
         return "", "Secret", namespace, target
     return "", "Secret", namespace, name
@@ -310,9 +313,10 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    parts = (name, space, kind, group)
-    are_texts = all(isinstance(part, str) for part in parts)
-    if not are_texts or not name:
+    for part in (name, space, kind, group):
+        if not isinstance(part, str):
+            return None
+    if not name:
         return None
     if kind in ("User", "Group"):
         return None
@@ -321,7 +325,7 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
 
 
 def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
-    for path, target in references(manifest.body):
+    for path, target in manifest.once(references):
         fault = _missing(path, target, objects, known)
         if fault is not None:
             yield fault
@@ -378,7 +382,7 @@ def _namespaces(objects: ObjectSet) -> set[str]:
 
 
 def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
-    _, _, namespace, _ = identity_of(manifest.body)
+    _, _, namespace, _ = manifest.once(identity_of)
     if not namespace or namespace in declared:
         return
     yield Fault(

@@ -56,10 +56,6 @@ def path_of(trail: Trail) -> Path:
 
 def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
     cls = value.__class__
-    inside = cls is dict or cls is list
-    is_known = inside and (id(node), id(value)) in sound
-    if is_known:
-        return
     before = len(faults)
     classes = node.classes
     is_right = not classes or cls in classes
@@ -79,7 +75,7 @@ def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Soun
         _list(node, value, trail, faults, sound)
     if node.branches:
         _branches(node, value, trail, faults, sound)
-    if inside and len(faults) == before:
+    if len(faults) == before:
         sound.add((id(node), id(value)))
 
 
@@ -128,7 +124,7 @@ def _object(
             if is_closed and item is not None:
                 faults.append(_unknown(node, key, trail))
             continue
-        if item.__class__ in child.plain:
+        if item.__class__ in child.plain or (id(child), id(item)) in sound:
             continue
         if item is not None or child.nullable:
             _walk(child, item, (trail, key), faults, sound)
@@ -173,7 +169,7 @@ def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault], sound
     if child is not None:
         plain = child.plain
         for index, item in enumerate(value):
-            if item.__class__ not in plain:
+            if item.__class__ not in plain and (id(child), id(item)) not in sound:
                 _walk(child, item, (trail, index), faults, sound)
     if node.unique and len(value) > 1:
         _duplicates(node, child, value, trail, faults)

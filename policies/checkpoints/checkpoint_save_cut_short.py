@@ -10,7 +10,7 @@ from compiler.catalog.torch import (
     torch_of,
 )
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options, starts
+from compiler.model.command import launches, named_options, starts
 from compiler.model.images import runs
 from compiler.model.work import Work
 from compiler.places import Route
@@ -116,7 +116,7 @@ def _by_mpi(work: Work, grace: int, at: Route) -> Iterator[Finding]:
 
 def _given(work: Work) -> str | None:
     """How long torchrun waits after SIGTERM, by its option or a variable."""
-    option = dict(options(work.words)).get(SHUTDOWN_OPTION)
+    option = named_options(work.words).get(SHUTDOWN_OPTION)
     variable = work.env.get("PET_SHUTDOWN_TIMEOUT")
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
@@ -26,7 +27,9 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
     """
     for name in work.env:
-        why = _WHY.get(name) or (_beside_efa(name) if work.efa else "")
+        why = _WHY.get(name)
+        if why is None and work.efa:
+            why = _beside_efa(name)
         if name == "FI_EFA_USE_DEVICE_RDMA" and _without_rdma(work):
             continue  # EFA010 reports it
         if why:
@@ -44,6 +47,7 @@ def _without_rdma(work: Work) -> bool:
     return bool(work.types) and not rdma
 
 
+@lru_cache(maxsize=1024)
 def _beside_efa(name: str) -> str:
     """Why a variable means nothing to a job whose traffic goes over EFA; over sockets it may."""
     if name.startswith("NCCL_IB_"):

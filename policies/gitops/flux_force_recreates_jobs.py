@@ -34,7 +34,8 @@ def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Find
     note = "kustomize.toolkit.fluxcd.io/force"
     if manifest.ref.kind == "TrainJob":
         path: tuple[str, ...] = ("metadata", "annotations", note)
-        forced = str(value(manifest.body, *path)).lower() == "enabled"
+        said = value(manifest.body, *path)
+        forced = isinstance(said, str) and said.lower() == "enabled"
     else:
         path = ("spec", "force")
         folder = str(value(manifest.body, "spec", "path") or "")

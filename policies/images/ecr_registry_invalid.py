@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from compiler.core.pods.plan import Container
 from compiler.diagnostics.near import near
@@ -53,12 +54,16 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
         yield from _found(work, world, container)
 
 
+@lru_cache(maxsize=1024)
+def _is_meant(host: str) -> bool:
+    """Whether a host is meant for a registry of ECR: most jobs of a set have the same."""
+    return not placeholder(host) and re.search(_MEANT, host) is not None
+
+
 def _found(work: Work, world: World, node: Work | Container) -> Iterator[Finding]:
     image = node.image or ""
     host, slash, _ = image.partition("/")
-    if not slash or placeholder(host) or host in _PUBLIC:
-        return
-    if not re.search(_MEANT, host):
+    if not slash or host in _PUBLIC or not _is_meant(host):
         return
     registry = re.match(_PRIVATE, host)
     if registry is None:

@@ -27,10 +27,10 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
     """
     node = work if work.image or work.main is None else work.main
     image = node.image
-    if not image or "@" in image or placeholder(image) or _is_file(image):
+    if not image or "@" in image:
         return
     tag = image.rpartition("/")[2].partition(":")[2]
-    if tag in ("", "latest"):
+    if tag in ("", "latest") and not placeholder(image) and not _is_file(image):
         what = "is `latest`" if tag else "has no tag"
         yield Finding(
             f"image `{image}` of {work.title} {what}",

@@ -69,12 +69,9 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
     if not image or work.accelerator is None:
         return
     has = _cuda(image)
-    newest = max(
-        (instance.accelerator or "" for instance in work.types),
-        key=lambda name: _NEEDS.get(name, (0, 0)),
-        default="",
-    )
-    needs = _NEEDS.get(newest, (0, 0))
+    accelerators = [instance.accelerator or "" for instance in work.types]
+    newest = max(accelerators, key=_needed, default="")
+    needs = _needed(newest)
     if has is not None and has < needs:
         yield Finding(
             f"image `{image}` of {work.title} has CUDA {_text(has)}, and `{newest}` needs {_text(needs)}",
@@ -93,10 +90,14 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
         )
 
 
+def _needed(accelerator: str) -> Version:
+    return _NEEDS.get(accelerator, (0, 0))
+
+
 @lru_cache(maxsize=256)
 def _cuda(image: str) -> Version | None:
     """The CUDA version of an image, as far as its tag says it: of NVIDIA's containers at most this one."""
-    release = re.match(_RELEASE, image)
+    release = _release(image)
     if release is not None:
         month = int(release[1]), int(release[2])
         known = [cuda for since, cuda in _CUDA_OF_RELEASE if month >= since]
@@ -111,9 +112,14 @@ def _cuda(image: str) -> Version | None:
     return int(major), int(minor)
 
 
+@lru_cache(maxsize=256)
+def _release(image: str) -> re.Match[str] | None:
+    return re.match(_RELEASE, image)
+
+
 def _months(image: str, world: World) -> int:
     """The age of a container of NVIDIA in months; 0 of others, and where the day is not known."""
-    release = re.match(_RELEASE, image)
+    release = _release(image)
     if release is None or world.today.year < 2000:
         return 0
     years = world.today.year - 2000 - int(release[1])

@@ -45,6 +45,8 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
                 help="write it to a file that the program reads",
             )
     for name, value in work.env.items():
+        if (len(name) + len(value or "")) * 4 < most:
+            continue  # a character has four bytes at most
         size = len(f"{name}={value or ''}".encode())
         if size > most:
             yield Finding(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.core.jobs.plan import TrainingState
-from compiler.model.command import options
+from compiler.model.command import named_options
 from compiler.model.files import File, file_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -77,7 +77,7 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
           model: {parameters: 8.03e9, sharding: full, parallel: {tensor: 8, pipeline: 2}}}]
         patches: [{target: {kind: TrainJob}, patch: {spec: {trainer: {numNodes: 1}}}}]
     """
-    said = dict(options(work.words))
+    said = named_options(work.words)
     paths = (said[name] for name in _OPTIONS if said.get(name))
     path = next(paths, None)
     if not path or not path.endswith(".json"):

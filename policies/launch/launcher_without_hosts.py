@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.command import launches, options, starts
+from compiler.model.command import launches, named_options, starts
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -67,7 +67,7 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
 
 
 def _accelerate(work: Work) -> Iterator[Finding]:
-    given = dict(options(work.words))
+    given = named_options(work.words)
     machines = given.get("num-machines") or ""
     if "main-process-ip" in given or "config-file" in given:
         return

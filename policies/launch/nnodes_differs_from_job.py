@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -33,7 +33,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     """
     if not work.nodes or not launches(work.words):
         return
-    given = dict(options(work.words)).get("nnodes")
+    given = named_options(work.words).get("nnodes")
     if given is None:
         return
     least, _, most = given.partition(":")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options, starts
+from compiler.model.command import launches, named_options, starts
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -103,9 +103,9 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
             label="every process becomes many",
             help="start the program by torchrun alone: Accelerate takes what torchrun sets",
         )
-    elif starts(work.words, "accelerate"):
+    elif "accelerate" in line and starts(work.words, "accelerate"):
         yield from _accelerate(work)
-    elif re.search(rf"(?:^|[\s;&|/]){_FABRIC}\s", line):
+    elif " run" in line and re.search(rf"(?:^|[\s;&|/]){_FABRIC}\s", line):
         yield from _fabric(work)
     elif "trainer.num_nodes" in line:
         yield from _lightning(work, line)
@@ -116,7 +116,7 @@ _DISTRIBUTED = frozenset({"multi-gpu", "use-fsdp", "use-deepspeed", "use-megatro
 
 
 def _accelerate(work: Work) -> Iterator[Finding]:
-    given = dict(options(work.words))
+    given = named_options(work.words)
     if "config-file" in given or work.accelerator is None:
         return
     machines = _number(given.get("num-machines")) or 1
@@ -165,7 +165,7 @@ def _rank_help(work: Work) -> str:
 
 
 def _fabric(work: Work) -> Iterator[Finding]:
-    rank = dict(options(work.words)).get("node-rank")
+    rank = named_options(work.words).get("node-rank")
     if rank is not None and not rank.isdigit():
         return
     if rank is None:

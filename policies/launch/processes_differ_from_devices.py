@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.fit import exceeds_node
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -32,7 +32,7 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     if exceeds_node(work, world):
         return
     resource, gpus = work.accelerator
-    given = dict(options(work.words)).get("nproc-per-node")
+    given = named_options(work.words).get("nproc-per-node")
     processes = _number(given) if given else work.processes
     if resource != GPU or not isinstance(processes, int):
         return

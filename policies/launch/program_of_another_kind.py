@@ -8,6 +8,8 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _STARTS_PYTHON = re.compile(r"(?:torchrun|deepspeed|python[0-9.]*)\Z")
+# Options after which no file of Python comes.
+_NO_FILE = frozenset({"-c", "-m", "--module", "--no-python", "--no_python"})
 _KINDS = {
     ".sh": "a script of a shell",
     ".bash": "a script of a shell",
@@ -47,13 +49,11 @@ def program_of_another_kind(work: Work) -> Iterator[Finding]:
 
 
 def _judged(work: Work, name: str, rest: Sequence[str], *, expands: bool) -> Iterator[Finding]:
-    if not _STARTS_PYTHON.match(name) or {"-c", "-m", "--module"} & set(rest):
-        return
-    if {"--no-python", "--no_python"} & set(rest):
+    if not _STARTS_PYTHON.match(name) or not _NO_FILE.isdisjoint(rest):
         return
     file = _first_file(rest)
-    ending = re.search(r"\.[a-z]+\Z", file)
-    kind = _KINDS.get(ending[0]) if ending else None
+    _, dot, ending = file.rpartition(".")
+    kind = _KINDS.get(f"{dot}{ending}")
     if kind is not None:
         yield Finding(
             f"`{name}` of job `{work.name}` runs `{file}`, which is {kind}",

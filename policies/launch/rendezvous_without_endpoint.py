@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -27,7 +27,7 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """
     if not work.gang or not launches(work.words):
         return
-    given = dict(options(work.words))
+    given = named_options(work.words)
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
     endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
     if backend != "c10d" or endpoint is None:

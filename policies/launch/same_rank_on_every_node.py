@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
@@ -46,7 +46,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
         yield from _jax(work)
         return
     torchrun = launches(work.words)
-    given = dict(options(work.words))
+    given = named_options(work.words)
     if torchrun and "standalone" in given:
         yield _finding(
             work,

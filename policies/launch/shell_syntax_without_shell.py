@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
-from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
@@ -49,24 +49,24 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --name=$(PET_NNODES), --prompt=a & b]}]
     """
-    place, command, words = _read(work)
-    if not command:
+    node, command, words = _read(work)
+    if node is None:
         return
     if runs_shell(command):
-        yield from _shell(work, words, place)
+        yield from _shell(work, words, node)
         return
     first = command[0]
     if re.search(r"\s", first.strip()):
         yield _finding(
             work,
             f"starts `{_short(first)}` as one program",
-            place,
+            node,
             "no such program",
             "write each word for itself",
         )
     elif program(command) in _BUILTINS:
         yield _finding(
-            work, f"starts `{first}`, a word of the shell", place, "no such program", _SHELL
+            work, f"starts `{first}`, a word of the shell", node, "no such program", _SHELL
         )
     for index, word in enumerate(words[1:], 1):
         if "$" in word:
@@ -77,7 +77,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             yield _finding(
                 work,
                 f"has `{word}` among its words, and no shell",
-                place,
+                node,
                 "passed unchanged",
                 _SHELL,
             )
@@ -86,7 +86,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             yield _finding(
                 work,
                 f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
-                place,
+                node,
                 "passed unchanged",
                 f"write `$({variable[1]})`, or run it by `bash -c`",
                 severity=Severity.WARNING,
@@ -99,26 +99,26 @@ _WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 
 
-def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
-    """The place of the command, the command, and the command with its arguments."""
+def _read(work: Work) -> tuple[Work | Container | None, tuple[str, ...], tuple[str, ...]]:
+    """What has the command, if anything has one, the command, and the command with its arguments."""
     node = work if work.command else work.main
     if node is None or not node.command:
-        return work.at, (), ()
-    command = tuple(node.command)
+        return None, (), ()
+    command = node.command
     args = work.args
     if not args and work.main is not None:
         args = work.main.args
-    return node.where("command"), command, (*command, *args)
+    return node, command, (*command, *args)
 
 
-def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding]:
+def _shell(work: Work, words: tuple[str, ...], node: Work | Container) -> Iterator[Finding]:
     shell, line = program(words), _line_at(words)
     if line is None:
         if len(words) > 1 and re.search(r"\s", words[1].strip()):
             yield _finding(
                 work,
                 f"has `{shell}` run a file called `{_short(words[1])}`",
-                place,
+                node,
                 "no such file",
                 f'write `-c` before it: `[{shell}, -c, "..."]`',
             )
@@ -128,7 +128,7 @@ def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding
         yield _finding(
             work,
             f"has `{shell} -c` run `{_short(words[line])}` alone, without `{_short(lost[0])}`",
-            place,
+            node,
             "the words behind are not read",
             "write the whole line as one word",
         )
@@ -146,10 +146,19 @@ def _line_at(words: tuple[str, ...]) -> int | None:
 
 
 def _finding(
-    work: Work, what: str, place: Route, label: str, help: str, severity: Severity | None = None
+    work: Work,
+    what: str,
+    node: Work | Container,
+    label: str,
+    help: str,
+    severity: Severity | None = None,
 ) -> Finding:
     return Finding(
-        f"the command of {work.title} {what}", place, label=label, help=help, severity=severity
+        f"the command of {work.title} {what}",
+        node.where("command"),
+        label=label,
+        help=help,
+        severity=severity,
     )
 
 

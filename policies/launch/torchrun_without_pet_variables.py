@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -28,7 +28,7 @@ def torchrun_without_pet_variables(work: Work) -> Iterator[Finding]:
         return
     if not work.gang or not launches(work.words):
         return
-    given = dict(options(work.words))
+    given = named_options(work.words)
     if not given.get("nnodes") and "PET_NNODES" not in work.env:
         yield Finding(
             f"runtime `{work.runtime.name}` gives torchrun of job `{work.name}` no `PET_*` variables",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
@@ -36,13 +37,19 @@ def variable_value_refused(work: Work) -> Iterator[Finding]:
         value = work.env.get(name)
         if value is None or "$" in value or "{{" in value:
             continue
-        if re.fullmatch(pattern, value.strip(), re.IGNORECASE):
+        if _is_one(value.strip(), pattern):
             continue
         yield Finding(
             f"`{name}` of {work.title} is `{value}`, and takes {takes}",
             work.where_env(name),
             help=f"write {takes}, or remove it",
         )
+
+
+@lru_cache(maxsize=1024)
+def _is_one(value: str, pattern: str) -> bool:
+    """Whether a value has a form: most jobs of a set have the same."""
+    return re.fullmatch(pattern, value, re.IGNORECASE) is not None
 
 
 _SUBSYSTEMS = (

@@ -38,11 +38,11 @@ def unknown_instance_type_of_job(work: Work, world: World) -> Iterator[Finding]:
             resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
               limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]}}}
     """
-    if world.pools:
-        return
     pods = [patch.pod for patch in work.patches]
     if work.pod is not None:
         pods.append(work.pod)
+    if world.pools or not pods:
+        return
     named = {pod.node_selector.get(INSTANCE_TYPE, "") for pod in pods}
     for name in sorted(named - {""}):
         known = other_sizes(name, world.catalog)

@@ -43,16 +43,17 @@ def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
         spec: {podTemplateOverrides: [{targetJobs: [{name: node}], spec: {serviceAccountName: training}}]}
     """
     overrides = [patch for patch in work.patches if "manager" not in patch.origins]
-    old = overrides[0] if overrides else None
+    if not overrides or not work.queued:
+        return
     newer = [
         release.version
         for release in world.releases("kueue")
         if version_key(release.version) >= (0, 17)
     ]
-    if old is not None and work.queued and newer:
+    if newer:
         yield Finding(
             f"job `{work.name}` has `podTemplateOverrides`, and Kueue {newer[0]} writes `runtimePatches`",
-            old.at,
+            overrides[0].at,
             label="it does not run as it is written",
             help="write `runtimePatches` for Trainer 2.2 and later, or keep Kueue 0.16 with Trainer 2.1",
         )

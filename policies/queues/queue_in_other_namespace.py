@@ -36,6 +36,8 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     if name is None or not namespace or world.plan.closed:
         return
     queues = world.plan.every(LocalQueue)
+    if not queues:
+        return
     here = [queue for queue in queues if queue.namespace in (namespace, "")]
     behind = [queue.name for queue in here if queue.cluster_queue == name]
     is_named = any(queue.name == name for queue in here)

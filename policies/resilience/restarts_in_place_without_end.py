@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.command import launches, options
+from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -34,7 +34,7 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
     if not work.gang or not launches(work.words):
         return
     most = world.param("restarts")
-    given = dict(options(work.words)).get("max-restarts") or work.env.get("PET_MAX_RESTARTS")
+    given = named_options(work.words).get("max-restarts") or work.env.get("PET_MAX_RESTARTS")
     if given is None or not given.isdigit() or len(given) > 9 or int(given) <= most:
         return
     place = work.where_env("PET_MAX_RESTARTS") if "PET_MAX_RESTARTS" in work.env else work.at

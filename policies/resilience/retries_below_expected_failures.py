@@ -60,9 +60,11 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
         return
     from compiler.model.lengths import lengths
 
-    known = world.once(lengths).get((work.namespace, work.name))
     retries = restarts_of(work)
-    if known is None or known.least is None or retries is None:
+    if retries is None:
+        return
+    known = world.once(lengths).get((work.namespace, work.name))
+    if known is None or known.least is None:
         return
     between = _between_failures(work, world, known.schedule)
     if between is None:

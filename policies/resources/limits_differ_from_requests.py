@@ -38,6 +38,8 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     source = work.main or work
+    if source.requests == source.limits:
+        return
     unlike = [
         name
         for name, limit in source.limits.items()

@@ -37,20 +37,26 @@ def direct_storage_path_stale(plan: Plan) -> Iterator[Finding]:
         spec: {template: {spec: {restartPolicy: Never, containers: [{name: gds, image: "public.ecr.aws/team/gds:1.0",
           command: [/usr/local/cuda/gds/tools/gdscheck, -p]}]}}}
     """
-    for title, node in _commands(plan):
+    for owner, node in _commands(plan):
         for field, words in (("command", node.command), ("args", node.args)):
             for index, word in enumerate(words):
                 if "gds" in word:
-                    yield from _stale(title, word, node.where(field) / index)
+                    yield from _stale(_title(owner), word, node.where(field) / index)
 
 
-def _commands(plan: Plan) -> Iterator[tuple[str, Gang | Container]]:
+def _commands(plan: Plan) -> Iterator[tuple[Gang | Workload, Gang | Container]]:
     for job in plan.every(Gang):
-        yield f"job `{job.identity.name}`", job
+        yield job, job
     for workload in plan.of(Workload):
         for part in workload.pods:
             for container in (*part.pod.init_containers, *part.pod.containers):
-                yield title_of(workload), container
+                yield workload, container
+
+
+def _title(owner: Gang | Workload) -> str:
+    if isinstance(owner, Workload):
+        return title_of(owner)
+    return f"job `{owner.identity.name}`"
 
 
 def _stale(title: str, word: str, at: Route) -> Iterator[Finding]:

@@ -47,35 +47,46 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     job_set = at(runtime, "spec", "template", "spec")
     replicated = items(job_set, "replicatedJobs")
     jobs = {str(job.get("name")): job for job in replicated}
-    claims = claimed(job_set)
-    policy = at(runtime, "spec", "mlPolicy")
-    volumes = added_volumes(policy)
-    claims = claims.union(*volumes.values())
-    yield from _rules(spec)
-    yield from _trainer(at(spec, "trainer") or {}, runtime)
-    yield from _initializers(at(spec, "initializer") or {}, jobs)
-    for index, patch in enumerate(items(spec, "runtimePatches")):
-        yield from _patch(("spec", "runtimePatches", index), patch, jobs, claims)
-    for index, override in enumerate(items(spec, "podTemplateOverrides")):
-        path = ("spec", "podTemplateOverrides", index)
-        yield from _override(path, override, jobs, claims)
-    yield from _names(body, runtime, jobs)
-
-
-_CONTROLLERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
-_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
-
-
-def _rules(spec: Body) -> Iterator[Fault]:
-    """CEL rules of the CRD (Trainer v2.3.0)."""
-    if spec.get("managedBy") not in (None, *_CONTROLLERS):
+    if spec.get("managedBy") not in _MANAGERS:
         yield breaks(
             ("spec", "managedBy"),
             f"nobody is called `{spec['managedBy']}`",
             "leave `managedBy` out",
         )
+    initializer = at(spec, "initializer") or {}
+    if initializer:
+        yield from _uris(initializer)
+    yield from _trainer(at(spec, "trainer") or {}, runtime)
+    if initializer:
+        yield from _initializers(initializer, jobs)
+    patches = items(spec, "runtimePatches")
+    overrides = items(spec, "podTemplateOverrides")
+    if patches or overrides:
+        claims = _claims(runtime)
+        for index, patch in enumerate(patches):
+            yield from _patch(("spec", "runtimePatches", index), patch, jobs, claims)
+        for index, override in enumerate(overrides):
+            path = ("spec", "podTemplateOverrides", index)
+            yield from _override(path, override, jobs, claims)
+    yield from _names(body, runtime, jobs)
+
+
+def _claims(runtime: Body | None) -> set[str]:
+    """The volumes that JobSet and Trainer add to the pods of a runtime."""
+    claims = claimed(at(runtime, "spec", "template", "spec"))
+    volumes = added_volumes(at(runtime, "spec", "mlPolicy"))
+    return claims.union(*volumes.values())
+
+
+# CEL rules of the CRD (Trainer v2.3.0).
+_MANAGERS = (None, "trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
+_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
+
+
+def _uris(initializer: Body) -> Iterator[Fault]:
+    """What initializers read must be a URI."""
     for part in ("dataset", "model"):
-        uri = at(spec, "initializer", part, "storageUri")
+        uri = at(initializer, part, "storageUri")
         if isinstance(uri, str) and not _URI.match(uri):
             yield breaks(
                 ("spec", "initializer", part, "storageUri"),
@@ -96,7 +107,7 @@ def _runtime(body: Body, lookup: Lookup) -> Body | None:
 
 def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
     policies = at(runtime, "spec", "mlPolicy")
-    given = [policy for policy in RESERVED if at(policies, policy) is not None]
+    given = [policy for policy in RESERVED if policies and at(policies, policy) is not None]
     for policy in given[:1]:
         for index, variable in enumerate(items(trainer, "env")):
             name = variable.get("name")

@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING
 
 from compiler.core.pods.plan import Pod
 from compiler.lift.pods import as_meant, env, misspelt, pod
-from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
+from compiler.lift.reader import (
+    Places,
+    Reader,
+    as_flag,
+    as_integer,
+    as_text,
+    labels_of,
+    name_of,
+    namespace_of,
+    pruned,
+    unread,
+)
 from compiler.lowering.body import given, path, quantities
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at, texts
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
@@ -75,73 +87,70 @@ class OfTrainer(JobKind):
     def lift(self, body: Reader) -> Iterator[PlanNode]:
         spec = body / "spec"
         trainer = spec / "trainer"
-        ref = spec / "runtimeRef"
-        labels = labels_of(body)
-        place = body.follow("metadata", "labels")
-        nodes = trainer / "numNodes"
-        processes = trainer / "numProcPerNode"
-        image = trainer / "image"
-        variables = trainer / "env"
-        command = trainer / "command"
-        args = trainer / "args"
         resources = trainer / "resourcesPerNode"
         requests = resources / "requests"
         limits = resources / "limits"
-        suspend = spec / "suspend"
-        managed_by = spec / "managedBy"
-        deadline = spec / "activeDeadlineSeconds"
-        count = processes.integer()
+        labels = labels_of(body)
+        of_job, of_trainer = spec.mapping(), trainer.mapping()
+        processes = of_trainer.get("numProcPerNode")
+        count = as_integer(processes)
         requested, limited = requests.quantities(), limits.quantities()
         yield TrainJob(
             at=body.at,
             name=name_of(body),
             namespace=namespace_of(body),
-            runtime=(ref / "name").word(),
+            runtime=as_text(at(of_job, "runtimeRef", "name")) or "",
             unread=unread(
-                nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"
+                nodes=trainer / "numNodes",
+                requests=requests,
+                limits=limits,
+                claims=resources / "claims",
             ),
-            origins={
-                "nodes": nodes.at,
-                "image": image.at,
-                "command": command.at,
-                "args": args.at,
-                "env": variables.at,
-                "requests": requests.at,
-                "limits": limits.at,
-                "queue": (place / QUEUE).at,
-                "priority": (place / PRIORITY).at,
-                "runtime": (ref / "name").at,
-                "suspend": suspend.at,
-                "managed_by": managed_by.at,
-                "patches": (spec / "runtimePatches").at,
-                "processes": processes.at,
-                "deadline": deadline.at,
-                "name": body.follow("metadata", "name").at,
-                "trainer": trainer.at,
-                "namespace": body.follow("metadata", "namespace").at,
-            },
-            runtime_kind=(ref / "kind").text() or "ClusterTrainingRuntime",
+            origins=Places(body.at, _PLACES),
+            runtime_kind=as_text(at(of_job, "runtimeRef", "kind")) or "ClusterTrainingRuntime",
             queue=labels.pop(QUEUE, None),
             priority=labels.pop(PRIORITY, None),
             trainer=bool(trainer),
-            nodes=nodes.integer(),
-            processes=processes.text() if count is None else count,
-            image=image.text(),
-            command=command.texts(),
-            args=args.texts(),
-            env=env(variables),
+            nodes=as_integer(of_trainer.get("numNodes")),
+            processes=as_text(processes) if count is None else count,
+            image=as_text(of_trainer.get("image")),
+            command=tuple(texts(of_trainer, "command")),
+            args=tuple(texts(of_trainer, "args")),
+            env=env(trainer / "env"),
             requests=as_meant(requested),
             limits=as_meant(limited),
             misspelt=misspelt(requests=requested, limits=limited),
             patches=(*_patches_of(spec), *_overrides(spec)),
-            suspend=suspend.flag(),
-            managed_by=managed_by.text(),
-            deadline=deadline.integer(),
+            suspend=as_flag(of_job.get("suspend")),
+            managed_by=as_text(of_job.get("managedBy")),
+            deadline=as_integer(of_job.get("activeDeadlineSeconds")),
             prune=pruned(body),
             labels=labels,
             annotations=own_annotations(body),
             initializers=tuple(_initializers(spec / "initializer")),
         )
+
+
+_PLACES = {
+    "nodes": ("spec", "trainer", "numNodes"),
+    "image": ("spec", "trainer", "image"),
+    "command": ("spec", "trainer", "command"),
+    "args": ("spec", "trainer", "args"),
+    "env": ("spec", "trainer", "env"),
+    "requests": ("spec", "trainer", "resourcesPerNode", "requests"),
+    "limits": ("spec", "trainer", "resourcesPerNode", "limits"),
+    "queue": ("metadata", "labels", QUEUE),
+    "priority": ("metadata", "labels", PRIORITY),
+    "runtime": ("spec", "runtimeRef", "name"),
+    "suspend": ("spec", "suspend"),
+    "managed_by": ("spec", "managedBy"),
+    "patches": ("spec", "runtimePatches"),
+    "processes": ("spec", "trainer", "numProcPerNode"),
+    "deadline": ("spec", "activeDeadlineSeconds"),
+    "name": ("metadata", "name"),
+    "trainer": ("spec", "trainer"),
+    "namespace": ("metadata", "namespace"),
+}
 
 
 # --- what is written

@@ -64,8 +64,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the keys of a request."""
-    named = any(key in text for key in _KEYS)
-    return named and _KEY.search(text) is not None
+    named = [key for key in _KEYS if key in text]
+    return bool(named) and _KEY.search(text) is not None
 
 
 def recognised(body: Any) -> bool:

@@ -69,8 +69,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the keys of a cluster."""
-    named = sum(key in text for key in _KEYS)
-    return named > 1 and len(set(_KEY.findall(text))) > 1
+    named = [key for key in _KEYS if key in text]
+    return len(named) > 1 and len(set(_KEY.findall(text))) > 1
 
 
 def recognised(body: Any) -> bool:
