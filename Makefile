@@ -10,6 +10,9 @@ BIN  := $(VENV)/bin
 RUN  := $(BIN)/python -m compiler
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
+# worksteal: a core keeps to its files, which share what takes long, until the other has nothing left.
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
 # --no-deps: the locks are whole, and an old pip (23.2) cannot resolve what has hashes.
 LOCKED := $(PIP) --no-deps --require-hashes
 
@@ -40,11 +43,11 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(BIN)/ruff check || failed=1; \
 	$(BIN)/ruff format --check --quiet || { echo "not formatted: run \`make format\`" >&2; failed=1; }; \
 	$(BIN)/mypy || failed=1; \
-	$(BIN)/python -m pytest --numprocesses=auto $(ARGS) || failed=1; \
+	$(PYTEST) $(ARGS) || failed=1; \
 	exit $$failed
 
 test-fast: $(DEV) ## Run the fast tests, for while you work (a minute on two cores)
-	$(BIN)/python -m pytest --numprocesses=auto -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own

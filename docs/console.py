@@ -36,8 +36,8 @@ _END = "=== end of what a block prints ==="
 
 
 def refreshed(text: str, folder: Path) -> str:
-    """A Markdown text with all that is printed as it would come out now; commands run in ``folder``, an empty one."""
-    prepare(folder)
+    """A Markdown text with all that is printed as it would come out now; commands run in ``folder``, which ``prepare``
+    made."""
     text = _BLOCK.sub(lambda match: f"```console\n{_session(match[1], folder)}```", text)
     printed = iter(pasted([match[1] for match in PASTED.finditer(text)], folder))
     return PASTED.sub(lambda match: f"```sh\n{match[1]}```\n\n```text\n{next(printed)}```", text)

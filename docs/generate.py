@@ -28,7 +28,7 @@ from compiler.platforms.eks.monitoring.alerts.alert import PLATFORM
 from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
-from docs.console import EXAMPLE, FILES, refreshed
+from docs.console import EXAMPLE, FILES, prepare, refreshed
 
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- generated: make docs -->\n", "<!-- end -->\n"
@@ -298,6 +298,7 @@ def main() -> None:
     for name in FILES:
         path = DOCS.parent / name
         with TemporaryDirectory() as folder:
+            prepare(Path(folder))
             path.write_text(
                 refreshed(path.read_text(encoding="utf-8"), Path(folder)),
                 encoding="utf-8",

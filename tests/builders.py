@@ -86,11 +86,15 @@ def components(**versions: str) -> dict[str, Any]:
     return {name: {"version": version} for name, version in versions.items()}
 
 
+def dumped(data: Any) -> str:
+    """Data as YAML, by libyaml: to write a spec in Python takes longer than to read and resolve it."""
+    text: str = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
+    return text
+
+
 def document(data: Any) -> Document:
     """The document of a spec, given as data or as YAML text."""
-    text = (
-        data if isinstance(data, str) else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-    )
+    text = data if isinstance(data, str) else dumped(data)
     found, faults = parse(SourceFile("spec.yaml", text))
     assert faults == [], faults
     return found[0]

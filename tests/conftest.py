@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ slow = [HealthCheck.too_slow]
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=slow)
 settings.load_profile("fixed")
 os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays until the end: the collector looks at it neither now nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from running import ROOT, SPECS, Command, snapshot
 from compiler.places import SourceFile
 from compiler.policy.load import load_rules
 from compiler.source.parse import parse
-from docs.console import FILES, PASTED, pasted, prepare, refreshed
+from docs.console import FILES, PASTED, prepare, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
@@ -38,38 +39,41 @@ def test_generated_pages_are_current() -> None:
     assert unknown(files) == []
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a fresh clone has: all example specs, compiled."""
+    folder = tmp_path_factory.mktemp("prepared")
+    prepare(folder)
+    return folder
+
+
+@pytest.fixture
+def clone(prepared: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(prepared, tmp_path / "clone")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
-    """Every command of every block, run anew: `make docs` would change nothing."""
+def test_console_blocks_are_what_is_printed(name: str, clone: Path) -> None:
+    """Every command of every block, run anew: `make docs` would change nothing. Blocks that are pasted are run in one
+    shell, in their order."""
+    before = snapshot(clone)
     text = (ROOT / name).read_text(encoding="utf-8")
     assert blocks(ROOT / name, "console") or PASTED.findall(text)
-    assert refreshed(text, tmp_path).splitlines() == text.splitlines()
+    assert refreshed(text, clone).splitlines() == text.splitlines()
+    if name == "README.md":
+        assert snapshot(clone) == before, "the commands leave a clone as it was"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
-def test_blocks_can_be_pasted(name: str, tmp_path: Path) -> None:
-    """All that run anywhere, into one shell, in their order: each prints what stands below it. A prompt in a block
-    would be a command that is not found."""
+def test_blocks_can_be_pasted(name: str) -> None:
+    """All that run anywhere print what stands below them, as the test above says. A prompt in a block would be a
+    command that is not found."""
     text = (ROOT / name).read_text(encoding="utf-8")
     assert blocks(ROOT / name, "console") == []
-    found = PASTED.findall(text)
-    assert len(found) >= 3
-    prepare(tmp_path)
-    printed = pasted([block for block, _ in found], tmp_path)
-    assert printed == [output for _, output in found]
+    assert len(PASTED.findall(text)) >= 3
     for block in blocks(ROOT / name, "sh"):
         assert not re.search(r"^[$>] ", block, re.MULTILINE), block
-
-
-@pytest.mark.slow
-def test_the_readme_leaves_a_clone_as_it_was(tmp_path: Path) -> None:
-    prepare(tmp_path)
-    before = snapshot(tmp_path)
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    pasted([block for block, _ in PASTED.findall(text)], tmp_path)
-    assert snapshot(tmp_path) == before
 
 
 def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:

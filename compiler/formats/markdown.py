@@ -32,6 +32,18 @@ _URL = r"[a-z][a-z0-9+.-]*:|#"
 _PATH = re.compile(r"[\w./-]+")
 _RESOURCE = re.compile(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
 _UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
+_SHELL = re.compile(
+    r"""
+    ( [ \t\r\n]+ | \#[^\n]* )        # between two words
+    | ( [^ \t\r\n\#'"\\]+ )         # a part of a word: plain,
+    | ' ( [^']* ) '                  # quoted,
+    | " ( (?: [^"\\] | \\. )* ) "
+    | \\ ( . )                       # or escaped
+    | ( . )                          # a quotation that does not end
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPED = re.compile(r"""\\(["\\])""")
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -81,7 +93,7 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
     """What is wrong with shell of a page or script at ``path``; ``written``: every file and folder of the cluster's
     folder, which the repository has at ``folder``."""
     try:
-        words = shlex.split(block, comments=True)
+        words = shell_words(block)
     except ValueError as fault:
         yield error(
             "SCH012",
@@ -101,6 +113,23 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
                 f"`{path}` asks `kubectl` for `{word}`, of a group that nothing here has",
                 help=meant(group, groups) or "name the group of a kind",
             )
+
+
+def shell_words(block: str) -> list[str]:
+    """What ``shlex.split(block, comments=True)`` finds: that goes letter by letter, and takes twice as long."""
+    words: list[str] = []
+    parts: list[str] = []  # of the word that has begun
+    for between, plain, single, double, escaped, unended in _SHELL.findall(block):
+        if unended:
+            return shlex.split(block, comments=True)  # says what does not end
+        if not between:
+            parts.append(plain or single or escaped or _ESCAPED.sub(r"\1", double))
+        elif parts:
+            words.append("".join(parts))
+            parts = []
+    if parts:
+        words.append("".join(parts))
+    return words
 
 
 def _is_asked_of_kubectl(block: str, word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator
@@ -100,9 +101,15 @@ class Key:
         return _kind(self.declared, name_of)
 
 
+@cache
+def _declared(model: type[BaseModel]) -> dict[str, Any]:
+    """The types of a model's fields as they are written: a model is met below each key that has it."""
+    return get_type_hints(model, include_extras=True)
+
+
 def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     """The keys of one model, in order."""
-    declared = get_type_hints(model, include_extras=True)
+    declared = _declared(model)
     return [
         Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
         for name, field in model.model_fields.items()

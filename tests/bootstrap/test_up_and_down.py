@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from answering import run, serving
 from aws_cli import unknown_options
 from builders import plan_of, spec
 from running import SPECS, spawn
-from world import World, run, serving
+from world import World
 
 from compiler.emit.marker import marked
 from compiler.formats import written
@@ -167,7 +168,7 @@ class Lab:
         done = run(
             self.world, self.port, self.folder / "bootstrap" / script, *words, **{**TOKENS, **env}
         )
-        assert not self.world.of("fault"), (self.world.of("fault"), done.stderr)
+        assert not self.world.faults, (self.world.faults, done.stderr)
         return done
 
     def up(self) -> None:

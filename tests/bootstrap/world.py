@@ -2,61 +2,30 @@
 
 The world keeps what was made and refuses what AWS refuses: to make a thing twice, to delete a VPC in which something
 lies, a node class that has nodes, a stack whose exports are used. ``--query`` is evaluated by JMESPath, as the AWS CLI
-does. It kills who asks, when a test wants it to: just after a change.
+does.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import signal
-import socketserver
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import jmespath
 import yaml
+from answering import Answering, RefusedError
 
-PROGRAMS = ("aws", "eksctl", "kubectl", "flux", "terraform")
-STAND_INS = r"""
-ask_the_world() {
-  local socket answer
-  exec {socket}<>"/dev/tcp/127.0.0.1/$WORLD_PORT"
-  { printf '%s\0' "$@"
-    case "$*" in *=- | *=-\ * | *"-f -"*) printf 'STDIN\0'; cat ;; esac
-    printf '\0END\0'; } >&"$socket"
-  read -r -N 10000000 answer <&"$socket" || true
-  exec {socket}>&-
-  [ "${answer%%$'\n'*}" != 0 ] || { printf %s "${answer#*$'\n'}"; return 0; }
-  printf %s "${answer#*$'\n'}" >&2
-  return "${answer%%$'\n'*}"
-}
-curl() { echo 198.51.100.7; }
-""" + "\n".join(f'{name}() {{ ask_the_world {name} "$@"; }}' for name in PROGRAMS)
-"""Functions, which every bash below reads (``BASH_ENV``): a process for each call would take most of the time."""
-PROGRAM = """#!/bin/bash
-"${0##*/}" "$@"
-"""
-"""The same for those who look for a program on the PATH."""
 ACCOUNT = "111122223333"
 
 
-class RefusedError(Exception):
-    """What AWS, eksctl or Kubernetes answers with an error."""
-
-
-class World:
+class World(Answering):
     """The account and the cluster in it."""
 
     def __init__(self, root: Path, cluster: str, region: str) -> None:
-        self.root, self.cluster, self.region = root, cluster, region
-        self.calls: list[list[str]] = []
+        super().__init__(root)
+        self.cluster, self.region = cluster, region
         self.stacks: dict[str, dict[str, Any]] = {}
         self.modules: set[str] = set()
         self.things: dict[str, dict[str, dict[str, Any]]] = {}
@@ -64,8 +33,6 @@ class World:
         self.quota = 100000.0
         self.cluster_made = self.context = self.suspended = self.delivered = False
         self.deny: str | None = None
-        self.kill: Callable[[list[str]], bool] = lambda call: False
-        self.group: int | None = None
         self.objects: dict[str, set[str]] = {}
         self.unlabelled = ""
 
@@ -736,10 +703,6 @@ SERVED = [
     "ec2nodeclasses.karpenter.k8s.aws",
     "nodeclasses.eks.amazonaws.com",
 ]
-READS = re.compile(
-    r"aws \S+ (describe|get|list|head|batch-get|wait)|aws s3 ls|aws eks update-kubeconfig|"
-    r"kubectl (get|config|api-resources|label|logs|wait)|terraform \S+ (output|init)"
-)
 
 
 def matches(thing: dict[str, Any], name: str, wanted: list[str]) -> bool:
@@ -777,71 +740,3 @@ def text_of(value: Any) -> str:
     if any(isinstance(each, list) for each in value):
         return "".join("\t".join(map(str, each)) + "\n" for each in value)
     return "\t".join(map(str, value)) + "\n" if value else "\n"
-
-
-@contextmanager
-def serving(world: World) -> Iterator[int]:
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            data = b""
-            while not data.endswith(b"\0END\0"):
-                more = self.request.recv(65536)
-                if not more:
-                    return
-                data += more
-            words, _, stdin = data[:-5].decode().partition("STDIN\0")
-            call = words.rstrip("\0").split("\0")
-            try:
-                answer, code = world.answer(call, stdin.rstrip("\0")), 0
-            except RefusedError as why:
-                answer, code = f"{call[0]}: {why}\n", 254
-            except Exception as fault:  # a gap of the world fails the run loudly
-                answer, code = f"WORLD: {fault!r}\n", 99
-                world.of("fault")[repr(fault)] = {}
-            changes = not READS.match(" ".join(call))
-            if changes and world.group is not None and world.kill(call):
-                os.killpg(world.group, signal.SIGKILL)
-                return
-            self.wfile.write(f"{code}\n{answer}".encode())
-
-    class Server(socketserver.ThreadingTCPServer):
-        allow_reuse_address = daemon_threads = True
-        request_queue_size = 64
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
-
-
-def run(
-    world: World, port: int, script: Path, *words: str, **env: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a script among the stand-ins, in a process group of its own."""
-    programs = world.root.parent / "bin"
-    programs.mkdir(exist_ok=True)
-    stand_ins = programs / "stand-ins.bash"
-    if not stand_ins.exists():
-        stand_ins.write_text(STAND_INS)
-        for name in (*PROGRAMS, "curl"):
-            (programs / name).write_text(PROGRAM)
-            (programs / name).chmod(0o755)
-    process = subprocess.Popen(
-        ["bash", str(script), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        cwd=world.root.parent,
-        env={
-            "PATH": f"{programs}:{os.environ['PATH']}",
-            "HOME": str(world.root.parent),
-            "BASH_ENV": str(stand_ins),
-            "WORLD_PORT": str(port),
-            "POLL_SECONDS": "0",
-            **env,
-        },
-    )
-    world.group = process.pid
-    out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)

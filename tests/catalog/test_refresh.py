@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
@@ -33,15 +34,44 @@ def server() -> Iterator[str]:
     running.stop()
 
 
+class Remembered:
+    """A client that asks once, and then gives the same answers: moto takes seconds for those of a Region."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._answers: dict[str, Any] = {}
+
+    def describe_availability_zones(self) -> Any:
+        return self._once("zones", self._client.describe_availability_zones)
+
+    def get_paginator(self, operation: str) -> Any:
+        pages = self._client.get_paginator(operation)
+
+        def paginate(**query: str) -> Any:
+            return self._once(f"{operation} {query}", lambda: list(pages.paginate(**query)))
+
+        return SimpleNamespace(paginate=paginate)
+
+    def _once(self, question: str, ask: Callable[[], Any]) -> Any:
+        if question not in self._answers:
+            self._answers[question] = ask()
+        return self._answers[question]
+
+
 @pytest.fixture(scope="module")
-def patch(server: str) -> CatalogPatch:
+def clients(server: str) -> Iterator[Callable[[str], Any]]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ENDPOINT_URL", server)
         environment.setenv("AWS_ACCESS_KEY_ID", "test")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        clients = boto3_clients()
-        assert not isinstance(clients, Diagnostic)
-        return refresh(clients, ["us-east-1", "ap-northeast-2"], TODAY)
+        found = boto3_clients()
+        assert not isinstance(found, Diagnostic)
+        yield cache(lambda region: Remembered(found(region)))
+
+
+@pytest.fixture(scope="module")
+def patch(clients: Callable[[str], Any]) -> CatalogPatch:
+    return refresh(clients, ["us-east-1", "ap-northeast-2"], TODAY)
 
 
 def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(
@@ -63,19 +93,11 @@ def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(
     )
 
 
-def test_the_same_answer_gives_the_same_bytes(patch: CatalogPatch, server: str) -> None:
-    again = refresh(client_factory(server), ["us-east-1", "ap-northeast-2"], TODAY)
+def test_the_same_answer_gives_the_same_bytes(
+    patch: CatalogPatch, clients: Callable[[str], Any]
+) -> None:
+    again = refresh(clients, ["us-east-1", "ap-northeast-2"], TODAY)
     assert again.text == patch.text
-
-
-def client_factory(server: str) -> Any:
-    return lambda region: boto3.client(
-        "ec2",
-        region_name=region,
-        endpoint_url=server,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    )
 
 
 class Pages:

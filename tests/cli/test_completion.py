@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import EXAMPLE, ROOT, Command
+from running import ROOT, SPECS, Command
 
 from compiler.cli.arguments import FORMATS
 from compiler.cli.commands.completion import SHELLS
@@ -92,6 +92,14 @@ def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def two_clusters(tmp_path: Path) -> Path:
+    """A folder with specs, of which every object is offered: they are compiled for that."""
+    shutil.copytree(SPECS / "jakarta", tmp_path / "specs" / "jakarta")
+    shutil.copy(SPECS / "starter.yaml", tmp_path / "specs")
+    return tmp_path
+
+
 @pytest.mark.usefixtures("on_path")
 def test_bash_offers_the_keys_of_the_language() -> None:
     """As the command on the path lists them."""
@@ -103,11 +111,11 @@ def test_bash_offers_the_keys_of_the_language() -> None:
 
 
 @pytest.mark.usefixtures("on_path")
-def test_bash_offers_codes_objects_types_and_kinds() -> None:
+def test_bash_offers_codes_objects_types_and_kinds(two_clusters: Path) -> None:
     assert _offered("trainyard explain EFA00") >= {"EFA001", "EFA003"}
     assert "gang-exceeds-pool" in _offered("trainyard explain gang-")
-    assert _offered("trainyard explain job/h", EXAMPLE) == {"job/hello"}
-    assert "pool/l40s" in _offered("trainyard explain pool/", EXAMPLE)
+    assert _offered("trainyard explain job/h", two_clusters) == {"job/hello"}
+    assert "pool/l40s" in _offered("trainyard explain pool/", two_clusters)
     assert _offered("trainyard catalog p5e") == {"p5e.48xlarge", "p5en.48xlarge"}
     assert "H200" in _offered("trainyard catalog H")
     assert _offered("trainyard catalog ref") == {"refresh"}
@@ -117,13 +125,12 @@ def test_bash_offers_codes_objects_types_and_kinds() -> None:
     assert _offered("trainyard init --type g6e.48") == {"g6e.48xlarge"}
 
 
-@pytest.mark.usefixtures("on_path")
-def test_what_is_offered_the_command_takes(trainyard: Command) -> None:
+def test_what_is_offered_the_command_takes(trainyard: Command, two_clusters: Path) -> None:
     for subject in ("codes", "objects"):
-        listed = trainyard("completion", "--words", subject, cwd=EXAMPLE).out.split()
+        listed = trainyard("completion", "--words", subject, cwd=two_clusters).out.split()
         assert len(listed) > 20
         for word in listed[:: len(listed) // 6]:
-            done = trainyard("explain", word, cwd=EXAMPLE)
+            done = trainyard("explain", word, cwd=two_clusters)
             assert done.code == 0 or "is derived: the spec sets all of them" in done.err
 
 

@@ -64,8 +64,6 @@ def test_every_result_is_clean_and_compiles(
             assert "is not sold in Capacity Blocks" in done.err
             assert not path.exists()
             continue
-        checked = trainyard("check", path.relative_to(tmp_path), cwd=tmp_path)
-        assert (checked.code, checked.err) == (0, f"clean: {name}\n")
         spec = yaml.safe_load(path.read_text())["spec"]
         (pool,) = spec["nodePools"]
         at_most = pool["nodes"]
@@ -75,7 +73,8 @@ def test_every_result_is_clean_and_compiles(
             assert spec["flux"] == {"url": "https://github.com/acme/fleet"}
     written = sorted((tmp_path / "specs").glob("*.yaml"))
     if written:
-        assert trainyard("compile", "specs", cwd=tmp_path).code == 0
+        compiled = trainyard("compile", "specs", cwd=tmp_path)
+        assert (compiled.code, compiled.out) == (0, "")  # what `check` would find, it would say too
 
 
 def test_the_result_reads_like_an_example(trainyard: Command, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_reader_that_has_gone(arguments: str) -> None:
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-def test_closed_streams(closed: str, tmp_path: Path) -> None:
+def test_closed_streams(closed: str, tmp_path: Path, trainyard: Command) -> None:
     """What nobody wants to hear changes neither the exit code nor what is written."""
     shell = f"'{sys.executable}' -m compiler \"$@\" {closed}"
 
@@ -138,7 +138,10 @@ def test_closed_streams(closed: str, tmp_path: Path) -> None:
     bad, good = (run("check", BAD), run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out"))
     assert (bad.returncode, good.returncode) == (1, 0), bad.stderr + good.stderr
     assert "Traceback" not in bad.stderr + good.stderr
-    assert spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code == 0
+    written = trainyard(
+        "compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out", cwd=EXAMPLE
+    )
+    assert written.code == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isclose, sqrt
 from typing import Any
 
@@ -89,11 +90,16 @@ def test_a_job_that_is_not_started_again_has_no_week() -> None:
     assert week_of(saving({"retries": 0})) is None
 
 
+@cache
+def of_nodes(count: int) -> Week:
+    return found(saving({"nodes": count}))
+
+
 @pytest.mark.slow
 @given(nodes=st.integers(1, 11), more=st.integers(1, 11), every=st.integers(60, 86_400))
 def test_the_loss_grows_with_the_gang(nodes: int, more: int, every: int) -> None:
     """Twice: more nodes fail more often, and each failure stops more of them."""
-    weeks = [found(saving({"nodes": count})) for count in (nodes, nodes + more)]
+    weeks = [of_nodes(count) for count in (nodes, nodes + more)]
     small, large = (week.loss(every) for week in weeks)
     assert small.least < large.least
     assert small.most < large.most

@@ -51,7 +51,11 @@ def setting(data: dict[str, Any]) -> Setting:
 
 def walk(data: dict[str, Any]) -> list[tuple[Footing, list[Outcome]]]:
     """Every job of a spec with its outcomes."""
-    here = setting(data)
+    return walk_of(data, setting(data))
+
+
+def walk_of(data: dict[str, Any], here: Setting) -> list[tuple[Footing, list[Outcome]]]:
+    """The same of a spec that is resolved."""
     outcomes = platform_of(document(data)).failing().outcomes
     return [(job, list(outcomes(here, job))) for job in footings(here)]
 
@@ -64,5 +68,5 @@ def outcomes(data: dict[str, Any]) -> dict[Failure, Outcome]:
 def week_of(data: dict[str, Any]) -> Week | None:
     """The week of the first job."""
     here = setting(data)
-    (job, known), *_ = walk(data)
+    (job, known), *_ = walk_of(data, here)
     return week(here, job, known)

@@ -24,7 +24,7 @@ def chromium() -> str | None:
 
 
 class Browser:
-    """A browser with one page. ``profile``: a folder of its own."""
+    """A browser with one page at a time. ``profile``: a folder of its own."""
 
     def __init__(self, program: str, profile: Path) -> None:
         asked, self._ask = os.pipe()
@@ -42,12 +42,7 @@ class Browser:
         self._number = 0
         self._rest = b""
         self.events: list[dict[str, Any]] = []
-        targets = self._call("Target.getTargets")["targetInfos"]
-        page = next(each for each in targets if each["type"] == "page")
-        attached = self._call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
+        self._page = self._session = ""
 
     def __enter__(self) -> Browser:
         return self
@@ -62,8 +57,20 @@ class Browser:
         self._process.wait(timeout=30)
         os.close(self._answers)
 
+    def open(self) -> None:
+        """Open a page; what an earlier one reported is forgotten."""
+        self._page = self._call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._call("Target.attachToTarget", targetId=self._page, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def close(self) -> None:
+        """Close the page."""
+        self._call("Target.closeTarget", targetId=self._page)
+
     def call(self, method: str, **values: Any) -> dict[str, Any]:
-        """One command to the page, and its answer; events that come before it are kept."""
+        """One command to the page, and its answer; the page's events that come before it are kept."""
         return self._call(method, self._session, **values)
 
     def _call(self, method: str, session: str | None = None, **values: Any) -> dict[str, Any]:
@@ -78,7 +85,8 @@ class Browser:
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]
                 return result
-            self.events.append(answer)
+            if answer.get("sessionId") == self._session:
+                self.events.append(answer)
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._rest:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import EXAMPLE, Command
 
 from html_page.browser import Browser, chromium
 
@@ -23,18 +22,26 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser: to start it takes longer than to show a page."""
     assert PROGRAM is not None
-    with Browser(PROGRAM, tmp_path / "profile") as found:
+    with Browser(PROGRAM, tmp_path_factory.mktemp("browser") / "profile") as found:
         yield found
 
 
 @pytest.fixture
-def page(trainyard: Command, tmp_path: Path) -> Path:
-    done = trainyard("report", "specs", "--format", "html", cwd=EXAMPLE)
-    file = tmp_path / "report.html"
-    file.write_text(done.out)
+def browser(started: Browser) -> Iterator[Browser]:
+    """It, with a page of its own for each test."""
+    started.open()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def page(whole_page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(whole_page)
     return file
 
 

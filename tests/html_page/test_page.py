@@ -41,9 +41,11 @@ def values(page: Element, attribute: str) -> list[str]:
     return [value for value in found if value is not None]
 
 
-def test_every_cluster_has_the_sections_of_its_markdown(trainyard: Command, folder: Path) -> None:
-    page = read(html(trainyard, folder))
-    markdown = trainyard("report", "specs", cwd=folder).out
+def test_every_cluster_has_the_sections_of_its_markdown(
+    trainyard: Command, whole_page: str
+) -> None:
+    page = read(whole_page)
+    markdown = trainyard("report", "specs", cwd=EXAMPLE).out
     clusters = [each.text for each in page.all("h2")]
     assert clusters == re.findall("^# (.+)$", markdown, re.MULTILINE)
     titles = {each.text for each in page.all("h3")}
@@ -51,12 +53,12 @@ def test_every_cluster_has_the_sections_of_its_markdown(trainyard: Command, fold
     assert titles > {"Topology", "Decisions"}
 
 
-def test_the_page_is_the_same_each_time(trainyard: Command, folder: Path) -> None:
-    assert html(trainyard, folder) == html(trainyard, folder)
+def test_the_page_is_the_same_each_time(trainyard: Command, whole_page: str) -> None:
+    assert html(trainyard, EXAMPLE) == whole_page
 
 
-def test_ids_are_unique_and_links_lead_to_them(trainyard: Command, folder: Path) -> None:
-    page = read(html(trainyard, folder))
+def test_ids_are_unique_and_links_lead_to_them(whole_page: str) -> None:
+    page = read(whole_page)
     ids = values(page, "id")
     assert len(ids) == len(set(ids))
     links = values(page, "href")
@@ -65,11 +67,8 @@ def test_ids_are_unique_and_links_lead_to_them(trainyard: Command, folder: Path)
     assert set(values(page, "aria-labelledby")) <= set(ids)
 
 
-def test_nothing_is_loaded_and_the_policy_allows_only_what_is_there(
-    trainyard: Command, folder: Path
-) -> None:
-    text = html(trainyard, folder)
-    page = read(text)
+def test_nothing_is_loaded_and_the_policy_allows_only_what_is_there(whole_page: str) -> None:
+    page = read(whole_page)
     assert not values(page, "src")
     assert not values(page, "style")
     assert not [name for each in page.all() for name in each.attributes if name.startswith("on")]
@@ -89,10 +88,8 @@ def hashed(element: Element) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def test_tables_have_a_caption_and_headers_of_columns_and_rows(
-    trainyard: Command, folder: Path
-) -> None:
-    page = read(html(trainyard, folder))
+def test_tables_have_a_caption_and_headers_of_columns_and_rows(whole_page: str) -> None:
+    page = read(whole_page)
     tables = list(page.all("table"))
     assert len(tables) > 20
     for table in tables:
@@ -106,8 +103,8 @@ def test_tables_have_a_caption_and_headers_of_columns_and_rows(
             assert row.children[0].attributes["scope"] == "row"
 
 
-def test_headings_leave_no_level_out(trainyard: Command, folder: Path) -> None:
-    page = read(html(trainyard, folder))
+def test_headings_leave_no_level_out(whole_page: str) -> None:
+    page = read(whole_page)
     levels = [int(each.name[1]) for each in page.all("h1", "h2", "h3", "h4")]
     assert levels[0] == 1
     assert levels.count(1) == 1

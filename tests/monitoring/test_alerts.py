@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from functools import cache
@@ -56,7 +57,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def promtool(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     assert PROMTOOL is not None
     return subprocess.run(
-        [PROMTOOL, *arguments], cwd=cwd, text=True, capture_output=True, check=False
+        [PROMTOOL, *arguments],
+        cwd=cwd,
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "GOGC": "off"},  # it ends before it needs its memory back
     )
 
 
@@ -98,15 +104,16 @@ def unit(name: str, *, bad: bool) -> dict[str, Any]:
 
 
 @needs_promtool
-@pytest.mark.parametrize("bad", [True, False], ids=["fires", "silent"])
 @pytest.mark.parametrize("name", CASES)
-def test_each_alert(name: str, bad: bool, tmp_path: Path) -> None:
+def test_each_alert_fires_and_is_silent(name: str, tmp_path: Path) -> None:
     write(tmp_path / "rules.yaml", alert=name)  # promtool evaluates every rule of the file
-    tests = {
-        "rule_files": ["rules.yaml"],
-        "evaluation_interval": "10m" if CASES[name].minutes > LONG else "1m",
-        "tests": [unit(name, bad=bad)],
-    }
-    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(tests, width=10_000, sort_keys=False))
-    done = promtool("test", "rules", "tests.yaml", cwd=tmp_path)
+    for file, bad in (("fires.yaml", True), ("silent.yaml", False)):
+        tests = {
+            "rule_files": ["rules.yaml"],
+            "evaluation_interval": "10m" if CASES[name].minutes > LONG else "1m",
+            "tests": [unit(name, bad=bad)],
+        }
+        (tmp_path / file).write_text(yaml.safe_dump(tests, width=10_000, sort_keys=False))
+    done = promtool("test", "rules", "fires.yaml", "silent.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("SUCCESS") == 2

@@ -37,8 +37,8 @@ def test_the_examples_are_there() -> None:
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_a_help_speaks_of_the_spec(rule: Rule, example: str) -> None:
     config = config_for(rule, example, TODAY)
-    found = [fault for fault in findings_for(example, config=config) if fault.code == rule.code]
-    assert found
+    found = findings_for(example, rules=(rule,), config=config)
+    assert {fault.code for fault in found} == {rule.code}
     for fault in found:
         assert not RENDERED.search(fault.help), fault.help
         assert keys_in(fault.help) <= KEYS, fault.help

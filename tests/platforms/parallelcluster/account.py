@@ -1,108 +1,90 @@
-"""A stand-in for ``aws`` and ``pcluster``: an account that remembers what was made, in a file. It is run as both."""
+"""An account behind stand-ins for ``aws`` and ``pcluster``, which remembers what was made."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 
-NAME, *WORDS = Path(sys.argv[0]).name, *sys.argv[1:]
-STATE = Path(os.environ["ACCOUNT_STATE"])
+from answering import Answering, RefusedError
 
 
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-
-
-def option(name: str) -> str:
+def option(words: list[str], name: str) -> str:
     """The value after an option; empty without it."""
-    return WORDS[WORDS.index(name) + 1] if name in WORDS else ""
+    return words[words.index(name) + 1] if name in words else ""
 
 
-def main() -> int:
-    state = (
-        json.loads(STATE.read_text())
-        if STATE.exists()
-        else {"stacks": [], "cluster": "", "calls": []}
-    )
-    state["calls"].append([NAME, *WORDS])
-    code = answered(state)
-    STATE.write_text(json.dumps(state))
-    killed = os.environ.get("ACCOUNT_KILLS", "")
-    if killed and killed in " ".join([NAME, *WORDS]) and not os.environ.get("ACCOUNT_ONCE"):
-        os.killpg(0, 9)
-    return code
+class Account(Answering):
+    """Its stacks, and the cluster with its configuration."""
 
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.stacks: list[str] = []
+        self.status = self.configuration = ""
 
-def answered(state: dict[str, object]) -> int:
-    return pcluster(state) if NAME == "pcluster" else aws(state)
+    def answer(self, call: list[str], stdin: str) -> str:
+        self.calls.append(call)
+        program, *words = call
+        answer = self.pcluster(words) if program == "pcluster" else self.aws(words)
+        return f"{answer}\n" if answer else ""
 
+    def pcluster(self, words: list[str]) -> str:
+        match words[0]:
+            case "version":
+                return json.dumps({"version": "3.16.1"})
+            case "describe-cluster":
+                if not self.status:
+                    raise RefusedError("there is no such cluster")
+                what = {"clusterStatus": self.status, "headNode.instanceId": "i-0a1b2c3d4e5f60718"}
+                return json.dumps(what[option(words, "--query")])
+            case "create-cluster" | "update-cluster" as verb:
+                self._configured(verb, words)
+            case "delete-cluster":
+                self.status = ""
+            case other:
+                raise AssertionError(f"pcluster {other}")
+        return ""
 
-def pcluster(state: dict[str, object]) -> int:
-    match WORDS[0]:
-        case "version":
-            say(json.dumps({"version": "3.16.1"}))
-        case "describe-cluster":
-            if not state["cluster"]:
-                return 1
-            what = {"clusterStatus": state["cluster"], "headNode.instanceId": "i-0a1b2c3d4e5f60718"}
-            say(json.dumps(what[option("--query")]))
-        case "create-cluster" | "update-cluster" as verb:
-            text = Path(option("--cluster-configuration")).read_text()
-            assert "$" not in text, text
-            if option("--dryrun") == "true":
-                same = state.get("configuration") == text
-                say(
-                    "No changes found in your cluster configuration."
-                    if same
-                    else "DryRun flag is set"
-                )
-                return 1
-            assert (verb == "create-cluster") is (not state["cluster"])
-            state["configuration"] = text
-            state["cluster"] = "CREATE_COMPLETE" if verb == "create-cluster" else "UPDATE_COMPLETE"
-        case "delete-cluster":
-            state["cluster"] = ""
-        case other:
-            raise SystemExit(f"pcluster {other}")
-    return 0
+    def _configured(self, verb: str, words: list[str]) -> None:
+        text = Path(option(words, "--cluster-configuration")).read_text()
+        assert "$" not in text, text
+        if option(words, "--dryrun") == "true":
+            if self.configuration == text:
+                raise RefusedError("No changes found in your cluster configuration.")
+            raise RefusedError("DryRun flag is set")
+        assert (verb == "create-cluster") is (not self.status)
+        self.configuration = text
+        self.status = "CREATE_COMPLETE" if verb == "create-cluster" else "UPDATE_COMPLETE"
 
+    def aws(self, words: list[str]) -> str:
+        name, query = option(words, "--stack-name"), option(words, "--query")
+        match words[:2]:
+            case ["sts", _]:
+                return "111122223333"
+            case ["cloudformation", "describe-stacks"]:
+                return self._described(name, query)
+            case ["cloudformation", "deploy"]:
+                if name not in self.stacks:
+                    self.stacks.append(name)
+            case ["cloudformation", "delete-stack"]:
+                self.stacks.remove(name)
+            case ["ssm", "send-command"]:
+                return "command-1"
+            case ["ssm", "get-command-invocation"]:
+                return "Success" if query == "Status" else "done"
+            case ["s3", "sync"]:
+                assert Path(words[2]).is_dir()
+            case ["s3api", "head-bucket"]:
+                if not any(stack.endswith("-nodes") for stack in self.stacks):
+                    raise RefusedError("Not Found")
+        return ""  # to other questions the answer is empty, and what else is done leaves nothing
 
-def aws(state: dict[str, object]) -> int:  # noqa: C901 - a table of calls
-    stacks = state["stacks"]
-    assert isinstance(stacks, list)
-    name = option("--stack-name")
-    match WORDS[:2]:
-        case ["sts", _]:
-            say("111122223333")
-        case ["cloudformation", "describe-stacks"]:
-            if name not in stacks:
-                return 1
-            query = option("--query")
-            if "StackStatus" in query:
-                say("CREATE_COMPLETE")
-            elif "Group" in query:
-                say("sg-0a1b2c3d4e5f60718")
-            elif "Id" in query:
-                say(f"fs-{len(name):017d}")
-        case ["cloudformation", "deploy"]:
-            if name not in stacks:
-                stacks.append(name)
-        case ["cloudformation", "delete-stack"]:
-            stacks.remove(name)
-        case ["ssm", "send-command"]:
-            say("command-1")
-        case ["ssm", "get-command-invocation"]:
-            say("Success" if option("--query") == "Status" else "done")
-        case ["s3", "sync"]:
-            assert Path(WORDS[2]).is_dir()
-        case ["s3api", "head-bucket"]:
-            return 0 if any(stack.endswith("-nodes") for stack in stacks) else 1
-        case _:
-            pass  # questions whose answer is empty, and what leaves nothing behind
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    def _described(self, name: str, query: str) -> str:
+        if name not in self.stacks:
+            raise RefusedError("Stack does not exist")
+        if "StackStatus" in query:
+            return "CREATE_COMPLETE"
+        if "Group" in query:
+            return "sg-0a1b2c3d4e5f60718"
+        if "Id" in query:
+            return f"fs-{len(name):017d}"
+        return ""

@@ -1,8 +1,9 @@
 """What aws-parallelcluster itself says of a configuration, without AWS: run by the Python of ``make pcluster``.
 
-``python oracle.py CONFIGURATION REGION TYPES``: each finding of its schema and of its validators as a line of JSON,
-``[level, validator, message]``. EC2 is answered from TYPES, a file of ``describe-instance-types`` by name; every
-subnet is in zone ``a`` of the Region, and each reservation is a block of 64 p5e.48xlarge.
+``python oracle.py TYPES`` reads lines of JSON, ``[configuration, region]``, and answers each with a line of what its
+schema and its validators find, ``[[level, validator, message], …]``. Each is asked in a fork of this process: to load
+the package takes longer. EC2 is answered from TYPES, a file of ``describe-instance-types`` by name; every subnet is in
+zone ``a`` of the Region, and each reservation is a block of 64 p5e.48xlarge.
 """
 
 from __future__ import annotations
@@ -14,27 +15,23 @@ import unittest.mock
 from pathlib import Path
 from typing import Any
 
-CONFIGURATION, REGION, TYPES = sys.argv[1:4]
-os.environ.update(AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none", AWS_DEFAULT_REGION=REGION)
+import pcluster.validators.iam_validators as iam_validators
+import yaml
+from marshmallow import ValidationError
+from pcluster import utils
+from pcluster.aws.aws_api import AWSApi
+from pcluster.aws.aws_resources import CapacityReservationInfo, ImageInfo, InstanceTypeInfo
+from pcluster.schemas.cluster_schema import ClusterSchema
+from pcluster.validators.common import ValidatorContext
 
-import pcluster.validators.iam_validators as iam_validators  # noqa: E402
-import yaml  # noqa: E402
-from marshmallow import ValidationError  # noqa: E402
-from pcluster import utils  # noqa: E402
-from pcluster.aws.aws_api import AWSApi  # noqa: E402
-from pcluster.aws.aws_resources import (  # noqa: E402
-    CapacityReservationInfo,
-    ImageInfo,
-    InstanceTypeInfo,
-)
-from pcluster.schemas.cluster_schema import ClusterSchema  # noqa: E402
-from pcluster.validators.common import ValidatorContext  # noqa: E402
-
-KNOWN = json.loads(Path(TYPES).read_text())
+KNOWN = json.loads(Path(sys.argv[1]).read_text())
 
 
 class Ec2:
-    """EC2 as the validators ask it; what is not here is answered by a mock."""
+    """EC2 of a Region as the validators ask it; what is not here is answered by a mock."""
+
+    def __init__(self, region: str) -> None:
+        self.region = region
 
     def __getattr__(self, name: str) -> Any:
         return unittest.mock.MagicMock(name=name)
@@ -50,10 +47,10 @@ class Ec2:
         return architectures
 
     def get_subnet_avail_zone(self, subnet: str) -> str:
-        return f"{REGION}a"
+        return f"{self.region}a"
 
     def get_subnets_az_mapping(self, subnets: list[str]) -> dict[str, str]:
-        return dict.fromkeys(subnets, f"{REGION}a")
+        return dict.fromkeys(subnets, f"{self.region}a")
 
     def get_subnet_vpc(self, subnet: str) -> str:
         return "vpc-0a1b2c3d4e5f60718"
@@ -75,7 +72,7 @@ class Ec2:
                 {
                     "CapacityReservationId": id,
                     "InstanceType": "p5e.48xlarge",
-                    "AvailabilityZone": f"{REGION}a",
+                    "AvailabilityZone": f"{self.region}a",
                     "ReservationType": "capacity-block",
                     "TotalInstanceCount": 64,
                     "InstancePlatform": "Linux/UNIX",
@@ -103,16 +100,17 @@ class Ec2:
         return None
 
 
-def findings() -> list[tuple[str, str, str]]:
+def findings(configuration: str, region: str) -> list[tuple[str, str, str]]:
     api = unittest.mock.MagicMock()
-    api.ec2 = Ec2()
-    api.s3.get_bucket_region = lambda bucket: REGION
+    api.ec2 = Ec2(region)
+    api.s3.get_bucket_region = lambda bucket: region
     AWSApi._instance = api
     AWSApi.instance = staticmethod(lambda: api)
-    utils.retrieve_supported_regions.cache = [REGION]
+    utils.retrieve_supported_regions.cache = [region]
     iam_validators.IamClient = lambda: unittest.mock.MagicMock()
+    os.environ["AWS_DEFAULT_REGION"] = region
     try:
-        cluster = ClusterSchema("lab").load(yaml.safe_load(Path(CONFIGURATION).read_text()))
+        cluster = ClusterSchema("lab").load(yaml.safe_load(configuration))
     except ValidationError as problem:
         return [("ERROR", "schema", json.dumps(problem.messages))]
     return [
@@ -121,5 +119,15 @@ def findings() -> list[tuple[str, str, str]]:
     ]
 
 
-for finding in findings():
-    sys.stdout.write(json.dumps(finding) + "\n")
+def main() -> None:
+    os.environ.update(AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none")
+    for line in sys.stdin:
+        if os.fork() == 0:
+            sys.stdout.write(json.dumps(findings(*json.loads(line))) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        _, status = os.wait()
+        assert status == 0, line
+
+
+main()

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from answering import run, serving
 
+from tests.platforms.parallelcluster.account import Account
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.passes import compiled
 
 pytestmark = pytest.mark.slow
-
-ACCOUNT = Path(__file__).with_name("account.py")
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 class Place:
@@ -27,38 +23,24 @@ class Place:
 
     def __init__(self, folder: Path, written: dict[str, str]) -> None:
         self.folder = folder
-        self.state = folder / "state.json"
+        self.account = Account(folder)
         for path, text in written.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        programs = folder / "programs"
-        programs.mkdir()
-        for name in ("aws", "pcluster"):
-            program = programs / name
-            program.write_text(f"#!{sys.executable}\n{ACCOUNT.read_text()}")
-            program.chmod(0o755)
-        self._path = f"{programs}:{os.environ['PATH']}"
 
-    def run(self, script: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["bash", str(self.folder / "bootstrap" / script), *arguments],
-            env={"PATH": self._path, "ACCOUNT_STATE": str(self.state), "POLL_SECONDS": "0", **env},
-            capture_output=True,
-            text=True,
-            check=False,
-            start_new_session=True,
-            timeout=120,
-        )
+    def run(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+        with serving(self.account) as port:
+            done = run(self.account, port, self.folder / "bootstrap" / script, *words)
+        assert not self.account.faults, (self.account.faults, done.stderr)
+        return done
 
     def calls(self, *words: str) -> list[list[str]]:
         """The calls that begin with these words."""
-        calls: list[list[str]] = json.loads(self.state.read_text())["calls"]
-        return [call for call in calls if call[: len(words)] == list(words)]
+        return [call for call in self.account.calls if call[: len(words)] == list(words)]
 
     def made(self) -> tuple[list[str], str]:
-        state = json.loads(self.state.read_text())
-        return sorted(state["stacks"]), state["cluster"]
+        return sorted(self.account.stacks), self.account.status
 
 
 @pytest.fixture
@@ -99,8 +81,9 @@ def test_a_dry_run_changes_nothing(place: Place) -> None:
     ],
 )
 def test_what_was_stopped_is_finished(killed: str, place: Place) -> None:
-    stopped = place.run("up.sh", ACCOUNT_KILLS=killed)
-    assert stopped.returncode != 0
+    place.account.kill = lambda call: killed in " ".join(call)
+    assert place.run("up.sh").returncode == -9
+    place.account.kill = lambda call: False
     assert place.run("up.sh").returncode == 0
     stacks, cluster = place.made()
     assert (len(stacks), cluster) in ((9, "CREATE_COMPLETE"), (9, "UPDATE_COMPLETE"))

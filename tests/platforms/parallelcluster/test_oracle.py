@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,25 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def said(configuration: str, region: str, types: Path, folder: Path) -> list[tuple[str, ...]]:
-    file = folder / "whole.yaml"
-    file.write_text(configuration)
-    command = [str(PYTHON), str(ORACLE), str(file), region, str(types)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return [tuple(json.loads(line)) for line in run.stdout.splitlines()]
+Ask = Callable[[str, str], list[list[str]]]
+
+
+@pytest.fixture(scope="module")
+def said(types: Path) -> Iterator[Ask]:
+    """What the package finds in a configuration for a Region."""
+    command = [str(PYTHON), str(ORACLE), str(types)]
+    with subprocess.Popen(
+        command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as oracle:
+        yield lambda configuration, region: asked(oracle, configuration, region)
+
+
+def asked(oracle: subprocess.Popen[str], configuration: str, region: str) -> list[list[str]]:
+    assert oracle.stdin is not None
+    assert oracle.stdout is not None
+    print(json.dumps([configuration, region]), file=oracle.stdin, flush=True)
+    answer: list[list[str]] = json.loads(oracle.stdout.readline())
+    return answer
 
 
 AWS = """#!/bin/bash
@@ -78,9 +91,9 @@ def whole(written: dict[str, str], folder: Path) -> str:
     return run.stdout
 
 
-def test_it_takes_the_example(types: Path, tmp_path: Path) -> None:
+def test_it_takes_the_example(said: Ask, tmp_path: Path) -> None:
     text = whole(files(example()), tmp_path)
-    results = said(text, "ap-southeast-3", types, tmp_path)
+    results = said(text, "ap-southeast-3")
     assert [result for result in results if result[0] == "ERROR"] == []
     assert {result[1] for result in results if result[0] == "WARNING"} == {
         "DetailedMonitoringValidator"
@@ -107,9 +120,9 @@ def test_it_takes_the_example(types: Path, tmp_path: Path) -> None:
         {"own": {"customSlurmSettings": {"MaxArraySize": 10001}, "os": "alinux2023"}},
     ],
 )
-def test_it_takes_every_form(parts: dict[str, Any], types: Path, tmp_path: Path) -> None:
+def test_it_takes_every_form(parts: dict[str, Any], said: Ask, tmp_path: Path) -> None:
     text = whole(files(compiled(spec(**parts), tmp_path)), tmp_path)
-    results = said(text, "us-west-2", types, tmp_path)
+    results = said(text, "us-west-2")
     assert [result for result in results if result[0] == "ERROR"] == []
 
 
@@ -158,14 +171,14 @@ BLOCK = [
     ],
 )
 def test_what_it_refuses_we_refuse(
-    changes: list[tuple[str, Any]], types: Path, tmp_path: Path
+    changes: list[tuple[str, Any]], said: Ask, tmp_path: Path
 ) -> None:
     body = changed(*changes)
-    results = said(yaml.safe_dump(body), "us-west-2", types, tmp_path)
+    results = said(yaml.safe_dump(body), "us-west-2")
     assert [result for result in results if result[0] == "ERROR"] != []
     assert {code for code, _ in found(body, tmp_path)} & {"SCH001", "SCH004", "SCH011"}
 
 
-def test_it_takes_what_we_take(types: Path, tmp_path: Path) -> None:
-    results = said(yaml.safe_dump(changed()), "us-west-2", types, tmp_path)
+def test_it_takes_what_we_take(said: Ask, tmp_path: Path) -> None:
+    results = said(yaml.safe_dump(changed()), "us-west-2")
     assert [result for result in results if result[0] == "ERROR"] == []
