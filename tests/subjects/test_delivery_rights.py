@@ -18,6 +18,7 @@ MAKE = {"get", "list", "watch", "create", "patch", "delete"}
 """kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""
 OWN_RIGHTS = {"trainyard", "trainyard-include", "trainyard-include-custom"}
 """Stages with all rights: the root, and what an adopter includes."""
+PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 Right = tuple[str, str, str]
 """An API group, a resource and a verb."""
 
@@ -66,6 +67,7 @@ def needed(manifest: Manifest) -> set[Right]:
 TEAM = [{"name": "training", "group": "research"}]
 SPECS: dict[str, dict[str, Any]] = {
     "plain": spec(namespaces=TEAM),
+    "monitored": spec(namespaces=TEAM, monitoring={"openCost": {}}),
     "no jobs": spec(namespaces=TEAM, jobs=[]),
     "storage": spec(
         namespaces=TEAM,
@@ -140,11 +142,22 @@ def test_no_account_may_hand_out_more_than_it_has(name: str) -> None:
 
 
 def test_accounts_stay_when_what_they_make_leaves_git() -> None:
-    """Flux deletes by the account of a stage, and skips what it may not delete (kustomize-controller, finalize)."""
+    """Flux deletes by the account of a stage, and skips what it may not delete (kustomize-controller, finalize). An
+    account that leaves git with its stage is one that Flux does not delete."""
     names = {each.ref.name for each in compiled("plain")[1] if each.ref.kind == "ServiceAccount"}
     for name in SPECS:
         for stage, _ in folders(name):
-            assert not stage.account or stage.account in names
+            if not stage.account or stage.account in names:
+                continue
+            own = [
+                each
+                for each in compiled(name)[1]
+                if each.ref.name == stage.account and each.ref.kind != "Kustomization"
+            ]
+            assert len(own) >= 3
+            for each in own:
+                annotations = each.body["metadata"].get("annotations", {})
+                assert annotations.get(PRUNE) == "disabled", each.ref
 
 
 def test_jobs_and_secrets_touch_nothing_outside_the_namespaces_of_teams() -> None:

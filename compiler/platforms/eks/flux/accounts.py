@@ -4,7 +4,8 @@ A Kustomization without a service account is applied by all rights that there ar
 role-based access control). Rights to make roles are no rights to escalate: the API server lets nobody write a role with
 rights that they do not have themselves (kubernetes.io, RBAC, privilege escalation prevention), so each account has
 those that it hands out. What an account may make depends on no spec: an object that leaves git is deleted by the same
-rights.
+rights. So an account stays in the cluster when its stage leaves git: without it Flux deletes nothing of the stage
+(kustomize-controller 1.9.5, which finds no account to impersonate).
 """
 
 from __future__ import annotations
@@ -34,13 +35,16 @@ def reads(group: str, *resources: str) -> PolicyRule:
 
 def deliverer(name: str, *rules: PolicyRule, namespace: str = "") -> Iterator[PlanNode]:
     """The account of a stage with its rights, of the whole cluster or of one namespace that is always there."""
-    yield ServiceAccount(at=SPEC / "flux", name=account_of(name), namespace=FLUX, folder=_FOLDER)
+    yield ServiceAccount(
+        at=SPEC / "flux", name=account_of(name), namespace=FLUX, prune=False, folder=_FOLDER
+    )
     yield Access(
         at=SPEC / "flux",
         name=account_of(name),
         namespace=namespace,
         rules=rules,
         subjects=(_subject(name),),
+        prune=False,
         folder=_FOLDER,
     )
 

@@ -10,11 +10,13 @@ from compiler.plan.base import PlanNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount(PlanNode):
-    """A ServiceAccount of training pods, or of Flux; it mounts no token. ``folder``: where it is written."""
+    """A ServiceAccount of training pods, or of Flux; it mounts no token. ``prune``: whether Flux deletes it when it
+    leaves git; ``folder``: where it is written."""
 
     name: str
     namespace: str
     automount: bool = False
+    prune: bool = True
     folder: str = field(default="platform", compare=False)
 
 
@@ -39,11 +41,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access(PlanNode):
-    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``folder``: where both are
-    written."""
+    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``prune``: whether Flux
+    deletes both when they leave git; ``folder``: where both are written."""
 
     name: str
     namespace: str
     rules: tuple[PolicyRule, ...]
     subjects: tuple[Subject, ...]
+    prune: bool = True
     folder: str = field(default="platform", compare=False)

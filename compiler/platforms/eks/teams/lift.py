@@ -57,6 +57,7 @@ def service_account(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         namespace=namespace_of(body),
         automount=automount is not False,
+        prune=pruned(body),
     )
 
 
@@ -77,6 +78,7 @@ def role(body: Reader) -> Iterator[PlanNode]:
         namespace=namespace_of(body),
         rules=tuple(rules),
         subjects=(),
+        prune=pruned(body),
     )
 
 

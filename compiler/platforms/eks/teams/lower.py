@@ -41,7 +41,13 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield manifest_in(FOLDER, body, quota.at)
     for account in plan.of(ServiceAccount):
         body = {
-            **head("v1", "ServiceAccount", account.name, account.namespace),
+            **head(
+                "v1",
+                "ServiceAccount",
+                account.name,
+                account.namespace,
+                annotations=None if account.prune else NO_PRUNE,
+            ),
             "automountServiceAccountToken": account.automount,
         }
         yield manifest_in(account.folder, body, account.at)
@@ -59,6 +65,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def access_bodies(access: Access) -> tuple[Body, Body]:
     """A Role and its RoleBinding, or a ClusterRole and its ClusterRoleBinding."""
     prefix = "" if access.namespace else "Cluster"
+    stays = None if access.prune else NO_PRUNE
     rules = [
         {
             "apiGroups": list(rule.groups),
@@ -68,9 +75,10 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
         }
         for rule in access.rules
     ]
-    role = {**head(RBAC, f"{prefix}Role", access.name, access.namespace), "rules": rules}
+    named = (access.name, access.namespace)
+    role = {**head(RBAC, f"{prefix}Role", *named, annotations=stays), "rules": rules}
     binding = {
-        **head(RBAC, f"{prefix}RoleBinding", access.name, access.namespace),
+        **head(RBAC, f"{prefix}RoleBinding", *named, annotations=stays),
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io",
             "kind": f"{prefix}Role",
