@@ -46,7 +46,7 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(PYTEST) $(ARGS) || failed=1; \
 	exit $$failed
 
-test-fast: $(DEV) ## Run the fast tests, for while you work (a minute on two cores)
+test-fast: $(DEV) ## Run the fast tests, for while you work
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/

@@ -7,7 +7,7 @@ set has is ``None``: none is guessed. Where only another Region's is known, that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
@@ -15,6 +15,8 @@ from compiler.catalog.auto_mode import fee_share, fee_source
 from compiler.catalog.catalog import DATA, Catalog, Source
 from compiler.dataclass import dataclass
 
+MONTH = 730
+"""Hours of a month, as the AWS Pricing Calculator counts it."""
 REFERENCE = "us-east-1"
 """The Region whose price is taken first where one's own is not known."""
 _FILES = ("regional_prices.json", "block_prices.json", "service_prices.json")
@@ -52,6 +54,16 @@ def on_demand(catalog: Catalog, name: str, region: str) -> Price | None:
     if REFERENCE in own:
         return Price(own[REFERENCE], REFERENCE, _source_of_types(catalog))
     return price
+
+
+def dearest(prices: Iterable[Price | None]) -> Price | None:
+    """The highest of some prices, known only where all of them are."""
+    known = []
+    for price in prices:
+        if price is None:
+            return None
+        known.append(price)
+    return max(known, key=lambda price: price.usd)
 
 
 def block(name: str, region: str) -> Price | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.catalog.prices import MONTH
 from compiler.consequences.shown import is_new
 from compiler.core.queues.spec import QueuesSection
 from compiler.dataclass import dataclass
-from compiler.report.bill import MONTH, Item, Total, bill, total
+from compiler.report.bill import Item, Total, bill, total
 from compiler.report.blocks import Block, Heading, listing
 from compiler.report.subject import Subject
 

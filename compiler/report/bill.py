@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from compiler.catalog.prices import Price, block, on_demand, service
+from compiler.catalog.prices import MONTH, Price, block, dearest, on_demand, service
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.pools import spec as spec_pools
@@ -19,8 +19,6 @@ from compiler.report.subject import Subject
 if TYPE_CHECKING:
     from compiler.core.storage.forms.s3 import S3
 
-MONTH = 730
-"""Hours of a month, as the AWS Pricing Calculator counts it."""
 _BLOCK = "block"
 _WORDS = {
     "on-demand": "on demand",
@@ -102,13 +100,8 @@ def bill(subject: Subject) -> list[Item]:
 
 def node_price(subject: Subject, names: list[str]) -> Price | None:
     """An hour on demand of the dearest of several types, known only where all of them are."""
-    prices = []
-    for name in names:
-        price = on_demand(subject.catalog, name, subject.spec.region)
-        if price is None:
-            return None
-        prices.append(price)
-    return max(prices, key=lambda price: price.usd)
+    region = subject.spec.region
+    return dearest(on_demand(subject.catalog, name, region) for name in names)
 
 
 # --- nodes
@@ -118,7 +111,7 @@ def pool_item(subject: Subject, pool: spec_pools.NodePool) -> Item:
     """The nodes of a pool, as they are bought."""
     how = in_words(pool.capacity_types[0])
     if how == _BLOCK:
-        price = _dearest_block(subject, pool.instance_types)
+        price = dearest(block(name, subject.spec.region) for name in pool.instance_types)
         hours = _hours(pool)
     else:
         price = node_price(subject, pool.instance_types)
@@ -135,16 +128,6 @@ def pool_item(subject: Subject, pool: spec_pools.NodePool) -> Item:
         node=True,
         pool=pool.name,
     )
-
-
-def _dearest_block(subject: Subject, names: list[str]) -> Price | None:
-    prices = []
-    for name in names:
-        price = block(name, subject.spec.region)
-        if price is None:
-            return None
-        prices.append(price)
-    return max(prices, key=lambda price: price.usd)
 
 
 def _hours(pool: spec_pools.NodePool) -> float:

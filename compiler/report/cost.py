@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from compiler.report.bill import MONTH, Item, Total, bill, total
+from compiler.catalog.prices import MONTH
+from compiler.report.bill import Item, Total, bill, total
 from compiler.report.blocks import (
     Block,
     Explained,

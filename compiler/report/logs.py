@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.prices import service
+from compiler.catalog.prices import MONTH, service
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.logs.plan import LogGroup, LogSize
 from compiler.platforms.eks.logs.sizing import DISK, OTHERS
-from compiler.report.bill import ALWAYS, MONTH, Item, disks, known, monthly
+from compiler.report.bill import ALWAYS, Item, disks, known, monthly
 from compiler.report.blocks import Block, Heading, paragraph
 from compiler.report.subject import Subject
 

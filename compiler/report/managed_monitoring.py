@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.prices import service
+from compiler.catalog.prices import MONTH, service
 from compiler.platforms.eks.managed_monitoring import agent
 from compiler.platforms.eks.managed_monitoring.plan import GrafanaWorkspace, SampleVolume
 from compiler.platforms.eks.monitoring.sizing import BYTES_A_SAMPLE
-from compiler.report.bill import ALWAYS, MONTH, Item, disks, known, monthly
+from compiler.report.bill import ALWAYS, Item, disks, known, monthly
 from compiler.report.blocks import Block, Heading, listing, paragraph
 from compiler.report.subject import Subject
 

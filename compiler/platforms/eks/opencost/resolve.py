@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.prices import auto_mode_fee, block, on_demand, service
+from compiler.catalog.prices import MONTH, auto_mode_fee, block, dearest, on_demand, service
 from compiler.context import Context
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.storage.spec import StorageSection
@@ -22,8 +22,6 @@ from compiler.platforms.eks.opencost.stack import PRICES, STAGE, at
 from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.platforms.eks.settings.volumes import class_name
 
-_MONTH = 730
-"""Hours of a month, as the AWS Pricing Calculator counts it."""
 _RIGHTS = (
     makes("", "configmaps"),
     makes("helm.toolkit.fluxcd.io", "helmreleases"),
@@ -78,12 +76,12 @@ def _types(context: Context) -> dict[str, float]:
 
 
 def _pools(context: Context) -> dict[str, float]:
-    """An hour of a node of each Capacity Block, which is one type, if its price is known."""
+    """An hour of a node of each Capacity Block, where its price is known."""
     prices = {}
     for pool in PoolsSection.of(context.spec).node_pools:
         if pool.capacity_types != ("block",):
             continue
-        price = block(pool.instance_types[0], context.spec.region)
+        price = dearest(block(name, context.spec.region) for name in pool.instance_types)
         if price is not None:
             prices[pool.name] = price.usd
     return prices
@@ -102,5 +100,5 @@ def _volumes(context: Context) -> dict[str, float]:
     disks = [each for each in StorageSection.of(context.spec).storage if each.disk is not None]
     classes += [class_name(disk.name) for disk in disks]
     for name in classes:
-        prices[name] = price.usd / _MONTH
+        prices[name] = price.usd / MONTH
     return prices
