@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import io
 import json
 import os
 import subprocess
@@ -16,13 +17,15 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from running import SPECS, Run, environment
+
+from compiler.cli.main import main
 
 WORKING = frozenset({"compiler.driver", "compiler.linter"})
 """What a run loads that goes through the passes: each loads these anew."""
@@ -65,16 +68,10 @@ def forks() -> Forks:
 
 
 def serve() -> None:
-    """Load what a run loads, then fork for each that is asked for."""
-    with TemporaryDirectory() as folder:
-        places = {name: os.path.join(folder, name) for name in ("out", "err", "loaded")}
-        env = {**os.environ}
-        first = {"words": ["check", "starter.yaml"], "cwd": str(SPECS), "env": env, **places}
-        assert _forked(first) == 0, Path(places["err"]).read_text()
-        for name in Path(places["loaded"]).read_text().split("\n"):
-            if name.partition(".")[0] != "__main__":
-                with suppress(ImportError):  # some are made by those who import them
-                    importlib.import_module(name)
+    """Do here what most runs do, so that what a process keeps is there; then fork for each run that is asked for."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        assert main(["check", str(SPECS)]) == 0, said.getvalue()
     for name in WORKING:
         importlib.import_module(name)
         del sys.modules[name]

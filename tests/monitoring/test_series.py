@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,10 +21,10 @@ from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
 from monitoring.observed import plan, write
 from monitoring.replay import OF_CLUSTER, OF_NODES, Node, nodes
-from monitoring.test_replay import PROMETHEUS, wait_for
+from monitoring.test_replay import PROMETHEUS, ask, wait_for
 
 DOCS = ROOT / "docs" / "monitoring.md"
-EVALUATED = 5
+EVALUATED = 1
 """Seconds between two evaluations of the rules, and between two scrapes."""
 MOST = 0.30
 """By how much the sum of the estimate may differ from the replay."""
@@ -156,13 +155,24 @@ def replayed(url: str) -> dict[str, int]:
 
 
 def _settled(url: str, query: str) -> int:
-    """A number that is the same after two more evaluations: rules that read others come later."""
+    """A number that is the same after all rules were evaluated twice more: rules that read others come later."""
     last, now = -1, 0
     while last != now:
         last = now
-        time.sleep(2 * EVALUATED + 1)
+        _wait_for_evaluation(url)
+        _wait_for_evaluation(url)
         now = sum(counted(url, query).values())
     return now
+
+
+def _wait_for_evaluation(url: str) -> None:
+    before = _evaluated(ask(url, "rules"))
+    wait_for(url, "rules", lambda data: _evaluated(data).isdisjoint(before))
+
+
+def _evaluated(rules: Any) -> set[tuple[str, str]]:
+    """When each group of rules was last evaluated."""
+    return {(group["name"], group["lastEvaluation"]) for group in rules["groups"]}
 
 
 def _value(data: Any) -> int:
