@@ -1,6 +1,7 @@
 """One process with cdk8s for all compilations of the tests that run in one process: to start one takes longer than
-most of them. What each run makes is compared as ever. That a process starts and ends with a run is tested by
-``test_synthesis.py``, and by the tests that run ``trainyard`` as a process of its own.
+most of them. It is asked once for each object: of those that cdk8s made as we did, nobody asks again. That a process
+starts and ends with a run is tested by ``test_synthesis.py``, and by the tests that run ``trainyard`` as a process of
+its own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from subprocess import Popen
 from types import TracebackType
 from typing import ClassVar
 
+from compiler.manifest import Manifest
 from compiler.synthesis import Synthesis
 
 # A test may patch those of the class.
@@ -21,12 +23,25 @@ class OneCdk8s(Synthesis):
 
     _kept: ClassVar[Synthesis | None] = None
     _keeper: ClassVar[int] = 0
+    _equal: ClassVar[set[bytes]] = set()
+    """The digests of the objects that cdk8s made as we did."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._digests = set(self._equal)
 
     def start(self) -> Popen[str]:
         if self._process is None:
             kept = self._running()
             self._process, self.folder = _start(kept), kept.folder
         return self._process
+
+    def differing(self) -> list[Manifest]:
+        """The objects that cdk8s made otherwise; where there are none, all that was asked is equal."""
+        found = _differing(self)
+        if not found:
+            self._equal.update(self._digests)
+        return found
 
     @classmethod
     def _running(cls) -> Synthesis:
