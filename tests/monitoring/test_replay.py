@@ -64,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def exporter() -> Iterator[Exporter]:
     with Exporter(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()

@@ -119,7 +119,7 @@ def prometheus(tmp_path: Path) -> Iterator[str]:
     write(tmp_path / "rules.yaml")
     with Exporters(("127.0.0.1", 0), Handler) as server:
         server.texts = texts()
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         settings = config(server.server_port, server.texts)
         (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(settings))

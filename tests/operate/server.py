@@ -115,7 +115,7 @@ def serving(cluster: Cluster, folder: Path, context: str = "local") -> Iterator[
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield kubeconfig(folder, f"http://127.0.0.1:{server.server_port}", context)
     finally:

@@ -201,7 +201,7 @@ def api() -> Iterator[str]:
     }
     Api.patches = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

@@ -122,7 +122,7 @@ def api() -> Iterator[tuple[Api, str]]:
             """Nothing: the tests read what the program says."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield state, f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
