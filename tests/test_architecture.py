@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from builders import ROOT
+from modules import nodes
 
 from compiler.platforms import PLATFORMS
 
@@ -437,7 +438,7 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
 def touches(path: Path) -> set[str]:
     """Calls that read or write files."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path, *FILE_CALLS):
         if isinstance(node, ast.Call):
             name = (
                 node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -476,7 +477,7 @@ QUESTIONS = FILE_CALLS | {"exists", "is_file", "is_dir", "resolve", "walk", "rea
 
 def asked_of_the_disk(path: Path) -> Iterator[str]:
     """What a module asks of the disk by itself: an entry of a folder has its kind with it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path, *QUESTIONS):
         if isinstance(node, ast.Name) and node.id == "open":
             yield "open"
         if not isinstance(node, ast.Attribute) or node.attr not in QUESTIONS:
@@ -513,7 +514,7 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
     )
     wrong = []
     for name, path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path, *hidden):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 dotted = f"{node.value.id}.{node.attr}"
                 if dotted in hidden and not name.startswith(edge):

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 import yaml
 from builders import SPECS, example, spec
+from modules import nodes
 from running import Command
 
 from compiler.driver import check
@@ -114,7 +115,7 @@ FIELDS = {
 def named_places() -> Iterator[tuple[str, str]]:
     """Each literal name that `where()` is asked for, with the file that asks."""
     for path in sorted([*(ROOT / "policies").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path, "where"):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
@@ -195,7 +196,7 @@ def test_rules_do_not_see_the_train_job_of_a_work() -> None:
     seen = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "policies").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path, "work.job")
         if isinstance(node, ast.Attribute)
         and node.attr == "job"
         and isinstance(node.value, ast.Name)

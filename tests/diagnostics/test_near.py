@@ -6,6 +6,7 @@ import ast
 
 import pytest
 from builders import ROOT
+from modules import nodes
 
 from compiler.diagnostics.near import near
 
@@ -37,7 +38,7 @@ def test_nobody_else_measures_words() -> None:
         path.relative_to(ROOT).as_posix()
         for folder in ("compiler", "policies")
         for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path, "difflib")
         if isinstance(node, ast.Import | ast.ImportFrom) and "difflib" in ast.dump(node)
     ]
     assert users == ["compiler/diagnostics/near.py"]
