@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from builders import ROOT
 from modules import nodes
 
@@ -259,6 +260,7 @@ def test_models_have_annotations_not_their_texts() -> None:
     assert [name for name in late if name.rpartition(".")[2] not in WITHOUT_MODELS] == []
 
 
+@pytest.mark.slow
 def test_a_check_makes_only_the_models_that_it_uses() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -270,6 +272,7 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+@pytest.mark.slow
 def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -283,6 +286,7 @@ def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+@pytest.mark.slow
 def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -294,6 +298,7 @@ def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> Non
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+@pytest.mark.slow
 def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -308,6 +313,7 @@ def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> 
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+@pytest.mark.slow
 def test_lint_imports_no_models_of_the_spec() -> None:
     """They are two fifths of its start, and third-party files are not read by them."""
     code = (

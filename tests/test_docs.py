@@ -30,6 +30,7 @@ def blocks(path: Path, language: str) -> list[str]:
     )
 
 
+@pytest.mark.slow
 def test_generated_pages_are_current() -> None:
     """`make docs` would change nothing."""
     files = generated()

@@ -126,6 +126,7 @@ def named_places() -> Iterator[tuple[str, str]]:
                         yield str(path.relative_to(ROOT)), str(argument.value)
 
 
+@pytest.mark.slow
 def test_every_name_of_a_place_is_a_field() -> None:
     places = list(named_places())
     assert len(places) > 100

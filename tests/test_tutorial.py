@@ -31,6 +31,7 @@ def commands() -> list[str]:
     return [re.sub(r"\s+#.*| +", " ", line).strip() for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_every_command_is_one_of_the_pages_written_for_the_cluster(bootstrap: Path) -> None:
     pages = [*bootstrap.glob("*.md"), *bootstrap.glob("pools/*.md")]
     written = "\n".join(page.read_text(encoding="utf-8") for page in pages)

@@ -102,6 +102,7 @@ def test_network_cards_equal_the_reference(reference: dict[str, Any]) -> None:
         ] == cards, name
 
 
+@pytest.mark.slow
 def test_the_data_file_is_what_the_script_makes() -> None:
     assert (DATA / "instances.json").read_text("utf-8") == built()
 

@@ -154,6 +154,7 @@ def test_options_of_all_commands_stand_before_or_behind(
     assert trainyard("-v", "check", STARTER).err == "clean: starter\n"
 
 
+@pytest.mark.slow
 def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> None:
     """Stale, written, current, changed by hand: each reported, with its exit code."""
     shutil.copy(STARTER, tmp_path)
@@ -304,6 +305,7 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:11:\d+$", done.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_every_derived_value_is_reported_with_its_source(trainyard: Command) -> None:
     """In brackets after the reason: an upstream document, a place in the spec, or that it is a default of ours."""
     jobs = [path.stem for path in (SPECS / "jakarta" / "jobs").glob("*.yaml")]
@@ -420,6 +422,7 @@ def test_what_a_refresh_says(
     assert (done.code, (tmp_path / "catalog.json").read_text()) == (0, "{}")
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own() -> None:
     """`python -m compiler` is the same command, and starts no Node for a check."""
     done = spawn("check", "specs/starter.yaml", PATH="/nonexistent")

@@ -220,6 +220,7 @@ def test_a_patch_that_is_none_changes_nothing(patches: str, tmp_path: Path) -> N
     assert not [code for code in found if code.startswith("INT")]
 
 
+@pytest.mark.slow
 def test_kustomizations_that_name_each_other_end(tmp_path: Path) -> None:
     files = {
         "over/kustomization.yaml": "resources: [../base, ../more]\n",

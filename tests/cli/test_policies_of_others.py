@@ -50,6 +50,7 @@ def test_a_rule_beside_what_is_read_is_not_run(
     assert not (tmp_path / "marker").exists()
 
 
+@pytest.mark.slow
 def test_it_is_said_where_it_could_be_expected(
     theirs: Path, tmp_path: Path, trainyard: Command
 ) -> None:

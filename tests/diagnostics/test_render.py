@@ -249,6 +249,7 @@ def words(count: int) -> list[Diagnostic]:
     return found
 
 
+@pytest.mark.slow
 def test_a_fault_in_each_word_of_one_line() -> None:
     """What is shown of a long line does not depend on how long it is; without that, it is hundreds of megabytes."""
     found = words(5_000)

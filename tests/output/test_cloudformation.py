@@ -464,6 +464,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_no_template_is_too_strange_to_be_judged(data: st.DataObject) -> None:
     body = copy.deepcopy(read(BASE))

@@ -13,6 +13,7 @@ import pytest
 from running import EXAMPLE, ROOT, contents, spawn
 
 
+@pytest.mark.slow
 def test_generated_is_what_the_specs_compile_to() -> None:
     done = spawn("compile", "--check", "specs", cwd=ROOT)
     assert done.code == 0, f"\n{done.out}{done.err}"

@@ -126,6 +126,7 @@ def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
     assert chosen(context, resolved.spec) is last
 
 
+@pytest.mark.slow
 def test_what_few_clusters_launch_by_is_not_imported_for_the_others() -> None:
     code = (
         "import sys\nfrom compiler.platforms.eks.nodes.launchers import launchers\nlaunchers()\n"

@@ -187,6 +187,7 @@ def test_the_core_needs_no_platform() -> None:
     assert plan is not None, summaries(found)
 
 
+@pytest.mark.slow
 def test_the_core_imports_nothing_of_a_platform() -> None:
     code = (
         "import sys\nfrom compiler.rooms import parts\n"

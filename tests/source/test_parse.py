@@ -271,6 +271,7 @@ def test_a_file_without_permission_is_reported(
     ]
 
 
+@pytest.mark.slow
 @given(
     st.from_regex(r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True)
 )
@@ -334,6 +335,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 @settings(max_examples=500, deadline=None)
 def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str) -> None:

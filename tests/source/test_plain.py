@@ -69,6 +69,7 @@ def test_what_is_odd_is_left_to_the_composer(text: str) -> None:
     assert plain_values(text) is None
 
 
+@pytest.mark.slow
 def test_manifests_of_the_repository_are_plain() -> None:
     files = [*(ROOT / "generated").rglob("*.yaml"), *(ROOT / "tests" / "lint_sets").rglob("*.yaml")]
     plain = [path for path in files if plain_values(path.read_text(encoding="utf-8")) is not None]
@@ -111,6 +112,7 @@ _PARTS = [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map("".join))
 @settings(max_examples=400, deadline=None)
 def test_any_text_is_read_as_it_is_composed_or_not_at_all(text: str) -> None:

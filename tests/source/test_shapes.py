@@ -60,6 +60,7 @@ def typed(value: object) -> str:
     return repr(value)
 
 
+@pytest.mark.slow
 @given(st.lists(DOCUMENTS, min_size=1, max_size=8), st.booleans())
 def test_a_template_changes_no_value(documents: list[str], together: bool) -> None:
     reader = PlainReader()

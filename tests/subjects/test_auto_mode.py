@@ -441,6 +441,7 @@ def test_a_cluster_keeps_the_way_in_which_its_nodes_are_launched(
     assert done.code == 1
 
 
+@pytest.mark.slow
 def test_a_spec_without_it_imports_nothing_of_it() -> None:
     script = (
         "import sys; from compiler.cli.main import main\n"

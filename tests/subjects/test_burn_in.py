@@ -224,6 +224,7 @@ def step(name: str, api: str, file: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_node_that_passed_loses_the_taint_and_no_other(api: str, tmp_path: Path) -> None:
     file = tmp_path / "needed"
     step("needed", api, file)
@@ -243,6 +244,7 @@ def test_a_node_that_restarts_is_not_tested_again(api: str, tmp_path: Path) -> N
     assert Api.patches == []
 
 
+@pytest.mark.slow
 def test_a_node_that_restarts_after_its_test_is_not_tested_again(api: str, tmp_path: Path) -> None:
     """The pod is the same one, with the file that its first start left; a job may be back on the node."""
     file = tmp_path / "needed"

@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -142,6 +143,7 @@ def places(value: Any, start: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path for path, _ in walk_values(value, start)]
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_same_verdict_on_mutated_objects(data: st.DataObject) -> None:

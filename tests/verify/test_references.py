@@ -228,6 +228,7 @@ def test_a_cycle_is_reported_once(closed: bool) -> None:
     assert reported([GIT, *chain("a", "b", "c")], closed=closed) == []
 
 
+@pytest.mark.slow
 def test_a_long_chain_and_a_diamond_are_no_cycle() -> None:
     names = [f"k{index:04}" for index in range(1500)]
     assert reported([GIT, *chain(*names)]) == []

@@ -196,6 +196,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_no_shape_of_a_body_is_raised_at_the_user(data: st.DataObject) -> None:

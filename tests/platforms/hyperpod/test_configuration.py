@@ -76,6 +76,7 @@ def _as_carried(node: Any) -> Any:
     return replace(node, requirements=known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", FORMS)
 def test_botocore_and_the_model_of_the_api_take_the_request(
     parts: dict[str, Any], tmp_path: Path
@@ -116,6 +117,7 @@ def test_the_bootstrap_puts_the_request_together(tmp_path: Path) -> None:
     assert json.loads(ran.stdout) == request_of(done)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     done = example()
