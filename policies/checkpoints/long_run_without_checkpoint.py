@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
 from compiler.model.kinds import counts_pods, retries_of
 from compiler.model.saves import has_place_to_save
@@ -127,8 +127,7 @@ _OF_FEW = 20
 """The restarts of fewer nodes that are accepted: they fail as often as their own devices, and repeat less."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tries:
+class _Tries(NamedTuple):
     """How often a job is started again, the place of that, and its deadline in seconds; 0 is none."""
 
     restarts: int

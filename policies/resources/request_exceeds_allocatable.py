@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.plan import NodeShare
-from compiler.dataclass import dataclass
 from compiler.model.fit import node_room
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
@@ -65,8 +65,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Room:
+class _Room(NamedTuple):
     """The most of a resource that pods can get on a node: as people write it, the amount, how it comes about, and the
     instance type."""
 
