@@ -133,4 +133,4 @@ def _has_module(room: str, name: str) -> bool:
 
 
 def _folder_of(room: str) -> str:
-    return os.path.join(_HERE, *room.split("."))
+    return os.path.join(_HERE, room.replace(".", os.sep))
