@@ -32,17 +32,14 @@ _URL = r"[a-z][a-z0-9+.-]*:|#"
 _PATH = r"[\w./-]+"
 _RESOURCE = r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z"
 _UNKNOWN = r"[$*?]|\bNAME\b"
-_SHELL = re.compile(
-    r"""
+_SHELL = r"""(?xs)
     ( [ \t\r\n]+ | \#[^\n]* )        # between two words
     | ( [^ \t\r\n\#'"\\]+ )         # a part of a word: plain,
     | ' ( [^']* ) '                  # quoted,
     | " ( (?: [^"\\] | \\. )* ) "
     | \\ ( . )                       # or escaped
     | ( . )                          # a quotation that does not end
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
 _ESCAPED = r"""\\(["\\])"""
 
 
@@ -119,7 +116,7 @@ def shell_words(block: str) -> list[str]:
     """What ``shlex.split(block, comments=True)`` finds: that goes letter by letter, and takes twice as long."""
     words: list[str] = []
     parts: list[str] = []  # of the word that has begun
-    for between, plain, single, double, escaped, unended in _SHELL.findall(block):
+    for between, plain, single, double, escaped, unended in re.findall(_SHELL, block):
         if unended:
             return shlex.split(block, comments=True)  # says what does not end
         if not between:
