@@ -113,7 +113,7 @@ def _with(cls: Any, members: dict[str, Any]) -> Any:
     return cls
 
 
-_FEW = 32
+_FEW = 40
 
 
 def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
