@@ -114,6 +114,7 @@ def _with(cls: Any, members: dict[str, Any]) -> Any:
 
 
 _FEW = 40
+_ABSENT = dataclasses.MISSING
 
 
 def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
@@ -145,18 +146,17 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
 
 def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
     """Set each field to its value or default; whether every field has one, and every value a field."""
+    fill = object.__setattr__
     for field in fields:
-        if field.init and field.name in values:
-            value = values.pop(field.name)
-        elif field.default is not dataclasses.MISSING:
-            value = field.default
-        elif field.default_factory is not dataclasses.MISSING:
-            value = field.default_factory()
+        name, default = field.name, field.default
+        if name in values and field.init:
+            fill(instance, name, values.pop(name))
+        elif default is not _ABSENT:
+            fill(instance, name, default)
+        elif field.default_factory is not _ABSENT:
+            fill(instance, name, field.default_factory())
         elif field.init:
             return False
-        else:
-            continue
-        object.__setattr__(instance, field.name, value)
     return not values
 
 
