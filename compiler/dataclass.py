@@ -1,15 +1,16 @@
-"""``dataclasses.dataclass`` in less than a third of its import time.
+"""``dataclasses.dataclass`` in a fifth of its import time.
 
 The standard one writes and compiles up to eleven methods for each class (Python 3.11), which for the classes of a
-``check`` took a seventh of the run. This one writes ``__init__`` alone; the other methods are shared and go by the
-fields. Type checkers see the standard one; ``dataclasses.fields`` and ``replace`` work on what either makes.
+``check`` took a seventh of the run. This one writes ``__init__`` alone, and only where it pays; the other methods are
+shared and go by the fields. Type checkers see the standard one; ``dataclasses.fields`` and ``replace`` work on what
+either makes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
@@ -22,51 +23,98 @@ else:
         """Make a class of fields that is compared by them, and shown as a call; a frozen one has a hash."""
 
         def decorate(cls):
-            annotations = vars(cls).get("__annotations__", {})
-            # The standard one searches each text three times for what is no field.
-            cls.__annotations__ = {
-                name: text if _is_special(text) else object for name, text in annotations.items()
-            }
-            made = dataclasses.dataclass(
-                init=False, repr=False, eq=False, slots=slots, kw_only=kw_only
-            )(cls)
-            made.__annotations__ = annotations
-            fields = dataclasses.fields(made)
-            for field in fields:
-                field.type = annotations.get(field.name, field.type)
-                if field.hash is not None:
-                    raise TypeError(
-                        f"`{field.name}` is hashed otherwise than compared: leave `hash` out"
-                    )
-            compared = [field.name for field in fields if field.compare]
-            made._compared = attrgetter("__class__", *compared)
-            made.__init__ = _first_initializer(made, fields, frozen)
-            _share(_Compared, made, cls)
+            inherited = {}
+            for base in reversed(cls.__mro__[1:]):
+                inherited |= vars(base).get("__dataclass_fields__", {})
+            fields = inherited | _own_fields(cls, kw_only)
+            compared = [name for name, field in fields.items() if field.compare]
+            members = dict(_COMPARED)
             if order:
-                _share(_Ordered, made, cls)
+                members |= _ORDERED
             if frozen:
-                _share(_Frozen, made, cls)
+                members |= _FROZEN
             if not frozen and not unsafe_hash:
-                made.__hash__ = None
+                members["__hash__"] = None
+            members["__match_args__"] = tuple(_positional(fields.values()))
+            members |= vars(cls)
+            members["__dataclass_fields__"] = fields
+            members["__dataclass_params__"] = _LIKE.__dataclass_params__
+            members["_compared"] = attrgetter("__class__", *compared)
+            made = _with_slots(cls, members) if slots else _with(cls, members)
+            made.__init__ = _first_initializer(made, tuple(fields.values()), frozen)
             return made
 
         return decorate
 
 
-def _share(methods: type, made: Any, cls: type) -> None:
-    """Give a class the methods that its own text does not have."""
-    for name, method in vars(methods).items():
-        if name in _SHARED and name not in vars(cls):
-            setattr(made, name, method)
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _Like:
+    """A standard one, to take from it what marks its kind and its fields."""
+
+    value: int
 
 
-def _is_special(annotation: Any) -> bool:
-    """Whether an annotation may be of what is no field, or no plain one."""
-    text = str(annotation)
-    return "ClassVar" in text or "InitVar" in text or "KW_ONLY" in text
+_LIKE: Any = _Like
 
 
-_FEW = 32
+def _own_fields(cls: Any, kw_only: bool) -> dict[str, Any]:
+    """The fields that the text of a class declares, as ``dataclasses`` keeps them; constants of the class are none."""
+    fields: dict[str, Any] = {}
+    like = _LIKE.__dataclass_fields__["value"]
+    members = vars(cls)
+    for name, annotation in members.get("__annotations__", {}).items():
+        text = str(annotation)
+        if "ClassVar" in text:
+            continue
+        if "InitVar" in text or "KW_ONLY" in text:
+            raise TypeError(f"`{name}` is no field: take `field(init=False)` or `kw_only=True`")
+        default = members.get(name, dataclasses.MISSING)
+        if isinstance(default, dataclasses.Field):
+            field: Any = default
+        else:
+            field = dataclasses.field(default=default)
+        if field.hash is not None:
+            raise TypeError(f"`{name}` is hashed otherwise than compared: leave `hash` out")
+        if field.default.__class__.__hash__ is None:
+            raise TypeError(f"`{name}` has a default that may change: use `default_factory`")
+        field.name, field.type, field._field_type = name, annotation, like._field_type
+        if field.kw_only is dataclasses.MISSING:
+            field.kw_only = kw_only
+        fields[name] = field
+    return fields
+
+
+def _positional(fields: Iterable[Any]) -> list[str]:
+    """The names of the fields that may be given without their names."""
+    return [field.name for field in fields if field.init and not field.kw_only]
+
+
+def _with_slots(cls: Any, members: dict[str, Any]) -> Any:
+    """A class again, with other members, and with a slot for each field: those of a class are fixed when it is made."""
+    taken = {slot for base in cls.__mro__[1:] for slot in vars(base).get("__slots__", ())}
+    fields = members["__dataclass_fields__"]
+    for name in (*fields, "__dict__", "__weakref__"):
+        members.pop(name, None)
+    members["__slots__"] = tuple(name for name in fields if name not in taken)
+    members["__qualname__"] = cls.__qualname__
+    return type(cls)(cls.__name__, cls.__bases__, members)
+
+
+def _with(cls: Any, members: dict[str, Any]) -> Any:
+    """A class with other members, and the defaults of its fields where the text has `field(...)`."""
+    for name, member in members.items():
+        if not isinstance(member, dataclasses.Field):
+            if vars(cls).get(name) is not member:
+                setattr(cls, name, member)
+        elif member.default is dataclasses.MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, member.default)
+    return cls
+
+
+_FEW = 40
+_ABSENT = dataclasses.MISSING
 
 
 def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
@@ -74,7 +122,7 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
 
     After a few, and where the arguments are wrong, it gives way to the compiled one.
     """
-    positional = [field.name for field in fields if field.init and not field.kw_only]
+    positional = _positional(fields)
     completed = getattr(cls, "__post_init__", None)
     left = _FEW
 
@@ -98,18 +146,17 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
 
 def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
     """Set each field to its value or default; whether every field has one, and every value a field."""
+    fill = object.__setattr__
     for field in fields:
-        if field.init and field.name in values:
-            value = values.pop(field.name)
-        elif field.default is not dataclasses.MISSING:
-            value = field.default
-        elif field.default_factory is not dataclasses.MISSING:
-            value = field.default_factory()
+        name, default = field.name, field.default
+        if name in values and field.init:
+            fill(instance, name, values.pop(name))
+        elif default is not _ABSENT:
+            fill(instance, name, default)
+        elif field.default_factory is not _ABSENT:
+            fill(instance, name, field.default_factory())
         elif field.init:
             return False
-        else:
-            continue
-        object.__setattr__(instance, field.name, value)
     return not values
 
 
@@ -204,15 +251,8 @@ class _Frozen:
             object.__setattr__(self, name, value)
 
 
-_SHARED = {
-    "__eq__",
-    "__hash__",
-    "__repr__",
-    "__lt__",
-    "__le__",
-    "__gt__",
-    "__ge__",
-    "__setattr__",
-    "__delattr__",
-    "__setstate__",
-}
+def _methods(of: type) -> dict[str, Any]:
+    return {name: method for name, method in vars(of).items() if callable(method)}
+
+
+_COMPARED, _ORDERED, _FROZEN = _methods(_Compared), _methods(_Ordered), _methods(_Frozen)

@@ -6,25 +6,25 @@ import re
 import warnings
 from functools import lru_cache
 
-_LITERAL = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
-_FLAGS = re.compile(r"\(\?([imsU]*)(?:-[imsU]+)?\)")
+_LITERAL = r"(?s)\\Q(.*?)(?:\\E|\Z)"
+_FLAGS = r"\(\?([imsU]*)(?:-[imsU]+)?\)"
 _ESCAPED = r"(?s)\\."
 _CLASS = r"\[\^?\]?[^]]*\]"
-# What Go has and Python has not, or writes otherwise, and what comes near it.
+# What Go has and Python has not, or writes otherwise: how it begins, its form, and what comes near it.
 _ONLY_GO = (
-    (re.compile(r"\\[pP](?!C)(?:\{\^?\w+\}|\w)"), r"\\w"),
-    (re.compile(r"\\x\{[0-9A-Fa-f]+\}|\\C"), "."),
-    (re.compile(r"\(\?<(?=[A-Za-z_])"), "(?P<"),
-    (re.compile(r"\(\?[imsU]*(?:-[imsU]+)?:"), "(?:"),
+    (("\\p", "\\P"), r"\\[pP](?!C)(?:\{\^?\w+\}|\w)", r"\\w"),
+    (("\\x{", "\\C"), r"\\x\{[0-9A-Fa-f]+\}|\\C", "."),
+    (("(?<",), r"\(\?<(?=[A-Za-z_])", "(?P<"),
+    (("(?",), r"\(\?[imsU]*(?:-[imsU]+)?:", "(?:"),
 )
-_ONLY_OTHERS = {
+_GROUPS_OF_OTHERS = {
     r"\(\?<?[=!]": "look-around",
     r"\(\?>": "an atomic group",
     r"\(\?\(": "a condition",
     r"\(\?#": "a comment",
     r"\(\?P[=>]": "a back-reference",
-    r"(?:[*+?]|\{\d+(?:,\d*)?\})\+": "a possessive repetition",
 }
+_POSSESSIVE = r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"
 _BACK_REFERENCE = r"(?s)\\(?:([1-9])(?![0-7])|.)"
 _VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
 _NOT_OTHER = (
@@ -42,18 +42,27 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
     before a last newline), flags may stand anywhere (Python allows them only at the start),
     and classes such as ``\\d`` are ASCII.
     """
-    text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
+    text = _without_literals(pattern)
     flags = re.ASCII
-    for group in _FLAGS.finditer(text):
-        for letter in group[1]:
-            flags |= _VALUES[letter]
-    text = _FLAGS.sub("", text)
-    for form, same in _ONLY_GO:
-        text = form.sub(same, text)
+    if "(?" in text:
+        for group in re.finditer(_FLAGS, text):
+            for letter in group[1]:
+                flags |= _VALUES[letter]
+        text = re.sub(_FLAGS, "", text)
+    for beginnings, form, same in _ONLY_GO:
+        if any(beginning in text for beginning in beginnings):
+            text = re.sub(form, same, text)
     with warnings.catch_warnings(action="ignore"):
         # Of `[[:alpha:]]`, which Python will read otherwise one day.
         multiline = bool(flags & re.MULTILINE)
         return re.compile(_ends(text, multiline=multiline), flags)
+
+
+def _without_literals(pattern: str) -> str:
+    """The pattern with what stands between ``\\Q`` and ``\\E`` escaped."""
+    if "\\Q" not in pattern:
+        return pattern
+    return re.sub(_LITERAL, lambda literal: re.escape(literal[1]), pattern)
 
 
 def _ends(pattern: str, *, multiline: bool) -> str:
@@ -85,14 +94,17 @@ def _ends(pattern: str, *, multiline: bool) -> str:
 
 def refusal(pattern: str) -> str:
     """Why Go does not compile a pattern; empty where it does, or where that is not certain."""
-    text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
+    text = _without_literals(pattern)
     if any(re.findall(_BACK_REFERENCE, text)):
         return "a back-reference"
     unescaped = re.sub(_ESCAPED, "x", text)
     bare = re.sub(_CLASS, "x", unescaped)
-    for form, name in _ONLY_OTHERS.items():
-        if re.search(form, bare):
-            return name
+    if "(?" in bare:
+        for form, name in _GROUPS_OF_OTHERS.items():
+            if re.search(form, bare):
+                return name
+    if re.search(_POSSESSIVE, bare):
+        return "a possessive repetition"
     try:
         compile_re2(pattern)
     except re.error as problem:

@@ -8,6 +8,7 @@ to nodes). The last two share nothing, so that what is written is judged by what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cache
@@ -21,7 +22,6 @@ from compiler.dataclass import dataclass
 __all__ = ["Platform", "members", "members_of_platforms", "parts"]
 
 _HERE = Path(__file__).parent
-_PLACES = ("core/*", "platforms/*/*")
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,27 @@ def members_of_platforms(folder: str, name: str) -> list[Any]:
 @cache
 def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
     """The modules of this name (``lower``, ``lift``…) of the rooms that have one: of all, or of some in order."""
-    folders = sorted(path.parent for place in _PLACES for path in _HERE.glob(f"{place}/{name}.py"))
-    having = [".".join(folder.relative_to(_HERE).parts) for folder in folders]
-    if rooms is not None:
-        having = [room for room in rooms if room in having]
+    if rooms is None:
+        rooms = _all_rooms()
+    having = [room for room in rooms if _has_module(room, name)]
     return tuple(import_module(f"compiler.{room}.{name}") for room in having)
+
+
+@cache
+def _all_rooms() -> tuple[str, ...]:
+    """The folders of the core and of all platforms, by name; those that are no rooms have no modules of their names."""
+    places = ["core", *(f"platforms.{platform}" for platform in _names_in("platforms"))]
+    return tuple(sorted(f"{place}.{name}" for place in places for name in _names_in(place)))
+
+
+def _names_in(place: str) -> list[str]:
+    with os.scandir(_folder_of(place)) as entries:
+        return [entry.name for entry in entries if entry.is_dir()]
+
+
+def _has_module(room: str, name: str) -> bool:
+    return os.path.isfile(os.path.join(_folder_of(room), f"{name}.py"))
+
+
+def _folder_of(room: str) -> str:
+    return os.path.join(_HERE, room.replace(".", os.sep))

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from compiler.catalog.catalog import DATA
+from compiler.dataclass import dataclass
 
 
-class AddonRole(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AddonRole:
     """A service account of an add-on, and the AWS managed policies that it needs, by name."""
 
     namespace: str

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.catalog.images import images_source
 from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
-from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import Release, read_release, release_names, version_key
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
@@ -198,6 +197,8 @@ def load_catalog(extra: Path | None = None) -> Catalog:
     facts = _read("instances.json")
     if extra is None:
         return Catalog(facts)
+    from compiler.catalog.overlay import merge, read_overlay  # few have one
+
     overlay, faults = read_overlay(extra)
     if overlay is not None:
         facts = merge(facts, overlay)

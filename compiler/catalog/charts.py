@@ -6,6 +6,7 @@ Keys come and go between versions, so only the pinned version of a chart is know
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 
-DATA = Path(__file__).parent / "data" / "chart_values.json"
+DATA = Path(__file__).parent / "data" / "chart_values"
+"""A file for each chart: two of them have more values than all others together, and few clusters have those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class UnknownValue:
 
 def values_of(chart: str, version: str) -> ChartValues | None:
     """What a version of a chart reads; ``None`` where it is not known."""
-    row = _rows().get(chart)
+    row = _row(chart)
     if row is None or row["version"].lstrip("v") != version.strip().lstrip("v"):
         return None
     return ChartValues(chart, row["version"], row["values"], frozenset(row["also"]), row["source"])
@@ -63,6 +65,13 @@ def _below(
 
 
 @cache
-def _rows() -> dict[str, Any]:
-    rows: dict[str, Any] = json.loads(DATA.read_bytes())
-    return rows
+def _row(chart: str) -> dict[str, Any] | None:
+    if f"{chart}.json" not in _files():
+        return None
+    row: dict[str, Any] = json.loads((DATA / f"{chart}.json").read_bytes())
+    return row
+
+
+@cache
+def _files() -> frozenset[str]:
+    return frozenset(os.listdir(DATA))

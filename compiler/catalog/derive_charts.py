@@ -99,10 +99,9 @@ def _open(tree: Tree, path: list[str]) -> None:
 
 
 def main(chart: str, version: str, folder: str, source: str) -> None:
-    """Write the tree of one chart into the data file."""
-    known = json.loads(DATA.read_text()) if DATA.exists() else {}
-    known[chart] = {"version": version, "source": source, **values_of(Path(folder))}
-    DATA.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+    """Write the tree of one chart into its data file."""
+    known = {"version": version, "source": source, **values_of(Path(folder))}
+    (DATA / f"{chart}.json").write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ for each GiB, and 0.25 MiB/s for each IOPS; the base of 3000 IOPS and 125 MiB/s 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from compiler.dataclass import dataclass
 
 DRIVER = "ebs.csi.aws.com"
 _API = "EC2 API, CreateVolume (botocore 1.44.5)"
@@ -16,7 +17,8 @@ _SIZES, _IOPS, _THROUGHPUT = ((1, 65536), (3000, 80000), (125, 2000))
 _IOPS_A_GIB, _IOPS_A_MIB = 500, 4
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """What EBS refuses: the field, the fact, what to write instead, and the source."""
 
     field: str

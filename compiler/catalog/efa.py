@@ -54,11 +54,11 @@ NEW_NCCL: Version = (2, 19, 0)
 CHEATSHEET = "awsome-distributed-training, EFA cheat sheet: FI_EFA_SET_CUDA_SYNC_MEMOPS"
 """Before this installer, NCCL from this version on fails to register memory, unless the variable is 0."""
 
-_NAMED = re.compile(
+_NAMED = (
     r"(?:^|/)(?:pytorch/pytorch|pytorch(?:-(?:training|inference))?(?:-arm64)?)"
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
 )
-_CUDA = re.compile(r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)")
+_CUDA = r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)"
 
 
 def mounts_lustre(instance_type: str) -> bool:
@@ -78,10 +78,10 @@ class BaseVersions:
 def versions_of(image: str) -> BaseVersions:
     """PyTorch and CUDA of a Deep Learning Container, or of Docker Hub's `pytorch/pytorch`, by its tag."""
     reference = image.partition("@")[0]
-    named = _NAMED.search(reference)
+    named = re.search(_NAMED, reference)
     if named is None:
         return BaseVersions()
-    cuda = _CUDA.search(reference)
+    cuda = re.search(_CUDA, reference)
     if cuda is None:
         return BaseVersions(named["torch"])
     major = cuda[1] or cuda[3]

@@ -89,13 +89,19 @@ def metrics() -> Mapping[str, Metric]:
 
 def exporter_of(metric: str) -> Exporter | None:
     """The exporter whose metrics begin like this one: the longest beginning counts."""
-    fitting = [
-        (len(prefix), name)
-        for name, exporter in exporters().items()
-        for prefix in exporter.prefixes
-        if metric.startswith(prefix)
+    for prefix, name in _prefixes():
+        if metric.startswith(prefix):
+            return exporters()[name]
+    return None
+
+
+@cache
+def _prefixes() -> list[tuple[str, str]]:
+    """What the names of metrics begin with, and the exporter that has them; the longest first."""
+    prefixes = [
+        (prefix, name) for name, exporter in exporters().items() for prefix in exporter.prefixes
     ]
-    return exporters()[max(fitting)[1]] if fitting else None
+    return sorted(prefixes, key=lambda pair: (len(pair[0]), pair[1]), reverse=True)
 
 
 def of(*names: str, readers: Collection[str] = ()) -> Iterator[Metric]:

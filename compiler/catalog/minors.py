@@ -105,8 +105,9 @@ def _steps(
 ) -> Iterator[dict[str, Any]]:
     """The steps to each minor version and back: the words that are the same for all, and what it asks for itself."""
     for minor in minors:
+        words = {"before": minor.before, "this": minor.version, "after": minor.after}
         for template in templates:
-            step = _filled(template, minor)
+            step = _filled(template, words)
             if step.pop("asks", False):
                 step["steps"] = [*minor.asks, *step["steps"]]
                 step["sources"] = [*step["sources"], minor.source]
@@ -116,13 +117,13 @@ def _steps(
             yield step
 
 
-def _filled(template: Any, minor: Minor) -> Any:
+def _filled(template: Any, words: Mapping[str, str]) -> Any:
     if isinstance(template, str):
-        return template.format(before=minor.before, this=minor.version, after=minor.after)
+        return template.format_map(words)
     if isinstance(template, list):
-        return [_filled(item, minor) for item in template]
-    if isinstance(template, Mapping):
-        return {key: _filled(value, minor) for key, value in template.items()}
+        return [_filled(item, words) for item in template]
+    if isinstance(template, dict):
+        return {key: _filled(value, words) for key, value in template.items()}
     return template
 
 

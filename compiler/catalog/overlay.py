@@ -78,7 +78,7 @@ _NUMBERS = frozenset(
     )
 )
 _TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage"))
-_ZONES = re.compile(r"[a-z0-9-]+:[a-z]+")
+_ZONES = r"[a-z0-9-]+:[a-z]+"
 """A region and the letters of its zones."""
 _CARDS = 1000
 """More than the network cards of any type."""
@@ -112,7 +112,7 @@ def _is_sound(key: str, value: Any) -> bool:
     if key == "zones":
         if not isinstance(value, str):
             return False
-        return all(map(_ZONES.fullmatch, value.split()))
+        return all(re.fullmatch(_ZONES, zone) for zone in value.split())
     if key in _TEXTS:
         return isinstance(value, str)
     if key in ("gbps", "gpu_partition"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 # The forms that owners give their tokens so that they are found (GitHub, supported secret scanning patterns; Hugging
 # Face, user access tokens; AWS IAM, unique identifiers; RFC 7519 and RFC 7468).
@@ -74,6 +74,9 @@ NAMES = tuple(
 _IN_NAMES = ("token", "pass", "api", "secret")
 """What every one of them has in it."""
 
+_ENDED = r"(?:token|(?:api|access|secret)[-_]?key|passw(?:or)?d|passphrase|secret)[\"']?\s*[:=]"
+"""How every one of them ends, before its sign. Few texts have it; the expression with all names takes far longer."""
+
 _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
@@ -113,7 +116,7 @@ def _possible(text: str) -> list[tuple[str, str]]:
     """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
     if len(text) < _SHORTEST and "@" not in text:
         return []
-    if _hints().search(text) is None:
+    if not _has_hint(text):
         return []
     possible = []
     for what, hints, pattern in _FORMS:
@@ -122,12 +125,12 @@ def _possible(text: str) -> list[tuple[str, str]]:
     return possible
 
 
-@cache
-def _hints() -> re.Pattern[str]:
-    hints: list[str] = []
-    for _, hints_of_form, _ in _FORMS:
-        hints += hints_of_form
-    return re.compile("|".join(hints))
+_HINTS = tuple(hint for _, hints, _ in _FORMS for hint in hints)
+
+
+def _has_hint(text: str) -> bool:
+    """Whether a text, which may be a whole file, has a hint of any. `in` reads ten times as fast as an expression."""
+    return any(hint in text for hint in _HINTS)
 
 
 def named(name: str) -> bool:
@@ -160,7 +163,7 @@ def may_have_secret(text: str) -> bool:
     for word in _LAST:
         if word in small:
             return True
-    return _hints().search(text) is not None
+    return _has_hint(text)
 
 
 def _worded(name: str) -> str:
@@ -196,6 +199,8 @@ def named_values(text: str) -> list[str]:
     """
     small = text.lower()
     if not any(part in small for part in _IN_NAMES):
+        return []
+    if re.search(_ENDED, text.casefold()) is None:
         return []
     names = []
     found = list(re.finditer(_NAMED, text))

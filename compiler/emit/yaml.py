@@ -200,10 +200,9 @@ def _is_literal(text: str) -> bool:
         return False
     if not _is_shown(text):
         return False
-    lines = text.split("\n")
-    if any(line.startswith("\t") for line in lines):
+    if "\n\t" in text:
         return False
-    return not any(line.endswith((" ", "\t")) for line in lines)
+    return not (" \n" in text or "\t\n" in text or text.endswith((" ", "\t")))
 
 
 def _is_shown(text: str) -> bool:

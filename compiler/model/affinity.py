@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from compiler.core.pods.plan import Pod
+from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import items, value
@@ -22,7 +23,8 @@ _TYPE_KEYS = (INSTANCE_TYPE, "beta.kubernetes.io/instance-type")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-class Expression(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Expression:
     """A requirement on the labels of a node, and its place."""
 
     key: str
@@ -31,7 +33,8 @@ class Expression(NamedTuple):
     at: Route
 
 
-class PodTerm(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PodTerm:
     """Pods that must be in the same ``topology``: the labels that they have, and the place. ``narrowed``: it is about
     more than fixed labels."""
 
@@ -41,7 +44,8 @@ class PodTerm(NamedTuple):
     at: Route
 
 
-class Affinity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Affinity:
     """The required affinity of the pods of one template. ``nodes``: the expressions of each node selector term;
     ``preferred``: of each term that is only preferred."""
 

@@ -8,8 +8,8 @@ not given is unknown. Before it had that section, they were options of `training
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from compiler.dataclass import dataclass
 from compiler.model.command import options
 from compiler.model.megatron import DEGREES, megatron_of
 from compiler.model.work import Work
@@ -17,7 +17,8 @@ from compiler.model.work import Work
 NAMES = ("tensor", "pipeline", "context")
 
 
-class Degree(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Degree:
     """The number of ranks that a command divides something among; ``given`` is whether an option says it, or its
     default does."""
 

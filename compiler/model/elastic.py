@@ -4,8 +4,8 @@ of that of HyperPod (sagemaker.amazonaws.com/v1, sagemaker-hyperpod 3.12.0)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.nodes import Nodes
 from compiler.model.values import value
@@ -13,7 +13,8 @@ from compiler.model.work import Work
 from compiler.places import Route
 
 
-class Elastic(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Elastic:
     """How many workers an elastic job may have; ``at`` is the place of its policy."""
 
     least: int

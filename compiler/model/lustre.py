@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from compiler.core.storage.plan import EFA_STEP
+from compiler.dataclass import dataclass
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Asked:
     """What is asked of a file system. ``None`` is not said, or unknown; ``size`` in GiB, ``throughput`` in MB/s for
     each TiB."""
 
@@ -21,7 +22,8 @@ class Asked(NamedTuple):
     throughput: int | None = None
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """What is wrong, by the field of ``Asked`` that is to change, and what to write."""
 
     field: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from compiler.catalog import managed_policies
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
 from compiler.diagnostics.near import near
 from compiler.manifest import Manifest
@@ -17,7 +17,8 @@ _LISTS = ("attachPolicyARNs", "permissionPolicyARNs")
 _OF_AWS = ":iam::aws:policy/"
 
 
-class BroadPolicy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BroadPolicy:
     """A managed policy, what it allows, and how grave that is (``None``: as the rule says)."""
 
     name: str
@@ -37,7 +38,8 @@ def broad(arn: str) -> BroadPolicy | None:
     return None
 
 
-class NoSuchPolicy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NoSuchPolicy:
     """An ARN that IAM does not know: what is wrong with it, what to write, and whether that is certain."""
 
     what: str

@@ -47,7 +47,7 @@ _WRITTEN_BY_OTHERS = (
     "cloud.google.com",
     "azure.com",
 )
-_SCHEME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
+_SCHEME = r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)"
 # Families of these accelerators are all in the catalog; of others (V100: p3) only some are.
 _PARTLY_KNOWN = frozenset({"v100", "k80", "m60"})
 
@@ -134,7 +134,7 @@ def _family_part(part: int) -> Fact:
     """A part of the name of a family: 1 is the category, 2 the generation."""
 
     def read(instance: InstanceType) -> str | None:
-        matched = _SCHEME.match(instance.family)
+        matched = re.match(_SCHEME, instance.family)
         return matched[part] if matched else None
 
     return read

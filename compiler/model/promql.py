@@ -45,6 +45,7 @@ def selectors(query: str) -> tuple[Selector, ...]:
 def _selecting(node: Any) -> Iterator[Any]:
     if type(node).__name__ == "VectorSelector":
         yield node
+        return
     for name in _PARTS:
         child = getattr(node, name, None)
         if child is not None and not isinstance(child, str):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.values import items, value
 from compiler.places import Route
@@ -13,7 +14,8 @@ _GROUPS = ("managedNodeGroups", "nodeGroups")
 KINDS = ("karpenter.k8s.aws/EC2NodeClass", "eksctl.io/ClusterConfig")
 
 
-class BootScript(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BootScript:
     """Lines that a node runs: the place of their text, and of whom it is."""
 
     text: str

@@ -11,9 +11,8 @@ from typing import Any
 
 def module_of(path: str) -> str:
     """The name of a rule's module."""
-    folder, name = os.path.split(path)
-    stem = os.path.splitext(name)[0]
-    return f"trainyard_policies.{os.path.basename(folder)}.{stem}"
+    folder, name = path.rsplit(os.sep, 2)[-2:]
+    return f"trainyard_policies.{folder}.{name.removesuffix('.py')}"
 
 
 def code_of(path: str, module: str) -> CodeType:

@@ -187,8 +187,10 @@ def _rules_in(path: str) -> list[Rule]:
         names = run_module(path)
     module = names["__name__"]
     rules = []
-    for function in filter(callable, names.values()):
-        marked = getattr(function, "rule", None)
+    for value in names.values():
+        if isinstance(value, type) or not callable(value):
+            continue
+        marked = getattr(value, "rule", None)
         if not isinstance(marked, Rule):
             continue
         if marked.check.__module__ == module:  # no rule that it imports

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Rule
 
@@ -16,7 +17,8 @@ _TYPES = {
 }
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """Why a value cannot be taken, and what to write."""
 
     message: str

@@ -222,13 +222,13 @@ def _no_object(node: Node) -> Diagnostic | None:
     elif not (api_version and _text(node, "kind") and name):
         fact = "a document is no object with `apiVersion`, `kind` and `metadata.name`"
         help = "include objects of Kubernetes alone"
-    elif not _API_VERSION.match(api_version):
+    elif not re.match(_API_VERSION, api_version):
         fact = f"`{_short(api_version)}` is no API version"
         help = "write a version, or `group/version`, like `apps/v1`"
-    elif not _KIND.match(_text(node, "kind")):
+    elif not re.match(_KIND, _text(node, "kind")):
         fact = f"`{_short(_text(node, 'kind'))}` is no kind"
         help = "write a word of letters and digits, like `ConfigMap`"
-    elif not _NAME.match(name):
+    elif not re.match(_NAME, name):
         fact = f"`{_short(name)}` is no name of an object"
         help = "write a name of at most 253 characters, without `/`, `%` and blanks"
     elif not _is_namespace(_text(metadata, "namespace") if metadata else ""):
@@ -241,14 +241,14 @@ def _no_object(node: Node) -> Diagnostic | None:
 
 # Kubernetes 1.36: names that are segments of a path (apimachinery, api/validation/path), kinds of
 # CustomResourceDefinitions (names.kind: a DNS label in small letters), groups and versions.
-_NAME = re.compile(r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z")
-_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
-_API_VERSION = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z")
-_NAMESPACE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+_NAME = r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z"
+_KIND = r"[A-Za-z][A-Za-z0-9]{0,62}\Z"
+_API_VERSION = r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z"
+_NAMESPACE = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z"
 
 
 def _is_namespace(name: str) -> bool:
-    return not name or _NAMESPACE.match(name) is not None
+    return not name or re.match(_NAMESPACE, name) is not None
 
 
 def _short(text: str) -> str:

@@ -21,8 +21,8 @@ Place = tuple[int, int]
 
 _AMBIGUOUS = ("YML008", "YML009")
 _MERGE_KEY = "YML015"
-_OCTAL = re.compile(r"[-+]?0[0-7]+\Z")
-_BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
+_OCTAL = r"[-+]?0[0-7]+\Z"
+_BASE_60 = r"[^:]+(?::[^:]+)+\Z"
 
 
 def parse_manifests(
@@ -72,10 +72,10 @@ def _read(text: str) -> Value:
     """The value of a scalar that YAML 1.1 and 1.2 read differently (go.yaml.in/yaml/v2 v2.4.4, resolve.go)."""
     if text in BOOLEANS_1_1:
         return text in TRUE_1_1
-    if _BASE_60.match(text):
+    if re.match(_BASE_60, text):
         return text
     plain = text.replace("_", "")
-    if _OCTAL.match(plain):
+    if re.match(_OCTAL, plain):
         return int(plain, 8)
     if "." in plain:
         return float(plain)

@@ -10,7 +10,7 @@ from compiler.inputs import entries, exists, read_bytes
 from compiler.source.headers import CLUSTER
 from compiler.source.read import is_yaml
 
-_CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
+_CLUSTER = rf"(?m)^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode()
 
 
 def ancestors(folder: str) -> Iterator[str]:
@@ -42,6 +42,6 @@ def _files(folder: str) -> list[str]:
 
 def _holds_cluster(path: str) -> bool:
     try:
-        return _CLUSTER.search(read_bytes(path)) is not None
+        return re.search(_CLUSTER, read_bytes(path)) is not None
     except OSError:
         return False

@@ -40,18 +40,18 @@ _FALSE_1_1 = frozenset(["n", "N", "no", "No", "NO", "off", "Off", "OFF"])
 BOOLEANS_1_1 = TRUE_1_1 | _FALSE_1_1
 
 _NUMERIC_START = frozenset("0123456789+-.")
+_NUMERIC = frozenset("0123456789abcdefABCDEF+-._:oxinfINF")
+"""What numbers of either version are written with: `30m`, `10.0.0.0/16` and `64Gi` have more, and are text."""
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_NON_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
-_OCTAL_1_2 = re.compile(r"0o[0-7]+\Z")
-_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+\Z")
-_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
-_BINARY = re.compile(r"[-+]?0b[01_]+\Z")
-_HEX_1_1 = re.compile(r"[-+]?0x[0-9a-fA-F_]+\Z")
-_UNDERSCORES = re.compile(
-    r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z"
-)
+_HEX = r"0x[0-9a-fA-F]+\Z"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"
+_NON_FINITE = r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
+_OCTAL_1_2 = r"0o[0-7]+\Z"
+_LEADING_ZERO = r"[-+]?0[0-9_]+\Z"
+_SEXAGESIMAL = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z"
+_BINARY = r"[-+]?0b[01_]+\Z"
+_HEX_1_1 = r"[-+]?0x[0-9a-fA-F_]+\Z"
+_UNDERSCORES = r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z"
 _MAX_DIGITS = 20  # 2**64 has 20 digits; longer ones are not even converted
 
 
@@ -63,17 +63,19 @@ def resolve(text: str) -> Value | Refusal:
         return WORDS.get(text, text)
     if _INT.match(text):
         return _integer(text)
+    if not _NUMERIC.issuperset(text):
+        return text
     refusal = _ambiguous_number(text)
     if refusal is not None:
         return refusal
-    if _HEX.match(text):
+    if re.match(_HEX, text):
         return _integer(text)
-    if _FLOAT.match(text):
+    if re.match(_FLOAT, text):
         value = float(text)
         if isfinite(value):
             return value
         return _not_finite()
-    if _NON_FINITE.match(text):
+    if re.match(_NON_FINITE, text):
         return _not_finite()
     return text
 
@@ -107,29 +109,29 @@ def _not_finite() -> Refusal:
 def _ambiguous_number(text: str) -> Refusal | None:
     """The refusal of a number that YAML 1.1 and 1.2 read differently."""
     quoted = f'`"{text}"` for the text'
-    if _OCTAL_1_2.match(text):
+    if re.match(_OCTAL_1_2, text):
         help = f"write {quoted}"
         if len(text) < 24:
             help = f"write `{int(text, 0)}` for the number, or {quoted}"
         return Refusal(
             "YML009", "is a number to YAML 1.2 readers and text to YAML 1.1 readers", help
         )
-    if _LEADING_ZERO.match(text):
+    if re.match(_LEADING_ZERO, text):
         return _leading_zero(text, quoted)
-    if _SEXAGESIMAL.match(text):
+    if re.match(_SEXAGESIMAL, text):
         return Refusal(
             "YML009",
             "is a base-60 number to YAML 1.1 readers and text to YAML 1.2 readers",
             f"write {quoted}",
         )
-    is_hex = _HEX_1_1.match(text) and not _HEX.match(text)
-    if is_hex or _BINARY.match(text):
+    is_hex = re.match(_HEX_1_1, text) and not re.match(_HEX, text)
+    if is_hex or re.match(_BINARY, text):
         return Refusal(
             "YML009",
             "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
             f"write the number in decimal, or {quoted}",
         )
-    if "_" in text and _UNDERSCORES.match(text):
+    if "_" in text and re.match(_UNDERSCORES, text):
         return Refusal(
             "YML009",
             "is a number to YAML 1.1 readers and text to YAML 1.2 readers",

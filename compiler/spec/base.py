@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
+
+
+def _key(field: str) -> str:
+    """The key of a field: ``nodePools`` of ``node_pools``. pydantic's own asks five regular expressions."""
+    first, *others = field.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 class SpecModel(BaseModel):
@@ -13,7 +18,7 @@ class SpecModel(BaseModel):
         strict=True,
         frozen=True,
         extra="forbid",
-        alias_generator=to_camel,
+        alias_generator=_key,
         validate_by_name=False,
         validate_by_alias=True,
         arbitrary_types_allowed=True,

@@ -22,16 +22,14 @@ label_key = matched(
 )
 
 # Labels by which Kueue, Trainer, Flux and this compiler distinguish objects: a second value for one would be lost.
-_OWN_LABELS = re.compile(
-    r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
-)
+_OWN_LABELS = r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
 
 
-@shaped(rf"(?!{_OWN_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL)
+@shaped(rf"(?!{_OWN_LABELS}){_LABEL}", maxLength=_LONGEST_LABEL)
 def job_label(value: Any) -> str:
     """A label that a job may carry."""
     text = label_key(value)
-    if _OWN_LABELS.match(text):
+    if re.match(_OWN_LABELS, text):
         raise fault(
             f"label `{text}` is set by the compiler or a controller",
             "remove it; `queue`, `priority` and the like have keys of their own",
@@ -41,15 +39,16 @@ def job_label(value: Any) -> str:
 
 
 # Annotations by which Kubernetes, Karpenter, Kueue, Trainer, Flux and this compiler decide what becomes of an object.
-_OWN_ANNOTATIONS = re.compile(
-    r"([a-z0-9.-]+\.)?(trainyard\.dev|kubernetes\.io|k8s\.io|x-k8s\.io|kubeflow\.org|fluxcd\.io|karpenter\.sh)/"
+_OWN_ANNOTATIONS = (
+    r"([a-z0-9.-]+\.)?"
+    r"(trainyard\.dev|kubernetes\.io|k8s\.io|x-k8s\.io|kubeflow\.org|fluxcd\.io|karpenter\.sh)/"
 )
 
 
 def job_annotation(value: Any) -> str:
     """An annotation that a job and its pods may carry."""
     text = label_key(value)
-    if _OWN_ANNOTATIONS.match(text):
+    if re.match(_OWN_ANNOTATIONS, text):
         raise fault(
             f"annotation `{text}` belongs to a controller or to the compiler",
             "remove it; `topology`, `timeout` and the like have keys of their own",
@@ -76,13 +75,13 @@ _OF_THE_MACHINE = {
 }
 # karpenter.sh/v1 NodePool v1.14.1, rules on template.metadata.labels: what Karpenter sets itself; and what this
 # compiler sets on nodes.
-_NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/")
+_NODE_LABELS = r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/"
 
 
 _FIXED = "|".join(literal(label) for label in _OF_THE_MACHINE)
 
 
-@shaped(rf"(?!(?:{_FIXED})\Z)(?!{_NODE_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL)
+@shaped(rf"(?!(?:{_FIXED})\Z)(?!{_NODE_LABELS}){_LABEL}", maxLength=_LONGEST_LABEL)
 def node_label(value: Any) -> str:
     """A label that the nodes of a pool may carry."""
     text = label_key(value)
@@ -92,7 +91,7 @@ def node_label(value: Any) -> str:
             "remove it",
             source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1",
         )
-    if _NODE_LABELS.match(text):
+    if re.match(_NODE_LABELS, text):
         raise fault(
             f"label `{text}` is set on nodes by Karpenter or by Trainyard",
             "write a key of your own, or remove it",

@@ -25,10 +25,8 @@ def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
             stored[key] = item
         elif item is not None or child.nullable:
             stored[key] = defaulted(child, item)
-    for name in node.names:
+    for name in node.names_with_default:
         prop = node.prop(name)
-        if name in stored or prop is None:
-            continue
-        if prop.has_default:
+        if name not in stored and prop is not None:
             stored[name] = defaulted(prop, prop.default)
     return stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
@@ -49,7 +49,6 @@ class Node:
         "classes",
         "default",
         "defaulted",
-        "has_default",
         "key_syntax",
         "list_keys",
         "nullable",
@@ -69,10 +68,7 @@ class Node:
         self._table = table
         self.strict = strict
         kinds = raw.get("type", ())
-        if isinstance(kinds, str):
-            kinds = (kinds,)
-        classes = [CLASSES[kind] for kind in kinds]
-        self.classes = _NOTHING.union(*classes)
+        self.classes = _classes_of(kinds)
         self.nullable = bool(raw.get("nullable")) or not kinds
         self.open = bool(raw.get("any"))
         required = raw.get("required", ())
@@ -83,9 +79,9 @@ class Node:
         self._raw_items: Raw | None = raw.get("items")
         self._extra: Node | None = None
         self._items: Node | None = None
-        defaulted = {name for name, prop in self._raw_props.items() if "default" in prop}
-        self.defaulted = frozenset(self.required).intersection(defaulted)
-        self.has_default = "default" in raw
+        self.defaulted = [
+            name for name in self.required if "default" in self._raw_props.get(name, ())
+        ]
         self.default = raw.get("default")
         self.unique: str = raw.get("list", "")
         list_keys = raw.get("keys", ())
@@ -118,6 +114,12 @@ class Node:
     def names(self) -> list[str]:
         """Names of the declared properties."""
         return list(self._raw_props)
+
+    @property
+    def names_with_default(self) -> list[str]:
+        """Names of the declared properties that have a default."""
+        resolved = self._table.resolved
+        return [name for name, raw in self._raw_props.items() if "default" in resolved(raw)]
 
     @property
     def extra(self) -> Node | None:
@@ -154,14 +156,27 @@ class NodeTable:
 
     def node(self, raw: Raw, strict: bool = True) -> Node:
         """The node of a subschema, through its reference if it is one."""
-        while "$ref" in raw:
-            raw = self._defs[raw["$ref"]]
+        raw = self.resolved(raw)
         key = (id(raw), strict)
         node = self._nodes.get(key)
         if node is None:
             node = Node(raw, self, strict)
             self._nodes[key] = node
         return node
+
+    def resolved(self, raw: Raw) -> Raw:
+        """A subschema, or what it refers to."""
+        while "$ref" in raw:
+            raw = self._defs[raw["$ref"]]
+        return raw
+
+
+def _classes_of(kinds: str | Sequence[str]) -> frozenset[type]:
+    """The classes of the values of a type, or of several."""
+    if isinstance(kinds, str):
+        return CLASSES[kinds]
+    classes = [CLASSES[kind] for kind in kinds]
+    return _NOTHING.union(*classes)
 
 
 def _branches(raw: Raw, table: NodeTable) -> Iterator[tuple[str, tuple[Node, ...]]]:

@@ -311,7 +311,7 @@ def _as_text(value: float) -> str:
     return text
 
 
-_NUMBER = re.compile(r"-?[0-9]+\Z")
+_NUMBER = r"-?[0-9]+\Z"
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -327,7 +327,7 @@ def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
             return (_as_text(value),)
     if not isinstance(value, str):
         return ()
-    if int in classes and _NUMBER.match(value):
+    if int in classes and re.match(_NUMBER, value):
         return (int(value),)
     if bool in classes and value.lower() in _FLAGS:
         return (_FLAGS[value.lower()],)

@@ -114,6 +114,8 @@ def _cuda(image: str) -> Version | None:
 
 @lru_cache(maxsize=256)
 def _release(image: str) -> re.Match[str] | None:
+    if not image.startswith("nvcr.io/"):
+        return None
     return re.match(_RELEASE, image)
 
 

@@ -24,7 +24,7 @@ _FLAGS = {
 }
 """Options of torchrun and of Python that take no value (PyTorch 2.8, torch/distributed/run.py; python(1))."""
 _ENDS = {"-h", "--help", "--version", "-V", "-c"}
-_PYTHON = re.compile(r"python[0-9.]*\Z")
+_PYTHON = r"python[0-9.]*\Z"
 
 
 @rule("RUN128", pods=True, roles=True)
@@ -67,7 +67,7 @@ def launcher_without_program(work: Work) -> Iterator[Finding]:
 
 
 def _has_program(name: str, rest: Sequence[str]) -> bool:
-    if name != "torchrun" and not _PYTHON.match(name):
+    if name != "torchrun" and not re.match(_PYTHON, name):
         return True
     words = iter(rest)
     for word in words:

@@ -70,7 +70,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         )
     for index, word in enumerate(words[1:], 1):
         if "$" in word:
-            variable = _VARIABLE.search(word)
+            variable = re.search(_VARIABLE, word)
         else:
             variable = None
         if word in _OPERATORS:
@@ -94,7 +94,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             return
 
 
-_VARIABLE = re.compile(r"(?<![$\\\w])\$([A-Za-z_]\w*)")
+_VARIABLE = r"(?<![$\\\w])\$([A-Za-z_]\w*)"
 _WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 

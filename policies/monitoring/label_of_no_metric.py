@@ -50,10 +50,9 @@ def label_of_no_metric(plan: Plan) -> Iterator[Finding]:
               rules:
                 - {alert: Full, expr: 'container_memory_working_set_bytes{pod="a",machine=""} > 1e9'}
     """
-    known = metrics()
     for each in asked(plan):
         for selector in selectors(each.query):
-            metric = known.get(selector.metric)
+            metric = metrics().get(selector.metric)
             if metric is None:
                 continue
             for label in sorted(selector.labels - metric.labels):

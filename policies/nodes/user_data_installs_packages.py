@@ -41,6 +41,8 @@ def user_data_installs_packages(manifest: Manifest) -> Iterator[Finding]:
             dnf install -y nvme-cli
     """
     for script in boot_scripts(manifest):
+        if "install" not in script.text:
+            continue
         installs = re.search(_INSTALLS, script.text)
         if installs is not None:
             yield Finding(

@@ -8,6 +8,7 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
+_FETCHERS = ("curl", "wget")
 _SHELL = r"(?:sudo\s+)?(?:/\S*/)?(?:ba|z|da)?sh\b"
 _FETCH = r"\b(?:curl|wget)\b[^\n;&|]*"
 _PIPED = rf"{_FETCH}\|\s*{_SHELL}|{_SHELL}\s+<\(\s*{_FETCH}|{_SHELL}\s+-c\s+[\"']?\$\(\s*{_FETCH}"
@@ -43,6 +44,8 @@ def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
             bash /tmp/setup.sh
     """
     for script in boot_scripts(manifest):
+        if not any(program in script.text for program in _FETCHERS):
+            continue
         found = re.search(_PIPED, script.text)
         if found is not None:
             yield Finding(

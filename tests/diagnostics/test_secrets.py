@@ -134,6 +134,14 @@ def test_no_name_is_passed_over(name: str) -> None:
     assert carried(name.lower(), "0a1b2c3d4e5f60718293") == "a secret"
 
 
+@pytest.mark.parametrize("name", [name.removeprefix("_") for name in NAMES])
+@pytest.mark.parametrize("sign", ["=", ": ", '": "'])
+def test_no_name_in_a_text_is_passed_over(name: str, sign: str) -> None:
+    """The quick look at a text lets each of the names through, in either case, and with `-` for `_`."""
+    for form in (name, name.lower(), name.lower().replace("_", "-")):
+        assert named_values(f"{form}{sign}hunter22") == [form]
+
+
 def test_a_random_value_of_a_token_is_a_secret() -> None:
     assert carried("REGISTRY_TOKEN", "0a1b2c3d4e5f60718293") == "a secret"
     assert carried("REGISTRY_DIGEST", "0a1b2c3d4e5f60718293") == ""

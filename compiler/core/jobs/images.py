@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compiler.catalog import InstanceType
 from compiler.context import Context
 from compiler.core.delivery.folder import folder
 from compiler.core.images.plan import Workflow
 from compiler.core.images.resolve import Image, resolve_images
+from compiler.dataclass import dataclass
 from compiler.diagnostics.near import meant
 from compiler.places import Route
 
@@ -23,7 +24,8 @@ def is_name(image: str) -> bool:
     return ":" not in image and "@" not in image
 
 
-class Use(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Use:
     """A job with references in the place of names of images; whether it ``waits`` for the first build of any of them;
     the PyTorch in its image, where that is known, and the user of its programs, by number."""
 

@@ -5,11 +5,12 @@ Sources: botocore 1.44.5 fsx (CreateFileSystem StorageCapacity, PerUnitStorageTh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compiler.context import Context
 from compiler.core.network.zones import in_region
 from compiler.core.storage.spec import FsxLustre
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 
@@ -26,7 +27,8 @@ _THROUGHPUT = {
 _HDD = {12: 6000, 40: 1800}  # MB/s for each TiB of disks: sizes step by so many GiB
 
 
-class _Steps(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Steps:
     """Single sizes, and sizes whose multiples are valid too, in GiB."""
 
     single: tuple[int, ...]

@@ -48,12 +48,15 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 def _not_json(text: str) -> str:
     """Why a text that begins like JSON is none, or nothing."""
     begins_like_json = text.lstrip().startswith(("{", "["))
-    if not begins_like_json or placeholder(text):
+    if not begins_like_json:
         return ""
+    problem = ""
     try:
         json.loads(text)
-    except ValueError as problem:
-        return str(problem)
+    except ValueError as fault:
+        problem = str(fault)
     except RecursionError:
-        return "it is nested too deeply"
-    return ""
+        problem = "it is nested too deeply"
+    if problem and placeholder(text):
+        return ""
+    return problem

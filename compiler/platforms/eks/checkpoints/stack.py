@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from compiler.context import Context
 from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.spec import Mount
 from compiler.core.teams.spec import NamespacesSection
+from compiler.dataclass import dataclass
 from compiler.platforms.eks.monitoring.saving import saved_to
 
 EXPORTER = "checkpoint-exporter"
@@ -19,7 +19,8 @@ CPU, MEMORY = 5, 32
 """What it requests: an interpreter of Python that looks at a folder once in a minute or more."""
 
 
-class Watched(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Watched:
     """A job whose saves are watched: where it mounts the storage, its folder there from the top of the storage, and the
     seconds between two saves."""
 

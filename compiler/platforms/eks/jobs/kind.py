@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from compiler.core.jobs.job import Kind
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
+from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.lift.reader import Reader
 from compiler.lowering.body import path
@@ -43,7 +44,8 @@ class NameLimit(NamedTuple):
     why: str
 
 
-class CalledBy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CalledBy:
     """Who reaches the pods of a job from outside, at a port: a component, whose pods have its name as a label, or all
     of a ``namespace`` where no chart of the release brings it."""
 

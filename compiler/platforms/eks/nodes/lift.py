@@ -128,7 +128,7 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-_CUT = re.compile(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
+_CUT = r"(?m)^\s*nvidia-smi mig -cgi (\S+) -C\s*$"
 _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d", "hugepages")
 
 
@@ -138,7 +138,7 @@ def boot_of(user_data: str) -> Boot:
         return Boot()
     cut = None
     if "nvidia-smi mig" in user_data:
-        cut = _CUT.search(user_data)
+        cut = re.search(_CUT, user_data)
     return Boot(
         mig=tuple(cut[1].split(",")) if cut is not None else (),
         locked_memory="LimitMEMLOCK=infinity" in user_data,

@@ -11,7 +11,7 @@ from compiler.manifest import Body, Manifest, ref_of
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import IncludedObject
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._:-]")
+_UNFIT = r"[^A-Za-z0-9._:-]"
 _LONGEST = 180  # of a name in a file's name, which has 255 bytes
 
 
@@ -30,5 +30,5 @@ def _path(node: IncludedObject, body: Body) -> str:
         kind = f"{ref.kind}.{ref.group}"
     else:
         kind = ref.kind
-    name = _UNFIT.sub("_", ref.name)[:_LONGEST]
+    name = re.sub(_UNFIT, "_", ref.name)[:_LONGEST]
     return object_path(node.folder, kind, name, ref.namespace)

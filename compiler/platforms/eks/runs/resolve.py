@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from compiler.catalog.runtimes import image_of
 from compiler.context import Context
@@ -28,6 +27,7 @@ from compiler.core.jobs.spec import JobsSection
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
 from compiler.core.pods.plan import Pod
 from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
@@ -225,7 +225,8 @@ def _initializers(job: Job) -> tuple[InitializerSource, ...]:
     return sources(job)
 
 
-class JobOutput(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JobOutput:
     """The TrainJob of a job, the runtime that it refers to, its files, and the training state of its model."""
 
     job: TrainJob

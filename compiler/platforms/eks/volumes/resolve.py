@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compiler.context import Context
 from compiler.core.storage import spec as spec_storage
@@ -17,6 +17,7 @@ from compiler.core.storage.plan import (
     VolumeClaim,
 )
 from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 
@@ -145,7 +146,8 @@ def volume_name(namespace: str, storage: str) -> str:
     return f"{namespace}-{storage}"
 
 
-class _Source(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Source:
     """A volume of a CSI driver (core/v1 CSIPersistentVolumeSource), and how it is mounted."""
 
     driver: str
