@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text

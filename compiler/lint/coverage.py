@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
 from compiler.formats import format_of
 from compiler.lint.elsewhere import Made, elsewhere, said

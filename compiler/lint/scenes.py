@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import chain, combinations
 
 from compiler.clusters import is_too_much
+from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
