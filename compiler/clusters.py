@@ -73,7 +73,7 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
     others: list[T] = []
     for item in items:
         ref = manifest(item).ref
-        if (ref.group, ref.kind) != ("eksctl.io", "ClusterConfig"):
+        if ref.kind != "ClusterConfig" or ref.group != "eksctl.io":
             others.append(item)
             continue
         cluster, _, _ = ref.name.partition("/")

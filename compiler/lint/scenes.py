@@ -129,7 +129,7 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
             files.setdefault(identity, []).append(file)
     contested = set()
     for identity, several in files.items():
-        if _are_apart(several, roots):
+        if len(several) > 1 and _are_apart(several, roots):
             contested.add(identity)
     return contested
 
