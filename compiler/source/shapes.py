@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.places.route import Route
 from compiler.places.tree import Node, ScalarNode, SourceFile
 from compiler.source.parse import parse
@@ -34,7 +35,8 @@ class OddError(Exception):
     """Something that the composer has to look at."""
 
 
-class Line(NamedTuple):
+@dataclass(slots=True)
+class Line:
     """A line without its scalar, and that: as it is written, its value, and what is equal where values are the same."""
 
     gap: str
