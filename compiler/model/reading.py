@@ -171,10 +171,11 @@ class Reading(Nodes):
         main = None
         if pod is not None and runtime is not None:
             main = pod.container(runtime.main)
-        patched = [patch.pod for patch in job.patches]
-        pods = [pod, *patched]
+        pods = [patch.pod for patch in job.patches]
+        if pod is not None:
+            pods.append(pod)
         # Where required node affinity leads is not read.
-        unknown = any(pod and "node_affinity" in pod.unread for pod in pods)
+        unknown = bool([each for each in pods if "node_affinity" in each.unread])
         return self._join(
             job,
             runtime=runtime,
@@ -311,6 +312,8 @@ class Reading(Nodes):
         asks: Resources,
         pod: Pod | None,
     ) -> tuple[Choice, ...]:
+        if not self.pools:
+            return ()
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
