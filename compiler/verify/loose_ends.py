@@ -124,9 +124,9 @@ def _misnamed(
     reported: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         _, kind, _, name = target
-        if (manifest.id, path) in reported:
-            continue
         if not names.is_absent(target):
+            continue
+        if (manifest.id, path) in reported:
             continue
         unused = names.unused_like(manifest, target)
         declared = names.declared(target)
