@@ -177,7 +177,7 @@ def _alternatives(
             size[folder[: depth + 1]] += 1
         ref = str(manifest.ref)
         before, path = first.setdefault(ref, (folder, manifest.path))
-        fork = _fork(before, folder)
+        fork = None if before == folder else _fork(before, folder)
         if fork is None:
             continue
         if not together(path, manifest.path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.manifest import Manifest, ObjectRef
+from compiler.manifest import Manifest
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -226,7 +226,7 @@ class Subjects:
 def _kind(manifest: Manifest) -> str:
     """The kind of a manifest as rules name it: ``group/Kind``."""
     api_version = str(manifest.body.get("apiVersion") or "")
-    group = ObjectRef(api_version, "", "", "").group
+    group = api_version.rpartition("/")[0]
     kind = manifest.body.get("kind")
     return f"{group}/{kind}"
 
