@@ -56,7 +56,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield from _shell(work, words, node)
         return
     first = command[0]
-    if re.search(r"\s", first.strip()):
+    if len(first.split()) > 1:
         yield _finding(
             work,
             f"starts `{_short(first)}` as one program",
