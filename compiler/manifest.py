@@ -19,14 +19,12 @@ __all__ = [
 ]
 
 # A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"\$\{|\$\(|\{\{|(?:\A|[/:@.-])\$[A-Za-z_]\w*(?=\Z|[/:@.-])|<[A-Za-z][\w.-]*(?: [\w.-]+)*>"
     r"|(?<![A-Za-z0-9])PLACEHOLDER(?![a-z0-9])"
 )
 
-_WRITTEN = re.compile(
-    r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>|PLACEHOLDER\w*"
-)
+_WRITTEN = r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>|PLACEHOLDER\w*"
 
 
 def may_have_placeholders(text: str) -> bool:
@@ -39,14 +37,14 @@ def placeholder(text: str) -> bool:
     (``{{ … }}``), ``sed`` (``PLACEHOLDER_NAME``) or a person (``<name>``): what it will be is unknown."""
     if not may_have_placeholders(text):
         return False
-    return _PLACEHOLDER.search(text) is not None
+    return re.search(_PLACEHOLDER, text) is not None
 
 
 def placeholders(text: str) -> list[str]:
     """What stands in a text for something that is filled in later, as it is written."""
     if not placeholder(text):
         return []
-    return _WRITTEN.findall(text)
+    return re.findall(_WRITTEN, text)
 
 
 @dataclass(slots=True)

@@ -29,9 +29,9 @@ TAGS: Mapping[str, str] = {}
 _FENCE = r"(?m)^```(\w*)[^\n]*$"
 _LINK = r"\]\(([^)\s]+)\)"
 _URL = r"[a-z][a-z0-9+.-]*:|#"
-_PATH = re.compile(r"[\w./-]+")
-_RESOURCE = re.compile(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
-_UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
+_PATH = r"[\w./-]+"
+_RESOURCE = r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z"
+_UNKNOWN = r"[$*?]|\bNAME\b"
 _SHELL = re.compile(
     r"""
     ( [ \t\r\n]+ | \#[^\n]* )        # between two words
@@ -43,7 +43,7 @@ _SHELL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPED = re.compile(r"""\\(["\\])""")
+_ESCAPED = r"""\\(["\\])"""
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -103,7 +103,7 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
         return
     for word in dict.fromkeys(words):
         yield from _files(path, word, written, folder)
-        resource = _RESOURCE.match(word.partition(",")[0])
+        resource = re.match(_RESOURCE, word.partition(",")[0])
         if resource is None or not _is_asked_of_kubectl(block, word):
             continue
         group, groups = resource[1], _groups()
@@ -123,7 +123,7 @@ def shell_words(block: str) -> list[str]:
         if unended:
             return shlex.split(block, comments=True)  # says what does not end
         if not between:
-            parts.append(plain or single or escaped or _ESCAPED.sub(r"\1", double))
+            parts.append(plain or single or escaped or re.sub(_ESCAPED, r"\1", double))
         elif parts:
             words.append("".join(parts))
             parts = []
@@ -144,10 +144,10 @@ def _files(path: str, word: str, written: set[str], folder: str) -> Iterator[Dia
     root = f"{folder}/"
     if not folder or root not in word:
         return
-    if _UNKNOWN.search(word):
+    if re.search(_UNKNOWN, word):
         return
     below = word.partition(root)[2]
-    inside = _PATH.match(below)
+    inside = re.match(_PATH, below)
     if inside is None:
         return
     place = inside[0].rstrip("/.")

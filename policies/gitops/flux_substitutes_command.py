@@ -71,7 +71,7 @@ def _variables(work: Work) -> list[str]:
     """The variables that a job's command and environment refer to as ``${NAME}``."""
     said = [name for name in work.env if not work.is_of_image(name)]
     values = [work.env[name] or "" for name in said]
-    return _VARIABLE.findall("\n".join([*work.words, *values]))
+    return re.findall(_VARIABLE, "\n".join([*work.words, *values]))
 
 
 def _of_the_pod(name: str, work: Work) -> bool:
@@ -81,7 +81,7 @@ def _of_the_pod(name: str, work: Work) -> bool:
 
 # Not preceded by another dollar sign, which escapes it.
 _OFF = "kustomize.toolkit.fluxcd.io/substitute"
-_VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_]\w*)")
+_VARIABLE = r"(?<!\$)\$\{([A-Za-z_]\w*)"
 
 
 def _switched_off(manifest: Manifest) -> bool:

@@ -7,7 +7,7 @@ from compiler.core.images.plan import Step
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 
-_URL = re.compile(r"https?://[^\s\"'|]+")
+_URL = r"https?://[^\s\"'|]+"
 _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")
 
 
@@ -38,7 +38,7 @@ def download_not_compared(step: Step) -> Iterator[Finding]:
     if any(tool in whole for tool in _COMPARES):
         return
     for command in step.words:
-        address = _URL.search(command)
+        address = re.search(_URL, command)
         if address is not None and re.match(r"(sudo )?(curl|wget)\b", command):
             yield Finding(
                 f"`{step.path}` installs what `{address[0]}` answers, without comparing it to anything",

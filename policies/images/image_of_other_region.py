@@ -9,7 +9,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_REGISTRY = re.compile(
+_REGISTRY = (
     r"(?P<account>\d{12})\.dkr[.-]ecr(?:-fips)?\.(?:on\.)?(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)\."
 )
 
@@ -40,7 +40,7 @@ def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
     nodes += work.pod.init_containers if work.pod is not None else ()
     for node in nodes:
         image = node.image or ""
-        registry = _REGISTRY.match(image)
+        registry = re.match(_REGISTRY, image)
         if registry is None or registry["region"] == region:
             continue
         if registry["region"] not in world.catalog.regions:

@@ -9,11 +9,11 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_PYTHON = re.compile(
+_PYTHON = (
     r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?"
     r"(?P<what>[\w./$-]*train[\w.-]*\.py|-m\s+[\w.]*train[\w.]*)(?=\s|$)"
 )
-_OTHERS = re.compile(
+_OTHERS = (
     r"torchrun|torch\.distributed|accelerate|deepspeed|mpirun|mpiexec|srun|horovod|composer|colossalai|\bray\b"
     r"|\btune\b|spawn|PET_|LOCAL_RANK|NODE_RANK|MASTER_ADDR|WORLD_SIZE|trainer\.num_nodes|num_machines"
 )
@@ -55,8 +55,8 @@ def program_without_launcher(work: Work, world: World) -> Iterator[Finding]:
     if work.accelerator is None or work.accelerator[0] != GPU:
         return
     line = " ".join(work.words)
-    found = _PYTHON.search(line)
-    if found is None or _OTHERS.search(line):
+    found = re.search(_PYTHON, line)
+    if found is None or re.search(_OTHERS, line):
         return
     if any(name in work.env for name in _RANKS):
         return

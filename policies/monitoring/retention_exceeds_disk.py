@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 _SPEC = ("prometheus", "prometheusSpec")
 _CLAIM = (*_SPEC, "storageSpec", "volumeClaimTemplate", "spec", "resources", "requests", "storage")
-_SIZE = re.compile(r"(\d+)([KMGTPE]?)B")
+_SIZE = r"(\d+)([KMGTPE]?)B"
 
 
 @rule("HLT061")
@@ -65,7 +65,7 @@ def retention_exceeds_disk(release: HelmRelease) -> Iterator[Finding]:
 
 
 def _bytes(size: object) -> int | None:
-    found = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    found = re.fullmatch(_SIZE, size) if isinstance(size, str) else None
     if found is None:
         return None
     power = "BKMGTPE".index(found[2] or "B")

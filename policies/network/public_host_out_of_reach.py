@@ -17,8 +17,8 @@ _HUB = "docker.io"
 _CACHED = (_HUB, "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com", "registry.k8s.io")
 _COPIED = ("gcr.io", "mcr.microsoft.com", "nvcr.io")
 _OF_FILES = ("bitbucket.org", "github.com", "github.io", "gitlab.com", "ngc.nvidia.com")
-_ECR = re.compile(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
-_HOST = re.compile(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
+_ECR = r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\."
+_HOST = r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)"
 
 
 @rule("RUN071", severity=Severity.WARNING)
@@ -109,14 +109,14 @@ def _help(host: str, region: str | None) -> str:
         return f"take it through a pull-through cache, `{own}/PREFIX/…`, and pull it once from where there is internet"
     if _is_of(host, _COPIED):
         return f"copy it into ECR, `{own}/…`"
-    private = _ECR.match(host)
+    private = re.match(_ECR, host)
     if private is not None and region and private[1] != region:
         return f"replicate it to `{region}`: `{own}/…`"
     return ""
 
 
 def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
-    host = _HOST.match(source.url)
+    host = re.match(_HOST, source.url)
     if host is None or placeholder(host[1]):
         return
     name = host[1].lower()

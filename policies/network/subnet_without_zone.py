@@ -34,7 +34,7 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
         subnets = value(manifest.body, "vpc", "subnets", side)
         for name, subnet in subnets.items() if isinstance(subnets, dict) else ():
             known = any(value(subnet, key) for key in ("az", "id", "cidr"))
-            if not known and not _ZONE.match(str(name)):
+            if not known and not re.match(_ZONE, str(name)):
                 yield Finding(
                     f"subnet `{name}` has no zone",
                     Route((manifest.id, "vpc", "subnets", side, name)),
@@ -43,4 +43,4 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
                 )
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")
+_ZONE = r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z"

@@ -48,7 +48,7 @@ def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[
             - $patch: replace
               ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/image_id
     """
-    images = [_IMAGE.search(parameter) for parameter in node_class.ami_parameters]
+    images = [re.search(_IMAGE, parameter) for parameter in node_class.ami_parameters]
     if len(images) != 1 or images[0] is None or node_class.ami_names:
         return
     by_pool = [world.types(pool) for pool in world.pools_of_class(node_class)]
@@ -74,9 +74,7 @@ def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[
         )
 
 
-_IMAGE = re.compile(
-    r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
-)
+_IMAGE = r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
 _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 

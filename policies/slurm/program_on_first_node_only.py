@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.policy.rule import Finding, rule
 
-_STARTS = re.compile(r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:\w+=\S*\s+)*torchrun\s")
-_ELSEWHERE = re.compile(r"\b(?:srun|mpirun|mpiexec|prun|pdsh|clush|ssh|ray|parallel)\b")
+_STARTS = r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:\w+=\S*\s+)*torchrun\s"
+_ELSEWHERE = r"\b(?:srun|mpirun|mpiexec|prun|pdsh|clush|ssh|ray|parallel)\b"
 
 
 @rule("SLM005")
@@ -41,10 +41,10 @@ def program_on_first_node_only(job: BatchJob) -> Iterator[Finding]:
     if job.command or (job.nodes or 1) < 2:
         return
     texts = [(words[-1], at) for words, at in job.before]
-    if any(_ELSEWHERE.search(text) for text, _ in texts):
+    if any(re.search(_ELSEWHERE, text) for text, _ in texts):
         return
     for text, at in texts:
-        if _STARTS.search(text):
+        if re.search(_STARTS, text):
             yield Finding(
                 f"job `{job.name}` has {job.nodes} nodes, and its script starts torchrun on the first of them",
                 at,

@@ -43,7 +43,7 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
             volumeHandle: fs-0a1b2c3d4e5f60718
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
-    host = _REGION.search(volume.attributes.get("dnsname", ""))
+    host = re.search(_REGION, volume.attributes.get("dnsname", ""))
     if volume.driver != FSX or host is None:
         return
     known = world.catalog.regions.keys()
@@ -60,4 +60,4 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
         )
 
 
-_REGION = re.compile(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")
+_REGION = r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com"

@@ -47,8 +47,8 @@ def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
     csi = value(manifest.body, "spec", "csi")
     if value(csi, "driver") != FSX:
         return
-    named = _ID.match(str(value(csi, "volumeHandle")))
-    mounted = _ID.match(str(value(csi, "volumeAttributes", "dnsname")))
+    named = re.match(_ID, str(value(csi, "volumeHandle")))
+    mounted = re.match(_ID, str(value(csi, "volumeAttributes", "dnsname")))
     if named and mounted and named[0] != mounted[0]:
         yield Finding(
             f"volume `{manifest.ref.name}` names file system `{named[0]}` and mounts `{mounted[0]}`",
@@ -58,4 +58,4 @@ def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
         )
 
 
-_ID = re.compile(r"fs-[0-9a-f]{8,17}(?![0-9a-f])")
+_ID = r"fs-[0-9a-f]{8,17}(?![0-9a-f])"

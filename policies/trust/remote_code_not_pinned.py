@@ -7,12 +7,12 @@ from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_IN_PYTHON = re.compile(r"(?P<name>\w+)\s*\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)")
-_TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True\b")
-_PINS = re.compile(r"\b(?:code_)?revision\s*=")
-_OPTION = re.compile(r"--trust[-_]remote[-_]code(?P<value>[= ](?:True|true|1)\b)?(?=[\s\"'\\]|$)")
-_LOCAL_PATH = re.compile(r"--model(?:[-_](?:path|name[-_]or[-_]path))?[= ][\"']?/")
-_PINNING_OPTION = re.compile(r"--(?:\w+[-_])?revision\b")
+_IN_PYTHON = r"(?P<name>\w+)\s*\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)"
+_TRUSTS = r"\btrust_remote_code\s*=\s*True\b"
+_PINS = r"\b(?:code_)?revision\s*="
+_OPTION = r"--trust[-_]remote[-_]code(?P<value>[= ](?:True|true|1)\b)?(?=[\s\"'\\]|$)"
+_LOCAL_PATH = r"--model(?:[-_](?:path|name[-_]or[-_]path))?[= ][\"']?/"
+_PINNING_OPTION = r"--(?:\w+[-_])?revision\b"
 
 
 @rule("RUN156", severity=Severity.WARNING, pods=True, roles=True)
@@ -69,10 +69,10 @@ def _by_call(work: Work) -> str:
     for word in work.words:
         if "trust_remote_code" not in word:
             continue
-        for call in _IN_PYTHON.finditer(word):
+        for call in re.finditer(_IN_PYTHON, word):
             arguments = call["arguments"]
             is_local = arguments.lstrip().startswith(('"/', "'/"))
-            if _TRUSTS.search(arguments) and not _PINS.search(arguments) and not is_local:
+            if re.search(_TRUSTS, arguments) and not re.search(_PINS, arguments) and not is_local:
                 return f"`{call['name']}`"
     return ""
 
@@ -80,7 +80,7 @@ def _by_call(work: Work) -> str:
 def _by_option(work: Work) -> str:
     """The option of the command that trusts code, where no other option names a commit."""
     line = " ".join(work.words)
-    option = _OPTION.search(line)
-    if option is None or _PINNING_OPTION.search(line) or _LOCAL_PATH.search(line):
+    option = re.search(_OPTION, line)
+    if option is None or re.search(_PINNING_OPTION, line) or re.search(_LOCAL_PATH, line):
         return ""
     return f"`{option[0]}`"

@@ -65,7 +65,7 @@ TAGS: dict[str, str] = {
 }
 """The short forms of YAML, and the key of the long form."""
 _KEYS = frozenset((*NAMES, "Ref", "Condition"))
-_IN_TEXT = re.compile(r"\$\{([^!{}$][^{}$]*)\}")
+_IN_TEXT = r"\$\{([^!{}$][^{}$]*)\}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _in_text(value: Any, path: Path) -> Iterator[Use]:
         value = value[0] if value else ""
     if not isinstance(value, str):
         return
-    for name in _IN_TEXT.findall(value):
+    for name in re.findall(_IN_TEXT, value):
         name = name.strip()
         if isinstance(own, dict) and name in own:
             continue
