@@ -68,11 +68,10 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield _finding(
             work, f"starts `{first}`, a word of the shell", node, "no such program", _SHELL
         )
+    if "$" not in "".join(words) and _OPERATORS.isdisjoint(words):
+        return
     for index, word in enumerate(words[1:], 1):
-        if "$" in word:
-            variable = _VARIABLE.search(word)
-        else:
-            variable = None
+        variable = _VARIABLE.search(word)
         if word in _OPERATORS:
             yield _finding(
                 work,
