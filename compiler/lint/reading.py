@@ -107,8 +107,10 @@ def _may_hold_objects(name: str) -> bool:
 def _other_format(name: str) -> str:
     """The end of a name that says another format; the longest."""
     name = name.lower()
+    if not name.endswith(_OTHERS):
+        return ""
     ends = [end for end in _OTHERS if name.endswith(end)]
-    return max(ends, key=len, default="")
+    return max(ends, key=len)
 
 
 def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
@@ -121,12 +123,12 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.diagnostics += faults
     if file is None:
         return
-    of_name = named(os.path.basename(path))
-    for name in of_name:
+    file_name = os.path.basename(path)
+    for name in named(file_name):
         if format_of(name).recognised(file.text):
             _read_text(name, file, reading)
             return
-    if os.path.basename(path).lower().endswith(_SCRIPTS):
+    if file_name.lower().endswith(_SCRIPTS):
         reading.others += 1
         return
     formats = hinted(file.text)
@@ -134,7 +136,7 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     for name in alone:
         if _read_alone(name, file, reader, reading):
             return
-    is_kustomization = os.path.basename(path) in KUSTOMIZATIONS
+    is_kustomization = file_name in KUSTOMIZATIONS
     if len(alone) == len(formats) and not is_kustomization:
         reading.others += 1
         return
