@@ -107,8 +107,9 @@ def _run_one(
 def _findings(rule: Rule, nodes: Sequence[Any], world: World) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
     check = rule.check
+    needs_world = rule.needs_world
     for node in nodes:
-        if rule.needs_world:
+        if needs_world:
             verdicts = check(node, world)
         else:
             verdicts = check(node)

@@ -37,7 +37,7 @@ RESERVED = {
     ),
     "xgboost": ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"),
 }
-_MANAGER = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
+_MANAGER = r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z"
 _OWN_ENV = frozenset(CONTAINER.values())
 
 
@@ -81,14 +81,14 @@ def _claims(runtime: Body | None) -> set[str]:
 
 # CEL rules of the CRD (Trainer v2.3.0).
 _MANAGERS = (None, "trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
-_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
+_URI = r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z"
 
 
 def _uris(initializer: Body) -> Iterator[Fault]:
     """What initializers read must be a URI."""
     for part in ("dataset", "model"):
         uri = at(initializer, part, "storageUri")
-        if isinstance(uri, str) and not _URI.match(uri):
+        if isinstance(uri, str) and not re.match(_URI, uri):
             yield breaks(
                 ("spec", "initializer", part, "storageUri"),
                 f"`{uri}` is no URI",
@@ -158,7 +158,7 @@ def _initializer_container(name: str, jobs: dict[str, Body]) -> Body | None:
 
 def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
-    if not _MANAGER.match(manager):
+    if not re.match(_MANAGER, manager):
         message = f"`{manager}` is not a path with a domain"
         yield refused((*path, "manager"), message, "write it as `DOMAIN/NAME`")
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")

@@ -117,13 +117,13 @@ def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     is no zone leaves it to EC2."""
     zones = {}
     for key, subnet in subnets:
-        if _ZONE.match(subnet.zone):
+        if re.match(_ZONE, subnet.zone):
             zones[key] = subnet.zone
             zones[subnet.id or key] = subnet.zone
     return zones
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
+_ZONE = r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z"
 
 
 def _addon(body: Reader) -> Addon:
