@@ -169,6 +169,8 @@ def _alternatives(
     folders: Sequence[Parts], manifests: Sequence[Manifest], together: Together
 ) -> set[str]:
     """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
+    if len(set(folders)) < 2:
+        return set()
     first: dict[str, _Placed] = {}
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
