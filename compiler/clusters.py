@@ -73,7 +73,7 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
     others: list[T] = []
     for item in items:
         ref = manifest(item).ref
-        if (ref.group, ref.kind) != ("eksctl.io", "ClusterConfig"):
+        if ref.kind != "ClusterConfig" or ref.group != "eksctl.io":
             others.append(item)
             continue
         cluster, _, _ = ref.name.partition("/")
@@ -169,6 +169,8 @@ def _alternatives(
     folders: Sequence[Parts], manifests: Sequence[Manifest], together: Together
 ) -> set[str]:
     """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
+    if len(set(folders)) < 2:
+        return set()
     first: dict[str, _Placed] = {}
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
@@ -177,7 +179,7 @@ def _alternatives(
             size[folder[: depth + 1]] += 1
         ref = str(manifest.ref)
         before, path = first.setdefault(ref, (folder, manifest.path))
-        fork = _fork(before, folder)
+        fork = None if before == folder else _fork(before, folder)
         if fork is None:
             continue
         if not together(path, manifest.path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
@@ -13,6 +13,7 @@ from compiler.clusters import by_cluster, is_too_much
 from compiler.core.cloud.plan import RESOURCES
 from compiler.core.images.plan import Recipe, Step
 from compiler.core.pools.plan import FixedPool, Pool
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.formats import Setting, machines
@@ -42,7 +43,7 @@ from compiler.policy.rule import Rule
 from compiler.verify.loose_ends import Near, beside
 
 
-@dataclass
+@dataclass()
 class Linted(Outcome):
     """A run over manifests: what was found, and what was judged."""
 

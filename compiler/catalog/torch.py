@@ -20,7 +20,7 @@ OLDEST, AFTER_NEWEST = (1, 10), (3, 0)
 
 # AWS Deep Learning Containers (`pytorch-training:2.8.0-gpu-py312-…`) and Docker Hub's `pytorch/pytorch:2.8.0-cuda…`.
 # NVIDIA's tags (`nvcr.io/nvidia/pytorch:24.12-py3`) are dates.
-_NAMED = re.compile(
+_NAMED = (
     r"(?:^|/)(?:pytorch/pytorch|(?:huggingface-)?pytorch-(?:training|inference)(?:-arm64|-neuronx)?)"
     r":(\d+)\.(\d+)\.\d+-(?:cpu|gpu|cuda|neuronx|transformers)"
 )
@@ -28,7 +28,7 @@ _NAMED = re.compile(
 
 def torch_of(image: str) -> tuple[int, int] | None:
     """Major and minor version of the PyTorch in an image; ``None`` where its tag does not say it."""
-    version = _NAMED.search(image)
+    version = re.search(_NAMED, image)
     if version is None:
         return None
     return int(version[1]), int(version[2])

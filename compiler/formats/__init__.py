@@ -169,10 +169,17 @@ def _names() -> tuple[tuple[str, Callable[[str], bool]], ...]:
 def recognised(body: Any) -> str:
     """The format of a third-party document; empty where it is of none. The first by name: an object of eksctl has the
     form of Kubernetes' too."""
-    for name in formats():
-        if format_of(name).recognised(body):
+    for name, is_recognised in _recognisers():
+        if is_recognised(body):
             return name
     return ""
+
+
+@cache
+def _recognisers() -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+    """How each format knows its documents: asked of every document of a set."""
+    names = formats()
+    return tuple((name, format_of(name).recognised) for name in names)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:

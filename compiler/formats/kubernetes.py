@@ -40,6 +40,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has ``apiVersion`` or ``kind`` where a document has them."""
+    if "\napiVersion:" in text:
+        return True
     return re.search(_OBJECT, text) is not None
 
 

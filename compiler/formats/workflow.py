@@ -89,7 +89,7 @@ _WORKFLOW: Raw = {
         "permissions": _RIGHTS,
     },
 }
-_PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z")
+_PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z"
 _EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
@@ -120,7 +120,7 @@ def _faults(body: dict[str, Any]) -> Iterator[Fault]:
                 "a step has not exactly one of `run` and `uses`",
                 "write what it runs, or the action that it uses",
             )
-        if isinstance(uses, str) and not _PINNED.match(uses):
+        if isinstance(uses, str) and not re.match(_PINNED, uses):
             yield Fault(
                 SCHEMA,
                 "SCH006",

@@ -230,9 +230,11 @@ def as_meant(amounts: Resources) -> Resources:
 
 def misspelt(**fields: Resources) -> Misspelt:
     """The names of devices that no plugin offers, as they are written, each with the field that it is in."""
-    return tuple(
-        (field, name) for field, amounts in fields.items() for name in amounts if name in MISSPELT
-    )
+    names: list[tuple[str, str]] = []
+    for field, amounts in fields.items():
+        if not MISSPELT.keys().isdisjoint(amounts):
+            names += [(field, name) for name in amounts if name in MISSPELT]
+    return tuple(names)
 
 
 def _mount(body: Reader) -> Mount:
@@ -251,16 +253,17 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 
 def _variable(body: dict[str, Any]) -> EnvVar:
     name = as_text(body.get("name")) or ""
+    value = as_text(body.get("value"))
     source = body.get("valueFrom")
     if source is None:
-        return _literal(name, as_text(body.get("value")))
+        return _literal(name, value)
     secret = at(source, "secretKeyRef")
     if secret is not None:
         return EnvVar(name, None, as_text(at(secret, "name")), as_text(at(secret, "key")))
     path = as_text(at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
-    return _literal(name, as_text(body.get("value")))
+    return _literal(name, value)
 
 
 @lru_cache(maxsize=4096)

@@ -85,7 +85,7 @@ class Reader:
         """The items of a list, without their places; an item that is no mapping becomes an empty one."""
         if not isinstance(self.value, list):
             return []
-        return [_mapping(item) for item in self.value]
+        return [item if isinstance(item, dict) else {} for item in self.value]
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
@@ -128,9 +128,12 @@ class Reader:
             return False
         if not isinstance(self.value, dict):
             return self.quantity() is None
+        known = _quantities(self._amounts())
+        if len(known) == len(self.value):
+            return False
         there = [key for key, value in self.value.items() if value is not None]
         named = [key for key in there if isinstance(key, str)]
-        return len(_quantities(self._amounts())) < len(named)
+        return len(known) < len(named)
 
     def _amounts(self) -> tuple[tuple[Any, str | int], ...]:
         """The entries of a mapping that may be quantities."""
@@ -257,9 +260,3 @@ def as_integer(value: Any) -> int | None:
 def as_flag(value: Any) -> bool | None:
     """A value as ``Reader.flag`` gives it."""
     return value if isinstance(value, bool) else None
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    return {}

@@ -8,8 +8,9 @@ another makes something else of one, that build is judged by itself, and what is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text

@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
@@ -280,8 +280,8 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-_ANY = re.compile(r"\.[*+]")
-_ANCHORS = re.compile(r"\A\^?\(?(.*?)\)?\$?\Z")
+_ANY = r"\.[*+]"
+_ANCHORS = r"\A\^?\(?(.*?)\)?\$?\Z"
 
 
 def _fits(pattern: object, text: str) -> bool:
@@ -289,13 +289,13 @@ def _fits(pattern: object, text: str) -> bool:
     time than the text is long; any other expression is a text."""
     if not isinstance(pattern, str) or not pattern:
         return True
-    inner = _ANCHORS.match(pattern)
+    inner = re.match(_ANCHORS, pattern)
     assert inner is not None
     return any(_globbed(part, text) for part in inner[1].split("|"))
 
 
 def _globbed(pattern: str, text: str) -> bool:
-    first, *rest = [part.replace("\\", "") for part in _ANY.split(pattern)]
+    first, *rest = [part.replace("\\", "") for part in re.split(_ANY, pattern)]
     if not rest:
         return text == first
     *between, last = rest

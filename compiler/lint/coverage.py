@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
 from compiler.formats import format_of
 from compiler.lint.elsewhere import Made, elsewhere, said
@@ -174,22 +175,24 @@ def covered(
     # Of a file with thousands of objects the text is searched once.
     texts = {item.text.file.name: item.text.file.text for item in objects}
     marked = {name for name, text in texts.items() if may_have_placeholders(text)}
-    for item in objects:
+    for item in objects if marked else ():
         if item.text.file.name in marked:
             coverage.placeholders.update(_placeholders(item.manifest.body))
-        ref = item.manifest.ref
-        kind = f"{ref.group}/{ref.kind}"
-        has_schema = bool(BUILTIN.find(ref.api_version, ref.kind))
+    refs = [item.manifest.ref for item in objects]
+    kinds = Counter((ref.api_version, ref.kind) for ref in refs)
+    for (api_version, name), count in kinds.items():
+        kind = f"{api_version.rpartition('/')[0]}/{name}"
+        has_schema = bool(BUILTIN.find(api_version, name))
         if has_schema and kind in ruled:
-            coverage.ruled += 1
+            coverage.ruled += count
         elif has_schema and kind in pods:
-            coverage.pods[ref.kind] += 1
+            coverage.pods[name] += count
         elif has_schema:
-            coverage.schema_only[ref.kind] += 1
+            coverage.schema_only[name] += count
         elif kind in ruled or kind in pods:
-            coverage.rules_only[f"{ref.kind} in {ref.api_version[:_SHOWN_OF_VERSION]}"] += 1
+            coverage.rules_only[f"{name} in {api_version[:_SHOWN_OF_VERSION]}"] += count
         else:
-            coverage.unknown[ref.kind] += 1
+            coverage.unknown[name] += count
     for template in reading.alone:
         form = format_of(template.artifact.format)
         coverage.alone[kind_of_format(template.artifact.format).lower()] += 1

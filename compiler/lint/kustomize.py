@@ -23,6 +23,7 @@ _APPLIED = (*_OWN, "components")
 _DEEPEST = 100
 """Kustomizations that build on each other; what is deeper is left out."""
 _WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")})
+_RELABELLED = frozenset({"Service", "Deployment", "DaemonSet", "StatefulSet"})
 
 _Changes = tuple[tuple[str, ...], ...]
 Chain = tuple[str, ...]
@@ -135,8 +136,10 @@ class Kustomizations:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them; a Service
         with all that they add, since monitors select it by its own."""
         manifest = item.manifest
-        spec = manifest.body.get("spec")
         ref = manifest.ref
+        if ref.kind not in _RELABELLED:
+            return item
+        spec = manifest.body.get("spec")
         if (ref.group, ref.kind) == ("", "Service"):
             added = self._added(manifest.path)
             if not added:

@@ -107,8 +107,10 @@ def _may_hold_objects(name: str) -> bool:
 def _other_format(name: str) -> str:
     """The end of a name that says another format; the longest."""
     name = name.lower()
+    if not name.endswith(_OTHERS):
+        return ""
     ends = [end for end in _OTHERS if name.endswith(end)]
-    return max(ends, key=len, default="")
+    return max(ends, key=len)
 
 
 def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
@@ -121,12 +123,12 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.diagnostics += faults
     if file is None:
         return
-    of_name = named(os.path.basename(path))
-    for name in of_name:
+    file_name = os.path.basename(path)
+    for name in named(file_name):
         if format_of(name).recognised(file.text):
             _read_text(name, file, reading)
             return
-    if os.path.basename(path).lower().endswith(_SCRIPTS):
+    if file_name.lower().endswith(_SCRIPTS):
         reading.others += 1
         return
     formats = hinted(file.text)
@@ -134,7 +136,7 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     for name in alone:
         if _read_alone(name, file, reader, reading):
             return
-    is_kustomization = os.path.basename(path) in KUSTOMIZATIONS
+    is_kustomization = file_name in KUSTOMIZATIONS
     if len(alone) == len(formats) and not is_kustomization:
         reading.others += 1
         return
@@ -148,22 +150,12 @@ def _read_objects(
     path = file.name
     text = Text(file)
     bodies, faults = _parse(text, reader)
-    pasted = prompt(file) if faults else None
-    if pasted is not None:
-        bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
-        faults = [pasted, *faults]
-    problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
-    if problem is not None:
-        bodies, faults = _parse_filled_in(text, faults)
-        problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
-    if problem is not None or (_is_lost(faults) and pasted is None):
-        filled = _parse_with_variables(text, reading)
-        if filled is not None:
-            bodies, faults, problem = *filled, None
-    if problem is not None:
-        reading.templates += 1
-        reading.diagnostics.append(problem)
-        return
+    if faults:
+        bodies, faults, problem = _parse_otherwise(text, bodies, faults, reading)
+        if problem is not None:
+            reading.templates += 1
+            reading.diagnostics.append(problem)
+            return
     reading.diagnostics += faults
     if _is_lost(faults):
         reading.broken.append(path)
@@ -205,6 +197,28 @@ def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]
     text.documents = documents
     bodies = [document.root.to_python() for document in documents]
     return bodies, faults
+
+
+def _parse_otherwise(
+    text: Text, bodies: list[Any], faults: list[Diagnostic], reading: Reading
+) -> tuple[list[Any], list[Diagnostic], Diagnostic | None]:
+    """The bodies of a text with faults as it may be meant, what is wrong with it then, and the one thing to report of
+    a template: pasted from a shell, a template of values alone, or with variables for whole lines."""
+    file = text.file
+    pasted = prompt(file)
+    if pasted is not None:
+        bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
+        faults = [pasted, *faults]
+    problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
+    if problem is not None:
+        bodies, faults = _parse_filled_in(text, faults)
+        problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
+    if problem is not None or (_is_lost(faults) and pasted is None):
+        filled = _parse_with_variables(text, reading)
+        if filled is not None:
+            bodies, faults = filled
+            problem = None
+    return bodies, faults, problem
 
 
 def _parse_filled_in(text: Text, faults: list[Diagnostic]) -> tuple[list[Any], list[Diagnostic]]:

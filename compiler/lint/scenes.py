@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import chain, combinations
 
 from compiler.clusters import is_too_much
+from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
@@ -128,7 +129,7 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
             files.setdefault(identity, []).append(file)
     contested = set()
     for identity, several in files.items():
-        if _are_apart(several, roots):
+        if len(several) > 1 and _are_apart(several, roots):
             contested.add(identity)
     return contested
 

@@ -42,18 +42,18 @@ def template(
     return None
 
 
-_EXPRESSION = re.compile(r"\{\{(?P<inside>[^{}\n]*)\}\}")
-_VALUE = re.compile(r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z")
+_EXPRESSION = r"\{\{(?P<inside>[^{}\n]*)\}\}"
+_VALUE = r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z"
 _CONTROL = ("if", "else", "end", "range", "with", "define", "block", "template", "include")
 
 
-_PROMPT = re.compile(r"(?:[\w.@:~/-]+)?[$%>❯] +\S")
+_PROMPT = r"(?:[\w.@:~/-]+)?[$%>❯] +\S"
 
 
 def prompt(file: SourceFile) -> Diagnostic | None:
     """The finding on a first line that was pasted from a shell, with what the shell printed after it."""
     line = file.line(1)
-    if _PROMPT.match(line) is None:
+    if re.match(_PROMPT, line) is None:
         return None
     end = len(line) + 1
     return error(
@@ -67,27 +67,23 @@ def prompt(file: SourceFile) -> Diagnostic | None:
 def filled_in(text: str) -> str | None:
     """A template with a name of the same length in the place of each expression, so that it is YAML with the same
     places; nothing where it has more than values, as conditions and blocks are."""
-    expressions = list(_EXPRESSION.finditer(text))
+    expressions = list(re.finditer(_EXPRESSION, text))
     if not expressions or len(expressions) != text.count("{{"):
         return None
     for expression in expressions:
         if not _is_value(expression["inside"]) or _is_alone(text, expression):
             return None
-    return _EXPRESSION.sub(_name, text)
+    return re.sub(_EXPRESSION, _name, text)
 
 
 def _is_value(inside: str) -> bool:
     """Whether an expression of a template is one value, and no condition or block."""
-    return _VALUE.match(inside) is not None and inside.split()[0] not in _CONTROL
+    return re.match(_VALUE, inside) is not None and inside.split()[0] not in _CONTROL
 
 
-_QUOTED_OR_VARIABLE = re.compile(
-    r"""\"(?:[^"\\]|\\.)*\"|'[^']*'|(?P<variable>\$\{(?P<name>[^{}\n]*)\})"""
-)
-_ALONE = re.compile(
-    r"\s*(?P<name>\$\{[^{}\n]+\}|\$[A-Za-z_]\w*|<[A-Za-z][\w. -]*>|\{\{[^{}\n]+\}\})\s*\Z"
-)
-_ITEM = re.compile(r"(?P<before>\s*)(?P<dashes>(?:-\s+)+)")
+_QUOTED_OR_VARIABLE = r"""\"(?:[^"\\]|\\.)*\"|'[^']*'|(?P<variable>\$\{(?P<name>[^{}\n]*)\})"""
+_ALONE = r"\s*(?P<name>\$\{[^{}\n]+\}|\$[A-Za-z_]\w*|<[A-Za-z][\w. -]*>|\{\{[^{}\n]+\}\})\s*\Z"
+_ITEM = r"(?P<before>\s*)(?P<dashes>(?:-\s+)+)"
 
 
 def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -101,7 +97,7 @@ def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
     lines = [_in_flow(line) for line in text.split("\n")]
     alone = {}
     for number, line in enumerate(lines):
-        match = _ALONE.match(line)
+        match = re.match(_ALONE, line)
         if match is not None:
             alone[number] = match["name"]
     if any(name.startswith("{{") and not _is_value(name[2:-2]) for name in alone.values()):
@@ -135,10 +131,10 @@ def _in_flow(line: str) -> str:
     """A line with a name for each variable that is not quoted, where braces or brackets are mappings and lists."""
     if "${" not in line:
         return line
-    bare = _QUOTED_OR_VARIABLE.sub("", line)
+    bare = re.sub(_QUOTED_OR_VARIABLE, "", line)
     if not any(mark in bare for mark in "{}[]") and not bare.rstrip().endswith(","):
         return line
-    return _QUOTED_OR_VARIABLE.sub(_variable, line)
+    return re.sub(_QUOTED_OR_VARIABLE, _variable, line)
 
 
 def _variable(found: re.Match[str]) -> str:
@@ -152,7 +148,7 @@ def _within(above: str, own: str, name: str, time: int) -> str:
     """The line for a variable that is replaced by several lines: a key or an item, as the line above requires."""
     value = json.dumps(name)
     column = len(own) - len(own.lstrip())
-    item = _ITEM.match(above)
+    item = re.match(_ITEM, above)
     if item is not None and (not column or column == len(item["before"])):
         return f"{item['before']}- {value}"
     if not column:

@@ -29,9 +29,11 @@ class Program(NamedTuple):
 def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator[Program]:
     """Every text of a program with all of the hints in it. Most jobs of a set have none."""
     for manifest in manifests:
-        if manifest.ref.kind == "ConfigMap":
+        if manifest.body.get("kind") == "ConfigMap":
             yield from _files(manifest, hints)
-    for job in plan.every(Gang):
+    for job, words in plan.once(_words_of_jobs):
+        if hints[0] not in words:
+            continue
         for word, at in _said(job, hints):
             yield Program(f"job `{job.identity.name}`", word, at)
     for runtime in plan.of(Runtime):
@@ -40,6 +42,11 @@ def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator
     for workload in plan.of(Workload):
         for part in workload.pods:
             yield from _of_pod(part.pod, title_of(workload), hints)
+
+
+def _words_of_jobs(plan: Plan) -> list[tuple[Gang, str]]:
+    """Every job, with all words of its command, in which hints are sought at once."""
+    return [(job, "\n".join((*job.command, *job.args))) for job in plan.every(Gang)]
 
 
 def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:

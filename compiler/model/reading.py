@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
@@ -65,7 +65,7 @@ class Reading(Nodes):
         super().__init__(plan, catalog, manifests)
         self.rooms: dict[RoomKey, Room] = {}
         self.too_large: dict[int, int] = {}
-        self._read: dict[object, object] = {}
+        self._read: dict[object, Any] = {}
         self._known_choices: dict[object, tuple[Choice, ...]] = {}
         self._landings: dict[int, Landing] = {}
 
@@ -73,7 +73,8 @@ class Reading(Nodes):
         """What a function reads of the plan and the catalog, which it does once."""
         if read not in self._read:
             self._read[read] = read(self)
-        return cast("Read", self._read[read])
+        known: Read = self._read[read]
+        return known
 
     # -- jobs
 
@@ -171,10 +172,11 @@ class Reading(Nodes):
         main = None
         if pod is not None and runtime is not None:
             main = pod.container(runtime.main)
-        patched = [patch.pod for patch in job.patches]
-        pods = [pod, *patched]
+        pods = [patch.pod for patch in job.patches]
+        if pod is not None:
+            pods.append(pod)
         # Where required node affinity leads is not read.
-        unknown = any(pod and "node_affinity" in pod.unread for pod in pods)
+        unknown = bool([each for each in pods if "node_affinity" in each.unread])
         return self._join(
             job,
             runtime=runtime,
@@ -311,6 +313,8 @@ class Reading(Nodes):
         asks: Resources,
         pod: Pod | None,
     ) -> tuple[Choice, ...]:
+        if not self.pools:
+            return ()
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations

@@ -94,7 +94,8 @@ def _said(node: Gang | Container, title: str, image: str) -> Iterator[Said]:
 @lru_cache(maxsize=8192)
 def read_commands(words: Command) -> tuple[tuple[int, Command], ...]:
     """The commands of the read programs in the words of a container, each with the index of its word."""
-    if not any(hint in word for word in words for hint in _HINTS):
+    line = " ".join(words)
+    if not [hint for hint in _HINTS if hint in line]:
         return ()
     return tuple(_read(words))
 

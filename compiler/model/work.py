@@ -72,7 +72,8 @@ class Work:
     ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
     those for networks and devices that its command sets, and those of its image, where a ``recipe`` builds that here;
     ``words`` are its command and arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has
-    what they have in common; rules do not see it. ``role`` is the name of the pods beside the job's own that the value
+    what they have in common; rules do not see it. A ``gang`` is known to have more than one node: the pods of our own
+    Indexed Jobs know no other one. ``role`` is the name of the pods beside the job's own that the value
     is about, where it is not about the job.
     """
 
@@ -92,12 +93,15 @@ class Work:
     kind: str = "TrainJob"
     role: str = ""
     recipe: Recipe | None = None
+    gang: bool = dataclasses.field(init=False)
     efa: int = dataclasses.field(init=False)
     accelerator: tuple[str, int] | None = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it: rules ask for
-        both twenty times a job."""
+        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it; and whether it is
+        a ``gang``. Rules ask for each twenty times a job."""
+        is_indexed = self.runtime is not None and self.runtime.kind == _INDEXED
+        self.gang = not is_indexed and self.nodes is not None and self.nodes > 1
         devices = self.asks.get(EFA)
         self.efa = devices.value if devices else 0
         self.accelerator = None
@@ -371,14 +375,6 @@ class Work:
             if f"{path}/".startswith(folder.path.rstrip("/") + "/")
         ]
         return max(over, key=lambda folder: len(folder.path.rstrip("/")), default=None)
-
-    @property
-    def gang(self) -> bool:
-        """Whether the job is known to have more than one node. The pods of our own Indexed Jobs know no other one."""
-        runtime = self.runtime
-        if runtime is not None and runtime.kind == _INDEXED:
-            return False
-        return self.nodes is not None and self.nodes > 1
 
     @property
     def whole_nodes(self) -> int | None:

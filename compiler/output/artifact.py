@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from compiler.dataclass import dataclass
 from compiler.places import Key, Route
@@ -131,7 +131,7 @@ class Artifact:
     _ref: ObjectRef | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
 
     _id: str = dataclasses.field(default="", init=False, repr=False, compare=False)
-    _read: dict[object, object] | None = dataclasses.field(
+    _read: dict[object, Any] | None = dataclasses.field(
         default=None, init=False, repr=False, compare=False
     )
 
@@ -164,7 +164,8 @@ class Artifact:
             self._read = {}
         if read not in self._read:
             self._read[read] = read(self.body)
-        return cast("Read", self._read[read])
+        known: Read = self._read[read]
+        return known
 
     @property
     def content(self) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.lowering.body import object_path
 from compiler.manifest import Body, Manifest
 from compiler.places import Route
@@ -20,7 +21,7 @@ _DIGITS_OF_JOBS, _DIGITS_OF_RUNTIMES = 5, 8
 Reach = tuple[Route, ...]
 
 
-@dataclass
+@dataclass()
 class Renamed:
     """Objects that have another name, by the identity of the one before; and the patches that change each job."""
 

@@ -11,8 +11,8 @@ from compiler.manifest import Manifest
 from compiler.platforms.eks.overrides.plan import ObjectPatch
 
 _SHOWN = 6
-_COMMA = re.compile(r",(?![^(]*\))")
-_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
+_COMMA = r",(?![^(]*\))"
+_SET = r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z"
 
 
 def targets_of(patch: ObjectPatch, manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -45,13 +45,13 @@ def has_labels(selector: str | None, labels: object) -> bool:
         return True
     if not isinstance(labels, dict):
         labels = {}
-    requirements = _COMMA.split(selector)
+    requirements = re.split(_COMMA, selector)
     return all(_holds(part.strip(), labels) for part in requirements)
 
 
 def _holds(requirement: str, labels: Mapping[str, str]) -> bool:
     """One requirement of a label selector (Kubernetes, labels and selectors)."""
-    in_set = _SET.match(requirement)
+    in_set = re.match(_SET, requirement)
     if in_set:
         key, word, listed_values = in_set.groups()
         values = [value.strip() for value in listed_values.split(",")]

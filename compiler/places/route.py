@@ -31,7 +31,7 @@ class Route(tuple[Key, ...]):
         for key in self:
             if isinstance(key, int):
                 text += f"[{key}]"
-            elif _PLAIN.match(key) or key.startswith("@"):
+            elif key.startswith("@") or _PLAIN.match(key):
                 text += f".{key}" if text else key
             else:
                 text += f'["{key}"]'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from compiler.dataclass import dataclass
 from compiler.places import Route
@@ -60,7 +60,7 @@ class Plan:
 
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind."""
-        return cast("tuple[Node, ...]", self._by_kind.get(kind, ()))
+        return self._by_kind.get(kind, ())
 
     def every(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind, and of those that are one as well: of a platform, what is one of the core."""
@@ -68,20 +68,21 @@ class Plan:
         if known is None:
             known = tuple(node for node in self.nodes if isinstance(node, kind))
             self._by_class[kind] = known
-        return cast("tuple[Node, ...]", known)
+        return known
 
     @cached_property
-    def _by_class(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
+    def _by_class(self) -> dict[type[PlanNode], tuple[Any, ...]]:
         return {}
 
     def once(self, read: Callable[[Plan], Read]) -> Read:
         """What a function reads of the plan, which it does once."""
         if read not in self._read:
             self._read[read] = read(self)
-        return cast("Read", self._read[read])
+        known: Read = self._read[read]
+        return known
 
     @cached_property
-    def _read(self) -> dict[object, object]:
+    def _read(self) -> dict[object, Any]:
         return {}
 
     def one(self, kind: type[Node]) -> Node | None:
@@ -94,8 +95,8 @@ class Plan:
     def named(self, kind: type[Node], name: str | None, namespace: str = "") -> Node | None:
         """The node of a kind, or else of one that is one as well, and a name."""
         key = (kind, namespace, name or "")
-        node = self._by_name.get(key)
-        return cast("Node | None", node)
+        node: Node | None = self._by_name.get(key)
+        return node
 
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
@@ -116,7 +117,7 @@ class Plan:
         return nodes
 
     @cached_property
-    def _by_kind(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
+    def _by_kind(self) -> dict[type[PlanNode], tuple[Any, ...]]:
         lists: dict[type[PlanNode], list[PlanNode]] = {}
         for node in self.nodes:
             kind = type(node)
@@ -124,8 +125,8 @@ class Plan:
         return {kind: tuple(nodes) for kind, nodes in lists.items()}
 
     @cached_property
-    def _by_name(self) -> dict[tuple[type[PlanNode], str, str], PlanNode]:
-        by_name: dict[tuple[type[PlanNode], str, str], PlanNode] = {}
+    def _by_name(self) -> dict[tuple[type[PlanNode], str, str], Any]:
+        by_name: dict[tuple[type[PlanNode], str, str], Any] = {}
         for kind, nodes in self._by_kind.items():
             bases = [base for base in kind.__mro__[1:-1] if base is not PlanNode]
             for node in nodes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.manifest import Manifest, ObjectRef
+from compiler.manifest import Manifest
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -107,8 +107,9 @@ def _run_one(
 def _findings(rule: Rule, nodes: Sequence[Any], world: World) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
     check = rule.check
+    needs_world = rule.needs_world
     for node in nodes:
-        if rule.needs_world:
+        if needs_world:
             verdicts = check(node, world)
         else:
             verdicts = check(node)
@@ -226,7 +227,7 @@ class Subjects:
 def _kind(manifest: Manifest) -> str:
     """The kind of a manifest as rules name it: ``group/Kind``."""
     api_version = str(manifest.body.get("apiVersion") or "")
-    group = ObjectRef(api_version, "", "", "").group
+    group = api_version.rpartition("/")[0]
     kind = manifest.body.get("kind")
     return f"{group}/{kind}"
 

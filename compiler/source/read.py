@@ -14,7 +14,8 @@ from compiler.places.tree import SourceFile, Span
 
 MOST_DIGITS = 20_000
 """Digits of the longest number that is read. Python reads 4,300, and needs the square of their number."""
-_HUGE = re.compile(rf"(?<![0-9])[0-9]{{{MOST_DIGITS + 1}}}")
+_HUGE = re.compile(rf"[0-9]{{{MOST_DIGITS + 1}}}")
+_DIGITS = "0123456789"
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
@@ -102,16 +103,27 @@ def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]
 
 def _too_many_digits(file: SourceFile) -> Diagnostic | None:
     """The fault of a number that would take Python minutes to read; it reads them in the square of their digits."""
-    found = _HUGE.search(file.text)
-    if found is None:
+    start = _first_huge(file.text)
+    if start is None:
         return None
-    line, column = file.position(found.start())
+    line, column = file.position(start)
     return error(
         "YML024",
         f"a number of more than {MOST_DIGITS:,} digits",
         span=Span(file, line, column, line, column + 1),
         help="write a number that fits into 64 bits, or text with other characters in between",
     )
+
+
+def _first_huge(text: str) -> int | None:
+    """Where the first number of more than ``MOST_DIGITS`` digits begins. It has a digit at a multiple of that number,
+    so only numbers there are looked at."""
+    for place in range(0, len(text), MOST_DIGITS):
+        before = text[max(place - MOST_DIGITS, 0) : place]
+        start = place - len(before) + len(before.rstrip(_DIGITS))
+        if _HUGE.match(text, start):
+            return start
+    return None
 
 
 def _with_lf(text: str) -> str:

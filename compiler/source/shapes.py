@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from compiler.dataclass import dataclass
 from compiler.places.route import Route
 from compiler.places.tree import Node, ScalarNode, SourceFile
 from compiler.source.parse import parse
@@ -34,7 +35,8 @@ class OddError(Exception):
     """Something that the composer has to look at."""
 
 
-class Line(NamedTuple):
+@dataclass(slots=True)
+class Line:
     """A line without its scalar, and that: as it is written, its value, and what is equal where values are the same."""
 
     gap: str
@@ -43,47 +45,17 @@ class Line(NamedTuple):
     key: Any = None
 
 
-class Shapes:
-    """The shapes that were met, and a template for each that was met twice.
+class _Lines(dict[str, Line]):
+    """The lines of texts in parts, by what is written: each is taken apart when it is first asked for."""
 
-    ``values`` reads a text, and ``scalar`` one plain scalar: just as every other document is read.
-    """
-
-    def __init__(
-        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
-    ) -> None:
-        self._values = values
+    def __init__(self, scalar: Callable[[str], Any]) -> None:
+        super().__init__()
         self._scalar = scalar
-        self._lines: dict[str, Line] = {}
-        self._templates: dict[str, Part | None] = {}
-        self._once: set[str] = set()
 
-    def value(self, text: str) -> Any:
-        """The value of the one document of a text, by the template of its shape; ``None`` where there is none."""
-        if len(text) > _LONGEST:
-            return None
-        head = _HEAD.match(text)
-        if head is not None:
-            text = text[head.end() :]
-        known = self._lines
-        lines = [known.get(line) or self._line(line) for line in text.split("\n")]
-        shape = "\n".join([line.gap for line in lines])
-        if shape not in self._templates:
-            if not self._met(shape):
-                return None
-            self._templates[shape] = self._template(text, lines)
-        template = self._templates[shape]
-        if template is None:
-            return None
-        scalars = [line for line in lines if line.scalar]
-        keys = tuple([line.key for line in scalars])
-        return template.value(scalars, keys)
-
-    def _line(self, text: str) -> Line:
-        """A line of a text, in parts."""
+    def __missing__(self, text: str) -> Line:
         line = self._parted(text)
-        if len(self._lines) < _MOST_LINES:
-            self._lines[text] = line
+        if len(self) < _MOST_LINES:
+            self[text] = line
         return line
 
     def _parted(self, text: str) -> Line:
@@ -101,6 +73,41 @@ class Shapes:
         if scalar[0] in _QUOTES:
             return scalar[1:-1]
         return self._scalar(scalar)
+
+
+class Shapes:
+    """The shapes that were met, and a template for each that was met twice.
+
+    ``values`` reads a text, and ``scalar`` one plain scalar: just as every other document is read.
+    """
+
+    def __init__(
+        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
+    ) -> None:
+        self._values = values
+        self._lines = _Lines(scalar)
+        self._templates: dict[str, Part | None] = {}
+        self._once: set[str] = set()
+
+    def value(self, text: str) -> Any:
+        """The value of the one document of a text, by the template of its shape; ``None`` where there is none."""
+        if len(text) > _LONGEST:
+            return None
+        head = _HEAD.match(text)
+        if head is not None:
+            text = text[head.end() :]
+        lines = list(map(self._lines.__getitem__, text.split("\n")))
+        shape = "\n".join([line.gap for line in lines])
+        if shape not in self._templates:
+            if not self._met(shape):
+                return None
+            self._templates[shape] = self._template(text, lines)
+        template = self._templates[shape]
+        if template is None:
+            return None
+        scalars = [line for line in lines if line.scalar]
+        keys = tuple([line.key for line in scalars])
+        return template.value(scalars, keys)
 
     def _met(self, shape: str) -> bool:
         """Whether a shape was met before; now it was."""

@@ -14,9 +14,11 @@ def annotation_faults(metadata: Any) -> list[Fault]:
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if not isinstance(annotations, dict):
         return []
-    size = 0
-    for key, text in annotations.items():
-        size += _bytes(key) + _bytes(text)
+    texts = [str(text) for entry in annotations.items() for text in entry]
+    # A character has four bytes at most.
+    if sum(map(len, texts)) * 4 <= MOST_BYTES:
+        return []
+    size = sum(map(_bytes, texts))
     if size <= MOST_BYTES:
         return []
     message = f"{size:,} bytes are more than the {MOST_BYTES:,} that the annotations of an object have together"
@@ -24,5 +26,5 @@ def annotation_faults(metadata: Any) -> list[Fault]:
     return [refused(("metadata", "annotations"), message, help, key=True)]
 
 
-def _bytes(text: Any) -> int:
-    return len(str(text).encode("utf-8", "surrogatepass"))
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -59,8 +59,7 @@ def validate_body(
     schema, faults = _own_faults(schemas, candidates, body, sound)
     shape = [fault for fault in faults if fault.layer in _OF_SHAPE]
     faults += _webhook_faults(schema, body, shape, lookup)
-    breaks_schema = any(fault.layer == SCHEMA for fault in faults)
-    if cel and not breaks_schema:
+    if cel and not any(fault.layer == SCHEMA for fault in faults):
         from compiler.verify.cel import evaluate
 
         faults += evaluate(schema.root, body, old)

@@ -66,7 +66,7 @@ _OTHERS = frozenset(
         "ThanosRuler",
     }
 )
-_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
+_VERSION = r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z"
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 
@@ -147,7 +147,7 @@ def _is_newer(version: str, known: list[str]) -> bool:
 
 def _rank(version: str) -> tuple[int, int, int] | None:
     """Kubernetes' order of versions: v1 after v1beta2 after v1beta1 after v1alpha1 (apimachinery v0.36)."""
-    match = _VERSION.match(version)
+    match = re.match(_VERSION, version)
     if match is None:
         return None
     major, stage, minor = match.groups()

@@ -94,7 +94,9 @@ def loose_ends(
     namespaces = _namespaces_of_jobs(objects)
     named: Named = []
     for manifest in objects.manifests:
-        targets = (*manifest.once(references), *_of_runtime(manifest, namespaces))
+        targets = manifest.once(references)
+        if manifest.once(identity_of)[:2] == _RUNTIME:
+            targets = (*targets, *_of_runtime(manifest, namespaces))
         named += [(manifest, path, target) for path, target in targets]
     shared = _shared(objects, namespaces)
     there = {(ref.kind, ref.name) for ref in external}
@@ -124,9 +126,9 @@ def _misnamed(
     reported: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         _, kind, _, name = target
-        if (manifest.id, path) in reported:
-            continue
         if not names.is_absent(target):
+            continue
+        if (manifest.id, path) in reported:
             continue
         unused = names.unused_like(manifest, target)
         declared = names.declared(target)
@@ -271,9 +273,7 @@ def _of_runtime(
     manifest: Manifest, namespaces: Mapping[str, set[str]]
 ) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
-    group, kind, _, name = manifest.once(identity_of)
-    if (group, kind) != _RUNTIME:
-        return
+    name = manifest.once(identity_of)[3]
     for path, spec in follow(manifest.body, RUNTIME_PODS):
         for namespace in sorted(namespaces.get(name, ())):
             yield from pod_references(spec, path, namespace)

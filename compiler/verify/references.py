@@ -214,10 +214,7 @@ def _of_runtimes(objects: ObjectSet, known: set[Identity]) -> Iterator[tuple[Man
 
 def references(body: dict[str, Any]) -> tuple[tuple[Path, Identity], ...]:
     """Every reference of an object: its place and the object that it names."""
-    return tuple(_references(body))
-
-
-def _references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
+    found: list[tuple[Path, Identity]] = []
     group, kind, namespace, _ = identity_of(body)
     for reference in REFERENCES.get((group, kind), ()):
         for path, value in follow(body, reference.path):
@@ -229,9 +226,10 @@ def _references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
             place = path
             if isinstance(value, dict):
                 place = (*path, "name")
-            yield place, target
+            found.append((place, target))
     for path, spec in pod_specs(body):
-        yield from pod_references(spec, path, namespace)
+        found += pod_references(spec, path, namespace)
+    return tuple(found)
 
 
 def made_by_others(manifest: Manifest) -> Identity | None:
@@ -313,9 +311,10 @@ def _target(reference: Reference, value: Any, namespace: str) -> Identity | None
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    for part in (name, space, kind, group):
-        if not isinstance(part, str):
-            return None
+    if not isinstance(name, str) or not isinstance(space, str):
+        return None
+    if not isinstance(kind, str) or not isinstance(group, str):
+        return None
     if not name:
         return None
     if kind in ("User", "Group"):

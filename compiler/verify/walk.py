@@ -111,12 +111,11 @@ def _object(
     node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault], sound: Sound
 ) -> None:
     props = node.props
-    extra = node.extra
     key_syntax = node.key_syntax
     for key, item in value.items():
         child = props.get(key)
         if child is None:
-            child = node.prop(key) or extra
+            child = node.child(key)
         if key_syntax is not None and not key_syntax.accepts(key):
             faults.append(_wrong_key(key_syntax, key, trail))
         if child is None:
@@ -179,6 +178,8 @@ def _duplicates(
     node: Node, child: Node | None, value: list[Any], trail: Trail, faults: list[Fault]
 ) -> None:
     """Two items of a set that are equal, or two of a map with the same keys (an absent key counts with its default)."""
+    if node.unique == "map" and _differ(value, *node.list_keys[:1]):
+        return
     seen: dict[Any, int] = {}
     for index, item in enumerate(value):
         if node.unique == "map" and item.__class__ is not dict:
@@ -190,6 +191,17 @@ def _duplicates(
             message = f"{_shown(node, item)} is already item {first} of this list"
             help = "remove one of the two, or give it another key"
             faults.append(Fault(LIST, "SCH007", path, message, help))
+
+
+def _differ(items: list[Any], key: str = "") -> bool:
+    """Whether all items are mappings with different texts under a key, as in nearly every list."""
+    texts = set()
+    for item in items:
+        text = item.get(key) if item.__class__ is dict else None
+        if text.__class__ is not str:
+            return False
+        texts.add(text)
+    return len(texts) == len(items)
 
 
 def _identity(node: Node, child: Node | None, item: Any) -> Any:

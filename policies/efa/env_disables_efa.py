@@ -53,8 +53,9 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
             "`RDMAV_FORK_SAFE` is set",
             "it copies every page that is registered",
         )
-    rdma = any(instance.gpudirect_rdma for instance in work.types)
-    if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not rdma:
+    if env.get("FI_EFA_USE_DEVICE_RDMA") != "1" or not work.types:
+        return
+    if not any(instance.gpudirect_rdma for instance in work.types):
         what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
@@ -28,7 +27,7 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
     """
     for name in work.env:
         why = _WHY.get(name)
-        if why is None and work.efa:
+        if why is None and work.efa and name.startswith("NCCL_"):
             why = _beside_efa(name)
         if name == "FI_EFA_USE_DEVICE_RDMA" and _without_rdma(work):
             continue  # EFA010 reports it
@@ -47,7 +46,6 @@ def _without_rdma(work: Work) -> bool:
     return bool(work.types) and not rdma
 
 
-@lru_cache(maxsize=1024)
 def _beside_efa(name: str) -> str:
     """Why a variable means nothing to a job whose traffic goes over EFA; over sockets it may."""
     if name.startswith("NCCL_IB_"):

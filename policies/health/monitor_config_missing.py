@@ -82,12 +82,12 @@ def _options(container: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], st
                 yield (field, index), file
 
 
-_OPTION = re.compile(r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)")
+_OPTION = r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)"
 
 
 def _files(word: str) -> list[str]:
     """The configuration files that an option of the detector names."""
-    option = _OPTION.match(word)
+    option = re.match(_OPTION, word)
     if option:
         files = option[1].split(",")
     else:

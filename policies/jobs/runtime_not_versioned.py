@@ -52,7 +52,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     if not world.plan.closed:
         return
     queued = any(work.queued for work in world.works_of(runtime))
-    if queued and not _VERSION.search(runtime.name):
+    if queued and not re.search(_VERSION, runtime.name):
         yield Finding(
             f"the name of runtime `{runtime.name}` carries no version",
             runtime.at,
@@ -60,4 +60,4 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
         )
 
 
-_VERSION = re.compile(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")
+_VERSION = r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z"

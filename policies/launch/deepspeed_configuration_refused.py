@@ -78,6 +78,8 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
         patches: [{target: {kind: TrainJob}, patch: {spec: {trainer: {numNodes: 1}}}}]
     """
     said = named_options(work.words)
+    if said.keys().isdisjoint(_OPTIONS):
+        return
     paths = (said[name] for name in _OPTIONS if said.get(name))
     path = next(paths, None)
     if not path or not path.endswith(".json"):

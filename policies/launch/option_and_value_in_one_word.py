@@ -33,6 +33,9 @@ def option_and_value_in_one_word(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --prompt, "- a list", "--name=a run"]}]
     """
+    said = "".join(work.words)
+    if " " not in said and "\t" not in said:
+        return
     if not _PROGRAMS.fullmatch(program(work.words)):
         return
     for word in work.words[1:]:

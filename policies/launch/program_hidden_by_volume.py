@@ -8,7 +8,7 @@ from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_PROGRAM = re.compile(r"/\S+\.(?:py|sh)\Z")
+_PROGRAM = r"/\S+\.(?:py|sh)\Z"
 
 
 @rule(
@@ -43,7 +43,7 @@ def program_hidden_by_volume(work: Work) -> Iterator[Finding]:
     if len(programs) != 1:
         return  # what runs before it may put it there
     words = (programs[0].program, *programs[0].rest)
-    path = next((word for word in words if _PROGRAM.match(word)), "")
+    path = next((word for word in words if re.match(_PROGRAM, word)), "")
     mount = _over(work.main, path)
     if mount is None or not _is_empty(work.pod, mount):
         return

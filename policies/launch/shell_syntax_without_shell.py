@@ -56,7 +56,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield from _shell(work, words, node)
         return
     first = command[0]
-    if re.search(r"\s", first.strip()):
+    if len(first.split()) > 1:
         yield _finding(
             work,
             f"starts `{_short(first)}` as one program",
@@ -68,11 +68,10 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield _finding(
             work, f"starts `{first}`, a word of the shell", node, "no such program", _SHELL
         )
+    if "$" not in "".join(words) and _OPERATORS.isdisjoint(words):
+        return
     for index, word in enumerate(words[1:], 1):
-        if "$" in word:
-            variable = re.search(_VARIABLE, word)
-        else:
-            variable = None
+        variable = re.search(_VARIABLE, word)
         if word in _OPERATORS:
             yield _finding(
                 work,

@@ -36,6 +36,8 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1, resources: {accelerators: 1}, env: {NCCL_P2P_DISABLE: "1"}}]
     """
+    if work.env.keys().isdisjoint(_SLOW):
+        return
     count = work.accelerator[1] if work.accelerator else 0
     for name, (slow, why, between) in _SLOW.items():
         value = work.env.get(name)

@@ -33,6 +33,8 @@ def variable_value_refused(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {PYTHONHASHSEED: "0", OMP_NUM_THREADS: "12"}}]
     """
+    if work.env.keys().isdisjoint(_VALUES):
+        return
     for name, (pattern, takes) in _VALUES.items():
         value = work.env.get(name)
         if value is None or "$" in value or "{{" in value:

@@ -10,7 +10,7 @@ from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_DATED = re.compile(r"[a-z0-9]+@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
+_DATED = r"[a-z0-9]+@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z"
 
 
 @rule("HLT057")
@@ -38,7 +38,7 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
     if placeholder(alias):
         return
     family = of_alias(alias)
-    found = _DATED.match(alias)
+    found = re.match(_DATED, alias)
     if found is not None:
         fault = _fault(found, family, world.today)
     elif family is not None and family.by_day and not alias.endswith("@latest"):

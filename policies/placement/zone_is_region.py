@@ -39,14 +39,14 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
     cluster = plan.one(Cluster)
-    if cluster is not None and _ZONE.match(cluster.region):
+    if cluster is not None and re.match(_ZONE, cluster.region):
         yield Finding(
             f"Region `{cluster.region}` is an Availability Zone",
             cluster.where("region"),
             help=f"write `{cluster.region[:-1]}`",
         )
     for zone, at in zones_named(plan):
-        if _REGION.match(zone):
+        if re.match(_REGION, zone):
             known = world.catalog.regions.get(zone, ())
             yield Finding(
                 f"zone `{zone}` is a Region",
@@ -56,8 +56,8 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
+_ZONE = r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z"
+_REGION = r"[a-z]{2}(-[a-z]+){1,2}-\d\Z"
 
 
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:

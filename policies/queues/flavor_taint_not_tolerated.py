@@ -33,6 +33,8 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
           nodeTaints: [{key: team, value: a, effect: NoSchedule}]
           tolerations: [{key: team, operator: Exists}]
     """
+    if work.queue is None:
+        return
     for who, reach, asks in _pods(work):
         for group in groups_of(work.queue, asks):
             quotas = flavors_with_quota(work.queue, group, asks)

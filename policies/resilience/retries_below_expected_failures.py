@@ -58,11 +58,11 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     """
     if not has_peers(work.kind):
         return
-    from compiler.model.lengths import lengths
-
     retries = restarts_of(work)
     if retries is None:
         return
+    from compiler.model.lengths import lengths
+
     known = world.once(lengths).get((work.namespace, work.name))
     if known is None or known.least is None:
         return

@@ -117,9 +117,10 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
-    secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
     if judged:
         secrets = _in_metadata(manifest.body.get("metadata"))
+    else:
+        secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
     for place, what in secrets:
         yield _finding(manifest, place, what)
 

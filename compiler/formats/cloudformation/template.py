@@ -59,7 +59,7 @@ _ATTRIBUTES = (
 )
 _OTHER_ATTRIBUTES = ("Connectors", "Version")  # of SAM, and of custom resources
 _KEEPING = ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot")
-_LOGICAL = re.compile(r"[A-Za-z0-9]+\Z")
+_LOGICAL = r"[A-Za-z0-9]+\Z"
 _LONGEST = 255
 
 
@@ -212,7 +212,7 @@ def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
 
 def _logical_name(path: Path, name: str) -> Iterator[Fault]:
     fits = len(name) <= _LONGEST
-    if not fits or not _LOGICAL.match(name):
+    if not fits or not re.match(_LOGICAL, name):
         yield Fault(
             NAME,
             "NAM001",

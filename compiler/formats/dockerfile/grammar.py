@@ -34,8 +34,8 @@ INSTRUCTIONS = (
     "WORKDIR",
 )
 _DIRECTIVE = re.compile(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
-_HEREDOC = re.compile(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
-_VALUE = re.compile(r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)')
+_HEREDOC = r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?"
+_VALUE = r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Instruction:
     @property
     def values(self) -> dict[str, str]:
         """The names and values of ENV, ARG or LABEL, without quotes."""
-        pairs = _VALUE.findall(self.text)
+        pairs = re.findall(_VALUE, self.text)
         return {name: unquoted(value) for name, value in pairs}
 
     def line_of(self, name: str) -> int:
         """The line on which a name of ENV, ARG or LABEL stands with its value."""
         for line, part in self.parts:
-            if name in (found for found, _ in _VALUE.findall(part)):
+            if name in (found for found, _ in re.findall(_VALUE, part)):
                 return line
         return self.line
 
@@ -130,7 +130,7 @@ def instructions(text: str) -> Iterator[Instruction]:
             rest = rest.strip()
         ends = []
         if name.upper() in ("RUN", "COPY", "ADD"):
-            ends = _HEREDOC.findall(rest)
+            ends = re.findall(_HEREDOC, rest)
         document: list[str] = []
         for end in ends:
             while number < len(lines) and lines[number].strip() != end:

@@ -49,11 +49,11 @@ _LIFECYCLE = (
     "prevent_destroy",
     "replace_triggered_by",
 )
-_REFERENCE = re.compile(
+_REFERENCE = (
     r"(?<![\w.\"-])((?:data\.)?aws_\w+)\.([A-Za-z_][\w-]*)(?:\[[^\]]*\])?(?:\.([a-z_]\w*))?"
 )
-_EXPRESSION = re.compile(r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
+_EXPRESSION = r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}"
+_NUMBER = r"-?\d+(\.\d+)?\Z"
 
 
 def faults(body: Body, *, closed: bool = False) -> list[Fault]:
@@ -191,7 +191,7 @@ def _is_scalar(value: Any, form: str) -> bool:
         return False
     if form == "number":
         if isinstance(value, str):
-            return bool(_NUMBER.match(value))
+            return bool(re.match(_NUMBER, value))
         if isinstance(value, bool):
             return False
         return isinstance(value, (int, float))
@@ -203,7 +203,7 @@ def _is_scalar(value: Any, form: str) -> bool:
 def _is_expression(value: Any) -> bool:
     if not isinstance(value, str):
         return False
-    return _EXPRESSION.search(value) is not None
+    return re.search(_EXPRESSION, value) is not None
 
 
 def _wrong(place: Path, value: Any, wanted: str) -> Fault:
@@ -234,7 +234,7 @@ def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
         for index, item in enumerate(value):
             yield from expressions(item, (*place, index))
     elif isinstance(value, str):
-        for match in _EXPRESSION.finditer(value):
+        for match in re.finditer(_EXPRESSION, value):
             yield place, match[1]
 
 
@@ -244,7 +244,7 @@ def _unresolved(body: Body) -> Iterator[Fault]:
         address = f"{kind}.{place[2]}"
         declared[address] = kind
     for place, expression in expressions(body):
-        for kind, label, attribute in _REFERENCE.findall(expression):
+        for kind, label, attribute in re.findall(_REFERENCE, expression):
             address = f"{kind}.{label}"
             if address not in declared:
                 message = f"`{address}` is not in the module"

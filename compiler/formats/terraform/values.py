@@ -7,21 +7,21 @@ from typing import Any
 
 from compiler.lift.reader import Reader
 
-_WHOLE = re.compile(r"\$\{[^{}]*\}\Z")
-_TO = re.compile(r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z")
+_WHOLE = r"\$\{[^{}]*\}\Z"
+_TO = r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z"
 
 
 def text_at(value: Reader) -> str | None:
     """A text that is known; one with an expression within is, with its `${}`."""
     text = value.text()
-    if text is None or _WHOLE.match(text):
+    if text is None or re.match(_WHOLE, text):
         return None
     return text.replace("$${", "${").replace("%%{", "%{")
 
 
 def name_at(value: Reader) -> str | None:
     """A text, or the address of what it refers to."""
-    match = _TO.match(value.word())
+    match = re.match(_TO, value.word())
     if match:
         return match[1]
     return text_at(value)

@@ -44,9 +44,10 @@ _OWN_ENV = frozenset(CONTAINER.values())
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     runtime = _runtime(body, lookup)
-    job_set = at(runtime, "spec", "template", "spec")
-    replicated = items(job_set, "replicatedJobs")
-    jobs = {str(job.get("name")): job for job in replicated}
+    jobs: dict[str, Body] = {}
+    if runtime is not None:
+        replicated = items(runtime, "spec", "template", "spec", "replicatedJobs")
+        jobs = {str(job.get("name")): job for job in replicated}
     if spec.get("managedBy") not in _MANAGERS:
         yield breaks(
             ("spec", "managedBy"),
@@ -107,7 +108,9 @@ def _runtime(body: Body, lookup: Lookup) -> Body | None:
 
 def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
     policies = at(runtime, "spec", "mlPolicy")
-    given = [policy for policy in RESERVED if policies and at(policies, policy) is not None]
+    given: list[str] = []
+    if policies:
+        given = [policy for policy in RESERVED if at(policies, policy) is not None]
     for policy in given[:1]:
         for index, variable in enumerate(items(trainer, "env")):
             name = variable.get("name")

@@ -120,7 +120,7 @@ class OfTrainer(JobKind):
             requests=as_meant(requested),
             limits=as_meant(limited),
             misspelt=misspelt(requests=requested, limits=limited),
-            patches=(*_patches_of(spec), *_overrides(spec)),
+            patches=_all_patches(spec),
             suspend=as_flag(of_job.get("suspend")),
             managed_by=as_text(of_job.get("managedBy")),
             deadline=as_integer(of_job.get("activeDeadlineSeconds")),
@@ -241,6 +241,13 @@ def _initializers(body: Reader) -> Iterator[InitializerSource]:
             secret=secret.text(),
             env=env(source / "env"),
         )
+
+
+def _all_patches(spec: Reader) -> tuple[Patch, ...]:
+    """The patches of either form; most jobs have none."""
+    if spec.mapping().keys().isdisjoint(("runtimePatches", "podTemplateOverrides")):
+        return ()
+    return (*_patches_of(spec), *_overrides(spec))
 
 
 def _patches_of(spec: Reader) -> Iterator[Patch]:
