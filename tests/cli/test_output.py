@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -162,14 +163,16 @@ def test_a_full_disk(arguments: str) -> None:
             2,
             "trainyard: cannot write standard output: no space left on device\n",
         )
-        deaf = subprocess.run(
-            [*COMMAND, "check", "specs/starter.yaml"],
-            cwd=EXAMPLE,
-            stderr=full,
-            env=environment(),
-            check=False,
-        )
-    assert deaf.returncode == 0
+    assert deaf() == 0
+
+
+@cache
+def deaf() -> int:
+    """How a run ends whose standard error is full."""
+    command = [*COMMAND, "check", "specs/starter.yaml"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=EXAMPLE, stderr=full, env=environment(), check=False)
+    return done.returncode
 
 
 @pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
@@ -329,8 +332,8 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
     assert "error[QUE004]" in done.out
 
 
-def test_one_summary_line() -> None:
+def test_one_summary_line(trainyard: Command) -> None:
     """Findings on standard output, the summary on standard error."""
-    done = spawn("check", BAD)
+    done = trainyard("check", BAD, cwd=EXAMPLE)
     assert done.err == "1 error\n"
     assert "1 error" not in done.out
