@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 import forked
 from one_cdk8s import OneCdk8s
-from running import EXAMPLE, SPECS, Run, environment
+from running import SPECS, Run, environment
 
 WORKING = frozenset({"compiler.driver", "compiler.linter"})
 """What a run loads that goes through the passes: each loads these anew."""
@@ -53,6 +53,12 @@ class Forks:
     def _place(self, name: str) -> str:
         return os.path.join(self._folder.name, name)
 
+    def ask(
+        self, words: Sequence[object], cwd: Path, env: dict[str, str], streams: Sequence[int]
+    ) -> int:
+        """The exit code of a run with these three streams."""
+        return forked.ask(self._door, [str(each) for each in words], str(cwd), env, streams)
+
     def run(self, words: Sequence[object], cwd: Path, env: dict[str, str]) -> tuple[Run, bool]:
         """What a run said; and whether it went through the passes."""
         out, err, loaded = map(self._place, ("out", "err", "loaded"))
@@ -77,11 +83,6 @@ class Forks:
 def forks() -> Forks:
     """That of this process."""
     return Forks()
-
-
-def fork(*arguments: object, cwd: Path = EXAMPLE, **env: str) -> Run:
-    """Run ``trainyard`` as ``running.spawn`` does, as a fork."""
-    return forks().run(arguments, cwd, environment(**env))[0]
 
 
 def serve(door: str) -> None:
