@@ -32,6 +32,8 @@ CLUSTERS = (
     *("hyperpod-lora", "jakarta", "jakarta-slurm", "seoul-llm", "starter", "t5-large"),
     *("two-teams", "workshop", "workshop-h100"),
 )
+SOME = ("jakarta", "starter", "workshop", "workshop-h100")
+"""Of a file, of a folder with a file for each job, and of one with two clusters and the programs that they run."""
 DATE = date(2026, 11, 21)
 
 
@@ -91,16 +93,24 @@ def test_the_same_bytes_on_any_machine(
     assert contents(tmp_path / "generated") == fresh
 
 
+def copy_some(folder: Path) -> None:
+    """Copy the specs of a few clusters into a new folder."""
+    for name in ("jakarta", "workshop"):
+        shutil.copytree(SPECS / name, folder / name)
+    shutil.copy(SPECS / "starter.yaml", folder)
+
+
+def of_some(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Their files."""
+    return {path: data for path, data in files.items() if path.partition("/")[0] in SOME}
+
+
 def test_links_and_absolute_paths_do_not_matter(
     trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]
 ) -> None:
-    """Reached by a link, from elsewhere, or by its absolute path: the same spec is named. Of a file, and of a folder
-    with two clusters and the programs that they run."""
-    clusters = ("starter", "workshop", "workshop-h100")
-    wanted = {path: data for path, data in fresh.items() if path.partition("/")[0] in clusters}
-    specs = tmp_path / "real" / "specs"
-    shutil.copytree(SPECS / "workshop", specs / "workshop")
-    shutil.copy(SPECS / "starter.yaml", specs)
+    """Reached by a link, from elsewhere, or by its absolute path: the same spec is named."""
+    wanted = of_some(fresh)
+    copy_some(tmp_path / "real" / "specs")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "elsewhere").mkdir()
     for number, (cwd, given, output) in enumerate(
@@ -115,7 +125,7 @@ def test_links_and_absolute_paths_do_not_matter(
         assert (
             done.code,
             len(re.findall(" added$" if number == 0 else ": current, ", done.err, re.MULTILINE)),
-        ) == (0, len(clusters))
+        ) == (0, len(SOME))
         assert contents(tmp_path / "real" / "generated") == wanted
 
 
@@ -131,13 +141,13 @@ def test_the_order_of_files_does_not_matter(
             names.reverse()
             yield folder, folders, names
 
-    shutil.copytree(SPECS, tmp_path / "specs")
+    copy_some(tmp_path / "specs")
     with monkeypatch.context() as patched:
         patched.setattr(os, "walk", backwards)
         assert trainyard("compile", "specs", cwd=tmp_path).code == 0
-    assert contents(tmp_path / "generated") == fresh
+    assert contents(tmp_path / "generated") == of_some(fresh)
     done = trainyard("compile", "specs", cwd=tmp_path)
-    assert re.findall(r": (\w+), ", done.err) == ["current"] * len(CLUSTERS)
+    assert re.findall(r": (\w+), ", done.err) == ["current"] * len(SOME)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
