@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,21 @@ def one_cdk8s() -> Iterator[type[OneCdk8s]]:
     """What compilations of this process use, until the last test has ended."""
     yield OneCdk8s
     OneCdk8s.end()
+
+
+@pytest.fixture(scope="session")
+def compile_once(one_cdk8s: type[OneCdk8s]) -> Callable[..., None]:
+    """Compile in a folder, in this process: for fixtures that several tests share."""
+
+    def run(folder: Path, *specs: str) -> None:
+        from compiler.cli.main import main
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("compiler.synthesis.Synthesis", one_cdk8s)
+            patched.chdir(folder)
+            assert main(["compile", *specs]) == 0
+
+    return run
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Runs of ``trainyard`` as forks of a process that has loaded the compiler: to load it takes longer than most runs.
 
 A run has a folder, an environment, streams and an end of its own, as any process. What it does not have is a start of
-its own: what is about that uses ``running.spawn``.
+its own, and a cdk8s of its own (``one_cdk8s.py``): what is about those uses ``running.spawn``. Runs go one after the
+other, so none may wait for what another prints.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import importlib
 import io
 import json
 import os
+import select
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
+import forked
+from one_cdk8s import OneCdk8s
 from running import SPECS, Run, environment
 
 from compiler.cli.main import main
@@ -36,25 +41,41 @@ class Forks:
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="forks-")
+        self._door = self._place("door")
         self._process = subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, self._door],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=environment(PYTHONPATH=os.pathsep.join(sys.path)),
         )
         atexit.register(self.end)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n"
+
+    def _place(self, name: str) -> str:
+        return os.path.join(self._folder.name, name)
+
+    def ask(
+        self, words: Sequence[object], cwd: Path, env: dict[str, str], streams: Sequence[int]
+    ) -> int:
+        """The exit code of a run with these three streams."""
+        return forked.ask(self._door, [str(each) for each in words], str(cwd), env, streams)
 
     def run(self, words: Sequence[object], cwd: Path, env: dict[str, str]) -> tuple[Run, bool]:
         """What a run said; and whether it went through the passes."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        places = {name: os.path.join(self._folder.name, name) for name in ("out", "err", "loaded")}
-        request = {"words": [str(each) for each in words], "cwd": str(cwd), "env": env, **places}
-        print(json.dumps(request), file=self._process.stdin, flush=True)
-        code = int(self._process.stdout.readline())
-        out, err, loaded = (Path(place).read_bytes().decode() for place in places.values())
-        return Run(code, out, err), not WORKING.isdisjoint(loaded.split("\n"))
+        out, err, loaded = map(self._place, ("out", "err", "loaded"))
+        given = [str(each) for each in words]
+        with open(os.devnull) as nothing, open(out, "wb") as stdout, open(err, "wb") as stderr:
+            streams = (nothing.fileno(), stdout.fileno(), stderr.fileno())
+            code = forked.ask(self._door, given, str(cwd), env, streams, loaded)
+        modules = Path(loaded).read_text().split("\n")
+        said = (Path(place).read_bytes().decode() for place in (out, err))
+        return Run(code, *said), not WORKING.isdisjoint(modules)
+
+    def program(self) -> str:
+        """The text of a program ``trainyard`` whose runs are forks."""
+        return f'#!/bin/sh\nexec "{sys.executable}" -S -I "{forked.__file__}" "{self._door}" "$@"\n'
 
     def end(self) -> None:
         self._process.communicate()
@@ -67,8 +88,23 @@ def forks() -> Forks:
     return Forks()
 
 
-def serve() -> None:
-    """Do here what most runs do, so that what a process keeps is there; then fork for each run that is asked for."""
+def serve(door: str) -> None:
+    """Do here what most runs do, so that what a process keeps is there; then fork for each that is asked for, until
+    the input ends."""
+    _load()
+    with socket.socket(socket.AF_UNIX) as asked:
+        asked.bind(door)
+        asked.listen()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        while asked in select.select([asked, sys.stdin], [], [])[0]:
+            caller, _ = asked.accept()
+            with caller:
+                _serve(caller)
+    OneCdk8s.end()
+
+
+def _load() -> None:
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
         assert main(["check", str(SPECS)]) == 0, said.getvalue()
@@ -77,25 +113,39 @@ def serve() -> None:
         del sys.modules[name]
     gc.collect()
     gc.freeze()  # what the collector does not touch, forks share
-    for line in sys.stdin:
-        sys.stdout.write(f"{_forked(json.loads(line))}\n")
-        sys.stdout.flush()
 
 
-def _forked(request: dict[str, Any]) -> int:
+def _serve(caller: socket.socket) -> None:
+    """The one run that a caller asks for."""
+    _, streams, _, _ = socket.recv_fds(caller, 1, 3)
+    with caller.makefile() as text:
+        request = json.loads(text.read())
+    if request["words"][:1] == ["compile"]:
+        OneCdk8s.running()
+    code = _forked(request, streams)
+    for stream in streams:
+        os.close(stream)
+    caller.sendall(f"{code}".encode())
+
+
+def _forked(request: dict[str, Any], streams: Sequence[int]) -> int:
     child = os.fork()
     if child == 0:
-        _run(request)
+        _run(request, streams)
     _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        OneCdk8s.end()  # what was asked of it may not have been read
+    return code
 
 
-def _run(request: dict[str, Any]) -> NoReturn:
+def _run(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     """Be the process that was asked for."""
     leave = os._exit
 
     def told(code: int) -> NoReturn:
-        Path(request["loaded"]).write_text("\n".join(sys.modules))
+        if request["loaded"]:
+            Path(request["loaded"]).write_text("\n".join(sys.modules))
         leave(code)
 
     try:
@@ -103,17 +153,18 @@ def _run(request: dict[str, Any]) -> NoReturn:
         os.environ.update(request["env"])
         time.tzset()
         os.chdir(request["cwd"])
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, name in ((1, "out"), (2, "err")):
-            place = os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(place, number)
-            os.close(place)
-        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - until the end
+        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
         sys.argv = ["trainyard", *request["words"]]
         os._exit = told  # type: ignore[assignment]
+        from compiler import synthesis
         from compiler.cli.entry import entry
 
+        OneCdk8s.inherit()
+        synthesis.Synthesis = OneCdk8s  # type: ignore[misc]
         entry()
     except BaseException:
         traceback.print_exc()
@@ -122,4 +173,4 @@ def _run(request: dict[str, Any]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1])

@@ -326,6 +326,13 @@ class Repository:
                 break
         self.commit("base")
 
+    def copied(self, folder: Path) -> Repository:
+        """The same in another folder, with the same chances before it."""
+        shutil.copytree(self.folder, folder)
+        copied = copy.deepcopy(self)
+        copied.folder = folder
+        return copied
+
     def git(self, *words: str, check: bool = True) -> str:
         """What a git command says."""
         return git(self.folder, *words, check=check)
@@ -342,9 +349,14 @@ class Repository:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
 
+    def options(self) -> driver.Options:
+        """Those of ``compile``."""
+        output = self.folder / "generated"
+        return driver.Options(today=DATE, output=output, hold=True, explained=False)
+
     def check(self) -> tuple[int, list[str], list[str]]:
         """``compile --check``: exit code, what would change, and codes of errors."""
-        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
+        options = self.options()
         done = driver.check([self.folder / "specs"], options)
         errors = [
             f"{each.code} {each.message}" for each in done.all() if str(each.severity) == "error"
@@ -367,7 +379,7 @@ class Repository:
 
     def compile(self) -> int:
         """``compile``, but for the processes of cdk8s, which change no byte."""
-        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
+        options = self.options()
         done = driver.check([self.folder / "specs"], options)
         if done.failed:
             return 1

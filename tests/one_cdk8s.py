@@ -23,6 +23,7 @@ class OneCdk8s(Synthesis):
 
     _kept: ClassVar[Synthesis | None] = None
     _keeper: ClassVar[int] = 0
+    _inherited: ClassVar[bool] = False
     _equal: ClassVar[set[bytes]] = set()
     """The digests of the objects that cdk8s made as we did."""
 
@@ -32,7 +33,7 @@ class OneCdk8s(Synthesis):
 
     def start(self) -> Popen[str]:
         if self._process is None:
-            kept = self._running()
+            kept = self.running()
             self._process, self.folder = _start(kept), kept.folder
         return self._process
 
@@ -44,15 +45,22 @@ class OneCdk8s(Synthesis):
         return found
 
     @classmethod
-    def _running(cls) -> Synthesis:
-        """What is kept. One that has ended is replaced; one of the process that this was forked from is not ours."""
+    def running(cls) -> Synthesis:
+        """What is kept. One that has ended is replaced; one of the process that this was forked from is not ours,
+        unless it is inherited."""
         if cls._keeper != os.getpid():
             cls._kept = None
-        if cls._kept is not None and _start(cls._kept).poll() is not None:
+        if cls._kept is not None and not cls._inherited and _start(cls._kept).poll() is not None:
             cls.end()
         if cls._kept is None:
-            cls._kept, cls._keeper = Synthesis(), os.getpid()
+            cls._kept, cls._keeper, cls._inherited = Synthesis(), os.getpid(), False
+            _start(cls._kept)
         return cls._kept
+
+    @classmethod
+    def inherit(cls) -> None:
+        """Ask what the process keeps that this was forked from, which waits meanwhile."""
+        cls._keeper, cls._inherited = os.getpid(), True
 
     @classmethod
     def end(cls) -> None:

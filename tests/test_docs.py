@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+from forks import forks
 from running import ROOT, SPECS, Command, snapshot
 
 from compiler.places import SourceFile
@@ -42,15 +43,18 @@ def test_generated_pages_are_current() -> None:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a fresh clone has: all example specs, compiled."""
+    """What a fresh clone has: all example specs, compiled by `trainyard` as a process of its own. Each later run of
+    it is a fork."""
     folder = tmp_path_factory.mktemp("prepared")
     prepare(folder)
+    (folder / "bin" / "trainyard").write_text(forks().program())
     return folder
 
 
 @pytest.fixture
 def clone(prepared: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(prepared, tmp_path / "clone")
+    subprocess.run(["cp", "-Rp", prepared, tmp_path / "clone"], check=True)
+    return tmp_path / "clone"
 
 
 @pytest.mark.slow

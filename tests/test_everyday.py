@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from forks import forks
 from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, environment
 
 pytestmark = pytest.mark.slow
@@ -24,15 +25,20 @@ RECIPES = dict(
         r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$", DAY_TWO, re.MULTILINE | re.DOTALL
     )
 )
+UNUSED = ("hyperpod-lora*", "jakarta-slurm*", "llama3-8b*", "workshop*")
+"""The example specs of which no recipe and no test here says anything."""
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository with the example specs, what they compile to, and `trainyard` in .venv/bin. Beside it is the
-    cache of its user, so that a command judges the clusters that a recipe edits, as it does for a person."""
+    """A git repository with the specs that are edited here, what they compile to, and `trainyard` in .venv/bin. Beside
+    it is the cache of its user, so that a command judges the clusters that a recipe edits, as it does for a person.
+
+    The output is made by `trainyard` as a process of its own; each later run is a fork."""
     folder = tmp_path_factory.mktemp("committed") / "repository"
-    shutil.copytree(EXAMPLE, folder)
+    unused = shutil.ignore_patterns(*UNUSED)
+    shutil.copytree(EXAMPLE, folder, ignore=unused)
     shutil.copytree(ROOT / ".githooks", folder / ".githooks")
     command = folder / ".venv" / "bin" / "trainyard"
     command.parent.mkdir(parents=True)
@@ -42,13 +48,15 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     start = "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start"
     done = shell(folder, f"{start}; git gc --quiet; trainyard compile")
     assert done.returncode == 0, done.stderr
+    command.write_text(forks().program())
     return folder.rename(folder.with_name("committed"))
 
 
 @pytest.fixture
 def repository(committed: Path) -> Iterator[Path]:
     """A copy of it, always at the same path, by which the cache knows it."""
-    folder = shutil.copytree(committed, committed.with_name("repository"), symlinks=True)
+    folder = committed.with_name("repository")
+    subprocess.run(["cp", "-Rp", committed, folder], check=True)
     yield folder
     shutil.rmtree(folder)
 

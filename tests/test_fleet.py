@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from builders import spec
-from running import Command, snapshot, spawn
+from running import Command, snapshot
 
 from compiler.fleet import spread
 
@@ -63,14 +64,14 @@ def test_a_fault_is_raised_here() -> None:
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., None]) -> Path:
     """Twenty clusters, compiled."""
     folder = tmp_path_factory.mktemp("fleet")
     (folder / "specs").mkdir()
     for number in range(CLUSTERS):
         text = yaml.safe_dump(spec(name=f"c{number:02}"), sort_keys=False)
         (folder / "specs" / f"c{number:02}.yaml").write_text(text)
-    assert spawn("compile", "specs", cwd=folder).code == 0
+    compile_once(folder, "specs")
     return folder
 
 

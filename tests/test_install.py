@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Run, contents, spawn
+from running import ROOT, SPECS, Command, Run, contents
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +186,9 @@ def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     )
 
 
-def test_the_adopters_own_rules_and_settings(command: Path, adopter: Path, tmp_path: Path) -> None:
+def test_the_adopters_own_rules_and_settings(
+    command: Path, adopter: Path, tmp_path: Path, trainyard: Command
+) -> None:
     """Both kinds of own rules find; an exception excuses; then the folder compiles to what it compiles to here."""
     done = run(command, "check", cwd=adopter)
     assert re.findall(r"^(\w+\[ORG\d+\]): ", done.out, re.MULTILINE) == [
@@ -208,7 +210,7 @@ def test_the_adopters_own_rules_and_settings(command: Path, adopter: Path, tmp_p
     assert (done.code, done.out) == (0, "")
     assert "1 exception" in done.err
     shutil.copytree(adopter / "specs", tmp_path / "here" / "specs")
-    assert spawn("compile", cwd=tmp_path / "here").code == 0
+    assert trainyard("compile", cwd=tmp_path / "here").code == 0
     assert contents(adopter / "generated") == contents(tmp_path / "here" / "generated")
     assert run(command, "compile", "--check", cwd=adopter).code == 0
 

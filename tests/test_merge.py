@@ -49,14 +49,21 @@ def test_pairs_of_edits_merge(number: int, tmp_path: Path) -> None:
     assert sum(found.code == 0 for found in ended) >= PAIRS // 2  # the test is about something
 
 
-def repository(folder: Path) -> Repository:
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    folder = tmp_path_factory.mktemp("one") / "r"
     return Repository(folder, random.Random("one"), in_folder=True, queues=True)
 
 
+@pytest.fixture
+def made(one: Repository, tmp_path: Path) -> Repository:
+    """A copy of it."""
+    return one.copied(tmp_path / "r")
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_comments_and_blank_lines_change_no_byte(seed: int, tmp_path: Path) -> None:
+def test_comments_and_blank_lines_change_no_byte(seed: int, made: Repository) -> None:
     """Wherever they stand between the lines of a spec."""
-    made = repository(tmp_path / "r")
     before, chance = contents(made.folder / "generated"), random.Random(seed)
     for path in sorted((made.folder / "specs").rglob("*.yaml")):
         lines = path.read_text().splitlines(keepends=True)
@@ -70,9 +77,8 @@ def test_comments_and_blank_lines_change_no_byte(seed: int, tmp_path: Path) -> N
     assert contents(made.folder / "generated") == before
 
 
-def test_after_a_conflict_in_a_spec_compile_alone_is_enough(tmp_path: Path) -> None:
+def test_after_a_conflict_in_a_spec_compile_alone_is_enough(made: Repository) -> None:
     """Two branches start another run of the same job: the spec conflicts, and so may what was made of it."""
-    made = repository(tmp_path / "r")
     job = min(made.spec["jobs"])
     commits = []
     for seed in (1, 2):
@@ -100,9 +106,7 @@ def test_after_a_conflict_in_a_spec_compile_alone_is_enough(tmp_path: Path) -> N
     assert not any(b"<<<<<<<" in data for data in contents(made.folder / "generated").values())
 
 
-def test_both_forms_of_a_spec_say_the_same(tmp_path: Path) -> None:
-    made = repository(tmp_path / "r")
-    (tmp_path / "one").mkdir()
+def test_both_forms_of_a_spec_say_the_same(made: Repository) -> None:
     one = files(made.spec, folder=False)
     assert list(one) == ["cluster.yaml"]
     assert one["cluster.yaml"].startswith(HEAD)

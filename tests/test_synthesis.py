@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from builders import SPECS, example, manifests_of, objects_of, spec
+from one_cdk8s import OneCdk8s
 from running import ROOT, Command, environment
 from running import SPECS as FOLDER
 
@@ -36,8 +37,15 @@ def one_cdk8s() -> None:
 
 @pytest.fixture
 def cdk8s() -> Iterator[Synthesis]:
-    with Synthesis() as running:
+    """For tests of what it makes: one process for all of them."""
+    with OneCdk8s() as running:
         yield running
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    OneCdk8s.end()
 
 
 def test_cdk8s_makes_the_same_objects(cdk8s: Synthesis) -> None:
@@ -62,7 +70,7 @@ def test_more_than_one_file_holds(cdk8s: Synthesis, monkeypatch: pytest.MonkeyPa
     many[13].body["metadata"]["labels"] = {}
     cdk8s.take(many)
     assert cdk8s.differing() == [many[13]]
-    assert len([each for each in os.listdir(cdk8s.folder) if each.endswith(".yaml")]) > 4
+    assert cdk8s._files > 4
 
 
 def test_nothing_is_left_and_nothing_is_started_unasked() -> None:
@@ -270,15 +278,13 @@ def test_runs_without_a_change_start_nothing(
     assert trainyard("compile", "--check", spec, "-o", tmp_path / "other").code == 3
 
 
-def test_equal_objects_are_made_once() -> None:
+def test_equal_objects_are_made_once(cdk8s: Synthesis) -> None:
     """Clusters of a fleet share most of theirs."""
     manifests = manifests_of(spec())
-    with Synthesis() as cdk8s:
-        cdk8s.take(manifests)
-        taken = len(cdk8s._digests)
-        cdk8s.take([*manifests, *manifests])
-        assert (
-            len(cdk8s._digests) == taken == len(manifests) - 1
-        )  # eksctl reads its ClusterConfig itself
-        assert cdk8s.differing() == []
-        assert not cdk8s.busy
+    cdk8s.take(manifests)
+    taken = len(cdk8s._digests)
+    cdk8s.take([*manifests, *manifests])
+    # eksctl reads its ClusterConfig itself.
+    assert len(cdk8s._digests) == taken == len(manifests) - 1
+    assert cdk8s.differing() == []
+    assert not cdk8s.busy

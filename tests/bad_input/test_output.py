@@ -21,13 +21,21 @@ pytestmark = pytest.mark.slow
 RERUN = "command: [torchrun, train.py, --lr=0.1], rerun: 1"
 
 
-@pytest.fixture
-def folder(trainyard: Command, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., None]) -> Path:
     """A folder with a spec and what it compiled to; then the spec was changed."""
-    shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
-    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
-    text = (tmp_path / "spec.yaml").read_text()
-    (tmp_path / "spec.yaml").write_text(text.replace("command: [torchrun, train.py]", RERUN))
+    folder = tmp_path_factory.mktemp("changed")
+    shutil.copy(SPECS / "starter.yaml", folder / "spec.yaml")
+    compile_once(folder, "spec.yaml")
+    text = (folder / "spec.yaml").read_text()
+    (folder / "spec.yaml").write_text(text.replace("command: [torchrun, train.py]", RERUN))
+    return folder
+
+
+@pytest.fixture
+def folder(changed: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(changed, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -219,29 +227,27 @@ def _kill_at(number: int) -> None:
     swap.exchange = counted(swap.exchange)  # type: ignore[assignment]
 
 
-def _compile_and_die(folder: Path, number: int) -> bool:
-    """Compile in a child that is killed; whether it was (else it came to its end)."""
+def _compiled(folder: Path) -> Callable[[], bool]:
+    """What a compilation does last, once all is judged and held against its folder: write it. Whether it could."""
     from compiler import driver, writer
     from compiler.outcome import Options
     from compiler.synthesis import Synthesis
 
     options = Options(output=folder / "generated", today=date(2026, 11, 21))
+    (done,) = driver.check([folder / "spec.yaml"], options).compilations
+    cdk8s = Synthesis()
+    prepared = writer.prepare(done, options, cdk8s)
+    cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
+    return lambda: not writer.write(done, prepared, options, cdk8s).failed
+
+
+def _write_and_die(write: Callable[[], bool], number: int) -> bool:
+    """Write in a child that is killed; whether it was (else it came to its end)."""
     child = os.fork()
     if child == 0:
         try:
-            done = driver.check([folder / "spec.yaml"], options)
-            with Synthesis() as cdk8s:
-                prepared = [
-                    (each, writer.prepare(each, options, cdk8s)) for each in done.compilations
-                ]
-                cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
-                _kill_at(number)
-                failed = [
-                    each
-                    for each, ready in prepared
-                    if writer.write(each, ready, options, cdk8s).failed
-                ]
-            os._exit(3 if failed else 0)
+            _kill_at(number)
+            os._exit(0 if write() else 3)
         finally:
             os._exit(4)
     status = os.waitpid(child, 0)[1]
@@ -268,7 +274,8 @@ def test_a_kill_between_any_two_writes(
     }
     backup, seen, number = folder / "backup", [], 1
     shutil.copytree(folder / "generated", backup)
-    while _compile_and_die(folder, number):
+    write = _compiled(folder)
+    while _write_and_die(write, number):
         left = {
             path: data
             for path, data in contents(folder / "generated").items()

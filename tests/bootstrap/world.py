@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -730,7 +731,13 @@ def options(words: list[str]) -> dict[str, str]:
 
 
 def read(path: str) -> Any:
-    return yaml.load(Path(path).read_text(), Loader=yaml.CSafeLoader)
+    return parsed(Path(path).read_text())
+
+
+@cache
+def parsed(text: str) -> Any:
+    """Every run of a script reads the same files."""
+    return yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 def text_of(value: Any) -> str:

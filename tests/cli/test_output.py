@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from pathlib import Path
 
 import pytest
+from forks import forks
 from running import EXAMPLE, ROOT, SPECS, Command, environment, spawn
 
 pytestmark = pytest.mark.slow
@@ -70,13 +72,10 @@ def _at_a_terminal(*arguments: str, **env: str) -> str:
     """What the command writes to a terminal of its own."""
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
-    child = subprocess.Popen(
-        [*COMMAND, "check", str(BAD), *arguments],
-        cwd=EXAMPLE,
-        stdout=follower,
-        stderr=subprocess.DEVNULL,
-        env=environment(**env),
-    )
+    with open(os.devnull, "r+") as nothing:
+        streams = (nothing.fileno(), follower, nothing.fileno())
+        code = forks().ask(["check", BAD, *arguments], EXAMPLE, environment(**env), streams)
+    assert code == 1
     os.close(follower)
     text = b""
     try:
@@ -85,7 +84,6 @@ def _at_a_terminal(*arguments: str, **env: str) -> str:
     except OSError:  # Linux reports the end of a terminal as EIO
         pass
     os.close(leader)
-    assert child.wait(60) == 1
     return text.decode()
 
 
@@ -146,30 +144,23 @@ def test_closed_streams(closed: str, tmp_path: Path, trainyard: Command) -> None
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"])
-def test_a_full_disk(arguments: str) -> None:
+def test_a_full_disk(arguments: str, tmp_path: Path) -> None:
     """It is reported, and is no fault of ours; that standard error is full can be reported to nobody."""
+    with open("/dev/full", "r+b", buffering=0) as full, open(tmp_path / "err", "wb") as err:
+        streams = (full.fileno(), full.fileno(), err.fileno())
+        code = forks().ask(arguments.split(), EXAMPLE, environment(), streams)
+    said = (tmp_path / "err").read_text()
+    assert (code, said) == (2, "trainyard: cannot write standard output: no space left on device\n")
+    assert deaf() == 0
+
+
+@cache
+def deaf() -> int:
+    """How a run ends whose standard error is full, as a process of its own."""
+    command = [*COMMAND, "check", "specs/starter.yaml"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*COMMAND, *arguments.split()],
-            cwd=EXAMPLE,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (
-            2,
-            "trainyard: cannot write standard output: no space left on device\n",
-        )
-        deaf = subprocess.run(
-            [*COMMAND, "check", "specs/starter.yaml"],
-            cwd=EXAMPLE,
-            stderr=full,
-            env=environment(),
-            check=False,
-        )
-    assert deaf.returncode == 0
+        done = subprocess.run(command, cwd=EXAMPLE, stderr=full, env=environment(), check=False)
+    return done.returncode
 
 
 @pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
@@ -329,8 +320,8 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
     assert "error[QUE004]" in done.out
 
 
-def test_one_summary_line() -> None:
+def test_one_summary_line(trainyard: Command) -> None:
     """Findings on standard output, the summary on standard error."""
-    done = spawn("check", BAD)
+    done = trainyard("check", BAD, cwd=EXAMPLE)
     assert done.err == "1 error\n"
     assert "1 error" not in done.out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,14 @@ SPEC = "specs/starter.yaml"
 NODES = ("nodes: {max: 2}", "nodes: {max: 4}")
 
 
+def git(folder: Path, *words: str) -> str:
+    """What a command of git says."""
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    command = ["git", *identity, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 class Repo:
     """A repository with a spec; what is committed is done by its own git."""
 
@@ -28,10 +37,7 @@ class Repo:
         folder.mkdir(parents=True, exist_ok=True)
 
     def git(self, *words: str) -> str:
-        identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-        command = ["git", *identity, *words]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        return git(self.folder, *words)
 
     def commit(self, message: str = "x") -> str:
         self.git("add", "--all")
@@ -53,16 +59,24 @@ class Repo:
         return json.loads(done.out)
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., None]) -> Path:
+    """A repository with one commit of a spec and its output, on ``main``."""
+    folder = tmp_path_factory.mktemp("first") / "fleet"
+    (folder / "specs").mkdir(parents=True)
+    shutil.copy(EXAMPLE / SPEC, folder / SPEC)
+    compile_once(folder)
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    return folder
+
+
 @pytest.fixture
-def repo(tmp_path: Path, trainyard: Command) -> Repo:
-    """With one commit of a spec and its output, on ``main``."""
-    repo = Repo(tmp_path / "fleet", trainyard)
-    repo.git("init", "--quiet", "--initial-branch", "main")
-    (repo.folder / "specs").mkdir()
-    shutil.copy(EXAMPLE / SPEC, repo.folder / SPEC)
-    assert repo.run("compile").code == 0
-    repo.commit("first")
-    return repo
+def repo(tmp_path: Path, first: Path, trainyard: Command) -> Repo:
+    """A copy of it."""
+    subprocess.run(["cp", "-Rp", first, tmp_path], check=True)
+    return Repo(tmp_path / first.name, trainyard)
 
 
 def objects(found: Any) -> dict[str, str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import FSX, spec
-from running import Command, Run, snapshot, spawn
+from running import Command, Run, snapshot
 
 from history.folder import (
     QUEUES,
@@ -46,11 +47,11 @@ def whole(**parts: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def submitted(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., None]) -> Path:
     """A folder with the spec, compiled, and so submitted."""
     folder = tmp_path_factory.mktemp("submitted")
     write(folder, whole())
-    assert spawn("compile", "spec.yaml", cwd=folder).code == 0
+    compile_once(folder, "spec.yaml")
     return folder
 
 

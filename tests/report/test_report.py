@@ -340,7 +340,11 @@ def test_a_folder_to_compare_with_that_is_not_there_is_wrong_usage(
     assert "`--against nowhere` is not a folder" in done.err
 
 
-def test_a_limit_shows_changed_clusters_first_and_whole(trainyard: Command, folder: Path) -> None:
+def test_a_limit_shows_changed_clusters_first_and_whole(trainyard: Command, tmp_path: Path) -> None:
+    folder, examples = tmp_path, EXAMPLE / "specs"
+    shutil.copytree(examples / "jakarta", folder / "specs" / "jakarta")
+    for name in ("starter.yaml", "two-teams.yaml"):
+        shutil.copy(examples / name, folder / "specs")
     assert trainyard("compile", "specs", cwd=folder).code == 0
     path = folder / "specs" / "two-teams.yaml"
     path.write_text(path.read_text().replace("max: 12", "max: 16"))
@@ -462,8 +466,8 @@ def test_storage_and_what_must_exist(trainyard: Command, folder: Path) -> None:
 
 def test_an_edit_against_what_is_committed(trainyard: Command, folder: Path) -> None:
     """Files, runs that go on, and the command that ends them."""
-    assert trainyard("compile", "specs", cwd=folder).code == 0
-    assert "## Changes" not in trainyard("report", "specs", cwd=folder).out
+    assert trainyard("compile", "specs/jakarta", cwd=folder).code == 0
+    assert "## Changes" not in trainyard("report", "specs/jakarta", cwd=folder).out
     job = folder / "specs" / "jakarta" / "jobs" / "timor.yaml"
     job.unlink()
     text = trainyard("report", "specs/jakarta", cwd=folder).out
