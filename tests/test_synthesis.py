@@ -36,8 +36,9 @@ def one_cdk8s() -> None:
 
 
 @pytest.fixture
-def cdk8s() -> Iterator[Synthesis]:
-    """For tests of what it makes: one process for all of them."""
+def cdk8s(monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesis]:
+    """For tests of what it makes: one process for all of them, which is asked for each object."""
+    monkeypatch.setattr(OneCdk8s, "_equal", set())
     with OneCdk8s() as running:
         yield running
 
