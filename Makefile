@@ -11,7 +11,7 @@ RUN  := $(BIN)/python -m compiler
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # worksteal: a core keeps to its files, which share what takes long, until the other has nothing left. Bytecode is
-# kept even where a container says otherwise: to compile the tests again takes a tenth of `make test-fast`.
+# kept even where a container says otherwise: to compile all tests again takes seconds.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 # --no-deps: the locks are whole, and an old pip (23.2) cannot resolve what has hashes.

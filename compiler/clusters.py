@@ -179,7 +179,7 @@ def _alternatives(
             size[folder[: depth + 1]] += 1
         ref = str(manifest.ref)
         before, path = first.setdefault(ref, (folder, manifest.path))
-        fork = None if before == folder else _fork(before, folder)
+        fork = _fork(before, folder)
         if fork is None:
             continue
         if not together(path, manifest.path):

@@ -6,12 +6,13 @@ import re
 from dataclasses import field
 
 from compiler.dataclass import dataclass
-from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
+from compiler.output.artifact import Artifact, Body, ObjectRef, group_of, ref_of
 
 __all__ = [
     "Body",
     "Manifest",
     "ObjectRef",
+    "group_of",
     "may_have_placeholders",
     "placeholder",
     "placeholders",

@@ -18,7 +18,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.diagnostics.near import meant
 from compiler.formats import Setting
-from compiler.output.artifact import Artifact
+from compiler.output.artifact import Artifact, group_of
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.verify.schemas import BUILTIN
@@ -171,7 +171,7 @@ def _folders(path: str) -> Iterator[str]:
 def _groups() -> set[str]:
     groups: set[str] = set()
     for versions in BUILTIN.served().values():
-        of_kind = (version.rpartition("/")[0] for version in versions)
+        of_kind = (group_of(version) for version in versions)
         groups.update(of_kind)
     return groups
 

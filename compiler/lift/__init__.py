@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from compiler.lift.reader import Reader, reader
-from compiler.manifest import Manifest
+from compiler.manifest import Manifest, group_of
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.rooms import parts
@@ -85,5 +85,5 @@ def _kind(manifest: Manifest) -> str:
     api_version = body.get("apiVersion")
     group = ""
     if isinstance(api_version, str):
-        group = api_version.rpartition("/")[0]
+        group = group_of(api_version)
     return f"{group}/{body.get('kind')}"

@@ -12,7 +12,7 @@ from compiler.diagnostics.words import numbered
 from compiler.formats import format_of
 from compiler.lint.elsewhere import Made, elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
-from compiler.manifest import may_have_placeholders, placeholders
+from compiler.manifest import group_of, may_have_placeholders, placeholders
 from compiler.output.artifact import kind_of_format
 from compiler.policy.reach import Reach
 from compiler.verify import BUILTIN
@@ -175,13 +175,13 @@ def covered(
     # Of a file with thousands of objects the text is searched once.
     texts = {item.text.file.name: item.text.file.text for item in objects}
     marked = {name for name, text in texts.items() if may_have_placeholders(text)}
-    for item in objects if marked else ():
+    for item in objects:
         if item.text.file.name in marked:
             coverage.placeholders.update(_placeholders(item.manifest.body))
     refs = [item.manifest.ref for item in objects]
     kinds = Counter((ref.api_version, ref.kind) for ref in refs)
     for (api_version, name), count in kinds.items():
-        kind = f"{api_version.rpartition('/')[0]}/{name}"
+        kind = f"{group_of(api_version)}/{name}"
         has_schema = bool(BUILTIN.find(api_version, name))
         if has_schema and kind in ruled:
             coverage.ruled += count

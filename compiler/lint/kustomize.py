@@ -23,7 +23,7 @@ _APPLIED = (*_OWN, "components")
 _DEEPEST = 100
 """Kustomizations that build on each other; what is deeper is left out."""
 _WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")})
-_RELABELLED = frozenset({"Service", "Deployment", "DaemonSet", "StatefulSet"})
+_RELABELLED = frozenset({"Service", *(kind for _, kind in _WITH_SELECTOR)})
 
 _Changes = tuple[tuple[str, ...], ...]
 Chain = tuple[str, ...]

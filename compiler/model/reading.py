@@ -176,7 +176,7 @@ class Reading(Nodes):
         if pod is not None:
             pods.append(pod)
         # Where required node affinity leads is not read.
-        unknown = bool([each for each in pods if "node_affinity" in each.unread])
+        unknown = any("node_affinity" in each.unread for each in pods)
         return self._join(
             job,
             runtime=runtime,

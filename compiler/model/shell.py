@@ -95,7 +95,7 @@ def _said(node: Gang | Container, title: str, image: str) -> Iterator[Said]:
 def read_commands(words: Command) -> tuple[tuple[int, Command], ...]:
     """The commands of the read programs in the words of a container, each with the index of its word."""
     line = " ".join(words)
-    if not [hint for hint in _HINTS if hint in line]:
+    if not any(hint in line for hint in _HINTS):
         return ()
     return tuple(_read(words))
 

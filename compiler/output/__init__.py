@@ -1,5 +1,5 @@
 """The artifact, and the formats that judge, lift and write it."""
 
-from compiler.output.artifact import Artifact, Body, ObjectRef, UnjudgedError, ref_of
+from compiler.output.artifact import Artifact, Body, ObjectRef, UnjudgedError, group_of, ref_of
 
-__all__ = ["Artifact", "Body", "ObjectRef", "UnjudgedError", "ref_of"]
+__all__ = ["Artifact", "Body", "ObjectRef", "UnjudgedError", "group_of", "ref_of"]

@@ -16,6 +16,11 @@ Read = TypeVar("Read")
 Places = dict[tuple[Key, ...], Route]
 
 
+def group_of(api_version: str) -> str:
+    """The API group of a version: ``apps`` of ``apps/v1``; of ``v1`` it is empty."""
+    return api_version.rpartition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
     """What an artifact is called. ``namespace`` is empty for what has none.
@@ -30,7 +35,7 @@ class ObjectRef:
 
     @property
     def group(self) -> str:
-        return self.api_version.rpartition("/")[0]
+        return group_of(self.api_version)
 
     def __str__(self) -> str:
         if self.namespace:
@@ -53,8 +58,6 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
         part = part_of(metadata)
         if part:
             name = f"{name}/{part}"
-        else:
-            name = name
     return ObjectRef(
         str(body.get("apiVersion") or ""), kind, str(metadata.get("namespace") or ""), name
     )

@@ -15,7 +15,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
-from compiler.manifest import Manifest
+from compiler.manifest import Manifest, group_of
 from compiler.output.body import at as value_at
 from compiler.places import Key, Route
 from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
@@ -367,7 +367,7 @@ def _faults_of_resource(rule: Mapping[str, Any], here: Route) -> Iterator[Fault]
         plural(kind)
         for kind, versions in BUILTIN.served().items()
         for version in versions
-        if "*" in groups or version.rpartition("/")[0] in groups
+        if "*" in groups or group_of(version) in groups
     }
     for index, name in enumerate(rule["resources"]):
         at = here / "resources" / index

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.manifest import Manifest
+from compiler.manifest import Manifest, group_of
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -227,7 +227,7 @@ class Subjects:
 def _kind(manifest: Manifest) -> str:
     """The kind of a manifest as rules name it: ``group/Kind``."""
     api_version = str(manifest.body.get("apiVersion") or "")
-    group = api_version.rpartition("/")[0]
+    group = group_of(api_version)
     kind = manifest.body.get("kind")
     return f"{group}/{kind}"
 

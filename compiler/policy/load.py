@@ -13,6 +13,7 @@ from compiler import inputs
 from compiler.cache import builtin_policies
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.manifest import group_of
 from compiler.places import SourceFile, Span
 from compiler.policy.code import may_read, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
@@ -373,7 +374,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
         right = meant(api_version, name)
         if right is not None:
             right_version, right_name = right
-            right_group = right_version.rpartition("/")[0]
+            right_group = group_of(right_version)
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",

@@ -96,7 +96,7 @@ class Shapes:
         head = _HEAD.match(text)
         if head is not None:
             text = text[head.end() :]
-        lines = list(map(self._lines.__getitem__, text.split("\n")))
+        lines = [self._lines[line] for line in text.split("\n")]
         shape = "\n".join([line.gap for line in lines])
         if shape not in self._templates:
             if not self._met(shape):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from compiler.manifest import group_of
 from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
@@ -81,21 +82,21 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
     if not versions:
         return _other_kind(group, kind, served)
     own_group = group or api_version
-    in_group = [known for known in versions if _group(known) == own_group]
+    in_group = [known for known in versions if group_of(known) == own_group]
     if in_group:
         if _is_newer(version, in_group):
             return None
         return in_group[0], kind
     if _is_served(group, served):
         return versions[0], kind
-    if like(own_group, map(_group, versions)):
+    if like(own_group, map(group_of, versions)):
         return versions[0], kind
     return None
 
 
 def _is_served(group: str, served: dict[str, list[str]]) -> bool:
     known = served.values()
-    return any(group in map(_group, versions) for versions in known)
+    return any(group in map(group_of, versions) for versions in known)
 
 
 def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
@@ -105,16 +106,12 @@ def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | 
     in_group: dict[str, str] = {}
     for name, versions in served.items():
         for api_version in versions:
-            if _group(api_version) == group:
+            if group_of(api_version) == group:
                 in_group[name] = api_version
     alike = like(kind, in_group)
     if alike:
         return (in_group[alike], alike)
     return None
-
-
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]
 
 
 def unknown_kind(api_version: str, kind: str, right: Meant) -> Fault:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from compiler.manifest import Body
+from compiler.manifest import Body, group_of
 from compiler.platforms.eks.jobs.kinds import of_object
 from compiler.verify.fault import NAME, Fault, Path
 from compiler.verify.syntax import SYNTAXES
@@ -67,7 +67,7 @@ def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[F
 
 def _name_faults(body: Body, name: str) -> Iterator[Fault]:
     kind = body["kind"]
-    group = str(body["apiVersion"]).rpartition("/")[0]
+    group = group_of(str(body["apiVersion"]))
     wanted, limit = NAME_SYNTAX.get(kind, "dns-subdomain"), NAME_LIMIT.get(kind)
     of_jobs = of_object(group, kind)
     if of_jobs is not None:

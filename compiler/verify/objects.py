@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.manifest import Body, Manifest, ref_of
+from compiler.manifest import Body, Manifest, group_of, ref_of
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
 
@@ -55,7 +55,7 @@ class ObjectSet:
 def kind_of(body: Body) -> tuple[str, str]:
     """API group and kind of a body; missing parts are empty."""
     api_version = str(body.get("apiVersion") or "")
-    return api_version.rpartition("/")[0], str(body.get("kind") or "")
+    return group_of(api_version), str(body.get("kind") or "")
 
 
 def identity_of(body: Body) -> Identity:

@@ -66,8 +66,7 @@ def verify(
         )
         if closed and manifest.key and not own_faults:
             own_faults = list(_unverified(manifest, schemas))
-        if own_faults:
-            faults += [(manifest, fault) for fault in own_faults]
+        faults += [(manifest, fault) for fault in own_faults]
     for first, later in objects.duplicates:
         if not collide(first.path, later.path):
             continue

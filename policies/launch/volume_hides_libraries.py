@@ -19,8 +19,6 @@ _PLACES = {
     r"/etc/ssl(/certs)?": "the certificates by which programs trust servers",
     r"/usr/lib/python3(\.\d+)?|/usr/local/lib/python3\.\d+(/(site|dist)-packages)?": "Python's packages",
 }
-_ROOTS = ("/usr/", "/opt", "/etc/ssl")
-"""How every one of them begins."""
 _MADE = ("emptyDir", "persistentVolumeClaim", "ephemeral")
 
 
@@ -55,8 +53,6 @@ def volume_hides_libraries(work: Work) -> Iterator[Finding]:
         if types.get(mount.volume) not in _MADE or mount.sub_path:
             continue
         place = posixpath.normpath(mount.path)
-        if not place.startswith(_ROOTS):
-            continue
         for pattern, hidden in _PLACES.items():
             if re.fullmatch(pattern, place):
                 yield Finding(

@@ -149,9 +149,6 @@ def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
         if manifest.body.get("kind") == "ConfigMap":
             yield from _in_files(manifest)
     for node in _nodes(plan):
-        values = [variable.value for variable in node.env if variable.value]
-        if "s3://" not in "\n".join((*node.command, *node.args, *values)):
-            continue
         for field, words in (("command", node.command), ("args", node.args)):
             for index, word in enumerate(words):
                 if "s3://" in word:

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 _FETCHERS = ("curl", "wget")
 _SHELL = r"(?:sudo\s+)?(?:/\S*/)?(?:ba|z|da)?sh\b"
-_FETCH = r"\b(?:curl|wget)\b[^\n;&|]*"
+_FETCH = rf"\b(?:{'|'.join(_FETCHERS)})\b[^\n;&|]*"
 _PIPED = rf"{_FETCH}\|\s*{_SHELL}|{_SHELL}\s+<\(\s*{_FETCH}|{_SHELL}\s+-c\s+[\"']?\$\(\s*{_FETCH}"
 
 

@@ -62,8 +62,8 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]
 
 def hinted(text: str) -> bool:
     """Whether a text has the sections of a template where a template has them."""
-    named = [section for section in _SECTIONS if section in text]
-    return bool(named) and re.search(_SECTION, text) is not None
+    named = any(section in text for section in _SECTIONS)
+    return named and re.search(_SECTION, text) is not None
 
 
 def recognised(body: Any) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
-from compiler.manifest import Body
+from compiler.manifest import Body, group_of
 from compiler.places import Key
 from compiler.verify.fault import Fault
 
@@ -26,13 +26,9 @@ def check(body: Body, lookup: Lookup) -> list[Fault]:
     if module is None:
         return []
     group, check_kind = module
-    if group != _group_of(body):
+    if group != group_of(str(body["apiVersion"])):
         return []
     return list(check_kind(body, lookup))
-
-
-def _group_of(body: Body) -> str:
-    return str(body["apiVersion"]).rpartition("/")[0]
 
 
 # Fields that a definition requires and the mutating webhook of the kind fills in before that is asked
@@ -44,7 +40,7 @@ def fills(body: Body, fault: Fault) -> bool:
     """Whether a field that is missing is filled in by the webhook of the kind."""
     if fault.code != "SCH003":
         return False
-    kind = (_group_of(body), str(body["kind"]))
+    kind = (group_of(str(body["apiVersion"])), str(body["kind"]))
     pattern = tuple(map(_key_of_pattern, fault.path))
     return pattern in _FILLED_IN.get(kind, ())
 
