@@ -10,10 +10,11 @@ import re
 import signal
 import socketserver
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from served import served
 
 PROGRAMS = ("aws", "eksctl", "kubectl", "flux", "terraform", "pcluster")
 STAND_INS = r"""
@@ -94,10 +95,9 @@ def serving(world: Answering) -> Iterator[int]:
         allow_reuse_address = daemon_threads = True
         request_queue_size = 64
 
-    with Server(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    server = Server(("127.0.0.1", 0), Handler)
+    with served(server):
         yield server.server_address[1]
-        server.shutdown()
 
 
 def run(

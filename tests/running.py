@@ -78,6 +78,13 @@ def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
     }
 
 
+def copied(folder: Path, target: Path) -> Path:
+    """A copy of a folder with the times of its files, by ``cp``: ``shutil`` goes through Python for each file."""
+    target.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-Rp", f"{folder}/.", target], check=True)
+    return target
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below, by path."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 from forks import forks
-from running import ROOT, SPECS, Command, snapshot
+from running import ROOT, SPECS, Command, copied, snapshot
 
 from compiler.places import SourceFile
 from compiler.policy.load import load_rules
@@ -53,8 +52,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clone(prepared: Path, tmp_path: Path) -> Path:
-    subprocess.run(["cp", "-Rp", prepared, tmp_path / "clone"], check=True)
-    return tmp_path / "clone"
+    return copied(prepared, tmp_path / "clone")
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from forks import forks
-from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, environment
+from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, copied, environment
 
 pytestmark = pytest.mark.slow
 
@@ -55,8 +55,7 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def repository(committed: Path) -> Iterator[Path]:
     """A copy of it, always at the same path, by which the cache knows it."""
-    folder = committed.with_name("repository")
-    subprocess.run(["cp", "-Rp", committed, folder], check=True)
+    folder = copied(committed, committed.with_name("repository"))
     yield folder
     shutil.rmtree(folder)
 

@@ -15,7 +15,7 @@ import pytest
 from answering import run, serving
 from aws_cli import unknown_options
 from builders import plan_of, spec
-from running import EXAMPLE, SPECS
+from running import EXAMPLE, SPECS, copied
 from world import World
 
 from compiler import driver, writer
@@ -207,7 +207,7 @@ def name_and_region(name: str) -> tuple[str, str]:
 def made(name: str, tmp_path: Path) -> Iterator[Lab]:
     cluster, region = name_and_region(name)
     folder = tmp_path / "generated" / cluster
-    subprocess.run(["cp", "-Rp", f"{repository(name).name}/.", tmp_path], check=True)
+    copied(Path(repository(name).name), tmp_path)
     world = World(folder, cluster, region)
     with serving(world) as port:
         yield Lab(name, folder, port, world)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import EXAMPLE, ROOT, Command, Run, stand_ins
+from merging import git
+from running import EXAMPLE, ROOT, Command, Run, copied, stand_ins
 
 from compiler.consequences import Consequence
 
@@ -18,14 +18,6 @@ pytestmark = pytest.mark.slow
 
 SPEC = "specs/starter.yaml"
 NODES = ("nodes: {max: 2}", "nodes: {max: 4}")
-
-
-def git(folder: Path, *words: str) -> str:
-    """What a command of git says."""
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    command = ["git", *identity, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 class Repo:
@@ -37,7 +29,7 @@ class Repo:
         folder.mkdir(parents=True, exist_ok=True)
 
     def git(self, *words: str) -> str:
-        return git(self.folder, *words)
+        return git(self.folder, *words).strip()
 
     def commit(self, message: str = "x") -> str:
         self.git("add", "--all")
@@ -75,8 +67,7 @@ def first(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., 
 @pytest.fixture
 def repo(tmp_path: Path, first: Path, trainyard: Command) -> Repo:
     """A copy of it."""
-    subprocess.run(["cp", "-Rp", first, tmp_path], check=True)
-    return Repo(tmp_path / first.name, trainyard)
+    return Repo(copied(first, tmp_path / "fleet"), trainyard)
 
 
 def objects(found: Any) -> dict[str, str]:

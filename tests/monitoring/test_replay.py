@@ -6,7 +6,6 @@ import json
 import shutil
 import socket
 import subprocess
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from served import served
 
 from monitoring.observed import write
 
@@ -63,12 +63,9 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def exporter() -> Iterator[Exporter]:
-    with Exporter(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    server = Exporter(("127.0.0.1", 0), Handler)
+    with served(server):
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import re
 import shutil
 import socket
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT
+from served import served
 
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
@@ -117,10 +117,9 @@ def _target(port: int, path: str) -> dict[str, Any]:
 @pytest.fixture
 def prometheus(tmp_path: Path) -> Iterator[str]:
     write(tmp_path / "rules.yaml")
-    with Exporters(("127.0.0.1", 0), Handler) as server:
-        server.texts = texts()
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    server = Exporters(("127.0.0.1", 0), Handler)
+    server.texts = texts()
+    with served(server):
         settings = config(server.server_port, server.texts)
         (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(settings))
         with socket.socket() as probe:
@@ -134,8 +133,6 @@ def prometheus(tmp_path: Path) -> Iterator[str]:
         with subprocess.Popen(command, cwd=tmp_path) as process:
             yield f"http://{address}"
             process.terminate()
-        server.shutdown()
-        thread.join()
 
 
 def counted(url: str, query: str) -> dict[str, int]:

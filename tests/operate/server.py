@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import yaml
+from served import served
 
 Lists = dict[str, list[dict[str, Any]]]
 
@@ -115,12 +115,8 @@ def serving(cluster: Cluster, folder: Path, context: str = "local") -> Iterator[
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with served(server):
         yield kubeconfig(folder, f"http://127.0.0.1:{server.server_port}", context)
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def kubeconfig(folder: Path, url: str, context: str = "local") -> Path:

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from builders import body_of, faults_of, objects_of, plan_of, spec
 from running import stand_ins
+from served import served
 
 from compiler.lift import lift
 from compiler.plan.scheduling import Taint
@@ -201,10 +201,8 @@ def api() -> Iterator[str]:
     }
     Api.patches = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with served(server):
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def step(name: str, api: str, file: Path) -> None:

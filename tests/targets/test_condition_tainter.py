@@ -6,7 +6,6 @@ import ast
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from served import served
 
 import compiler.platforms.eks.health
 
@@ -122,12 +122,8 @@ def api() -> Iterator[tuple[Api, str]]:
             """Nothing: the tests read what the program says."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield state, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(server):
+        yield state, f"http://127.0.0.1:{server.server_port}"
 
 
 def sweep(address: str) -> subprocess.CompletedProcess[str]:
