@@ -22,12 +22,17 @@ os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays until the end: the collector looks at it neither now nor later."""
+    """What is imported and collected stays until the end: the collector looks at it neither now nor later.
+
+    A compilation keeps nearly all that it creates until it ends: after 700 objects, as Python has it, there is little
+    to find, and to look takes a twentieth of the time.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 100)
         gc.enable()
 
 

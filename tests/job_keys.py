@@ -27,6 +27,19 @@ _INIT_KEYS = st.fixed_dictionaries(
         "env": st.dictionaries(st.sampled_from(["A", "B"]), TEXTS, max_size=2),
     },
 )
+_PATHS = st.sampled_from(["/etc/a.conf", "/etc/a_conf", "/w/é", "/w/a b", "/w/..x"])
+_OPTIONAL: dict[str, st.SearchStrategy[Any]] = {
+    "files": st.dictionaries(_PATHS, TEXTS, min_size=1),
+    "annotations": st.dictionaries(st.sampled_from(["a", "example.com/b"]), TEXTS),
+    "imagePullSecrets": st.just(["registry", "other"]),
+    "workingDir": st.sampled_from(["/w", "/${A}"]),
+}
+_PLACED: dict[str, st.SearchStrategy[Any]] = {
+    "excludeNodes": st.lists(st.sampled_from(HOSTS), unique=True),
+    # No host has room for several nodes.
+    "topology": st.builds(dict, required=st.sampled_from(LEVELS[:-1]))
+    | st.builds(dict, preferred=st.sampled_from(LEVELS)),
+}
 
 
 @st.composite
@@ -46,21 +59,9 @@ def job_keys(draw: st.DrawFn, *, disks: bool = False, placed: bool = False) -> d
         {"name": f"init-{index}", "command": ["x"], **keys}
         for index, keys in enumerate(draw(st.lists(_INIT_KEYS, max_size=2)))
     ]
-    paths = st.sampled_from(["/etc/a.conf", "/etc/a_conf", "/w/é", "/w/a b", "/w/..x"])
-    optional: dict[str, st.SearchStrategy[Any]] = {
-        "volumes": st.just(volumes),
-        "initContainers": st.just(before),
-        "files": st.dictionaries(paths, TEXTS, min_size=1),
-        "annotations": st.dictionaries(st.sampled_from(["a", "example.com/b"]), TEXTS),
-        "imagePullSecrets": st.just(["registry", "other"]),
-        "workingDir": st.sampled_from(["/w", "/${A}"]),
-    }
+    optional = {"volumes": st.just(volumes), "initContainers": st.just(before), **_OPTIONAL}
     if placed:
-        optional["excludeNodes"] = st.lists(st.sampled_from(HOSTS), unique=True)
-        required = st.sampled_from(LEVELS[:-1])  # no host has room for several nodes
-        optional["topology"] = st.builds(dict, required=required) | st.builds(
-            dict, preferred=st.sampled_from(LEVELS)
-        )
+        optional |= _PLACED
     return draw(st.fixed_dictionaries({}, optional=optional))
 
 

@@ -94,10 +94,22 @@ def capacity(draw: st.DrawFn, nodes: int, pool: str) -> Any:
     return {"reserved": {"reservations": reservations}}
 
 
+POOL_KEYS = mapping(
+    efa=some(st.just(False)),
+    localStorage=some(st.just("none")),
+    consolidateAfter=some(DURATIONS),
+    labels=some(st.just({"team": "a", "example.com/x": ""})),
+    topology=some(st.sampled_from(["network", "none"])),
+    rootVolume=some(mapping(size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000)))),
+    taints=some(st.just([{"key": "team", "value": "a", "effect": "NoExecute"}, {"key": "b"}])),
+)
+
+
 @st.composite
 def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
     instance = draw(st.sampled_from(sorted(TYPES)))
     most = draw(st.integers(1, 40))
+    placements = ["cluster", "partition", "none", *(["spread"] if most <= 7 else [])]
     return {
         "name": name,
         "instanceTypes": [instance],
@@ -105,25 +117,10 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "nodes": draw(st.sampled_from([most, {"max": most}])),
         **draw(
             mapping(
-                capacity=some(capacity(most, name)),
-                placement=some(
-                    st.sampled_from(
-                        ["cluster", "partition", "none", *(["spread"] if most <= 7 else [])]
-                    )
-                ),
-                efa=some(st.just(False)),
-                localStorage=some(st.just("none")),
-                consolidateAfter=some(DURATIONS),
-                labels=some(st.just({"team": "a", "example.com/x": ""})),
-                topology=some(st.sampled_from(["network", "none"])),
-                rootVolume=some(
-                    mapping(size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000)))
-                ),
-                taints=some(
-                    st.just([{"key": "team", "value": "a", "effect": "NoExecute"}, {"key": "b"}])
-                ),
+                capacity=some(capacity(most, name)), placement=some(st.sampled_from(placements))
             )
         ),
+        **draw(POOL_KEYS),
     }
 
 
@@ -135,6 +132,37 @@ LAUNCHERS: list[dict[str, Any]] = [
 ]
 
 
+JOB_KEYS = mapping(
+    args=some(st.lists(WORDS, max_size=3)),
+    env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
+    secretEnv=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
+    checkpoint=some(st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])),
+    torchVersion=some(st.sampled_from(["2.11", "2.12"])),
+    launcher=some(st.sampled_from(LAUNCHERS)),
+    timeout=some(DURATIONS),
+    rerun=some(st.integers(0, 3)),
+    maxRestarts=some(st.integers(0, 9)),
+    retries=some(st.integers(0, 9)),
+    labels=some(st.just({"a": ""})),
+    priority=some(st.sampled_from(["low", "high"])),
+    sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
+    resources=some(
+        mapping(
+            cpu=some(st.sampled_from(["500m", 8])),
+            memory=some(st.just("100Gi")),
+            ephemeralStorage=some(st.just("10Gi")),
+            efa=some(st.just(0)),
+        )
+    ),
+    processesPerNode=some(st.integers(1, 16)),
+    serviceAccount=some(st.just("own")),
+    terminationGracePeriod=some(DURATIONS),
+)
+COMMANDS = st.sampled_from(
+    [["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]]
+)
+
+
 @st.composite
 def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -> dict[str, Any]:
     mounts = draw(st.lists(st.sampled_from(storage), max_size=3)) if storage else []
@@ -143,46 +171,13 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
         **where,
         "nodes": draw(st.integers(1, 40)),
         "image": f"registry.test/x/{name}:1.{len(name)}",
-        "command": draw(
-            st.sampled_from(
-                [["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]]
-            )
-        ),
+        "command": draw(COMMANDS),
         "mounts": [
             {"storage": each, "path": f"/{each}/{i}", "readOnly": draw(st.booleans())}
             for i, each in enumerate(mounts)
         ],
         **draw(job_keys()),
-        **draw(
-            mapping(
-                args=some(st.lists(WORDS, max_size=3)),
-                env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
-                secretEnv=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
-                checkpoint=some(
-                    st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])
-                ),
-                torchVersion=some(st.sampled_from(["2.11", "2.12"])),
-                launcher=some(st.sampled_from(LAUNCHERS)),
-                timeout=some(DURATIONS),
-                rerun=some(st.integers(0, 3)),
-                maxRestarts=some(st.integers(0, 9)),
-                retries=some(st.integers(0, 9)),
-                labels=some(st.just({"a": ""})),
-                priority=some(st.sampled_from(["low", "high"])),
-                sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),
-                resources=some(
-                    mapping(
-                        cpu=some(st.sampled_from(["500m", 8])),
-                        memory=some(st.just("100Gi")),
-                        ephemeralStorage=some(st.just("10Gi")),
-                        efa=some(st.just(0)),
-                    )
-                ),
-                processesPerNode=some(st.integers(1, 16)),
-                serviceAccount=some(st.just("own")),
-                terminationGracePeriod=some(DURATIONS),
-            )
-        ),
+        **draw(JOB_KEYS),
     }
     if "mpi" in drawn.get("launcher", {}):
         drawn["command"] = ["mpirun", "x"]
@@ -214,6 +209,69 @@ PREEMPTIONS: list[dict[str, Any]] = [
 ]
 
 
+QUOTA = mapping(
+    nodes=st.integers(0, 40),
+    borrowingLimit=some(st.integers(0, 4)),
+    lendingLimit=some(st.integers(0, 4)),
+)
+QUEUE_KEYS = mapping(
+    cohort=some(st.sampled_from(["all", "top"])),
+    queueingStrategy=some(st.just("StrictFIFO")),
+    preemption=some(st.sampled_from(PREEMPTIONS).map(dict)),  # a queue alone loses a key of it
+    fairSharing=some(st.sampled_from([{"weight": 0}, {"weight": "2.5"}])),
+    flavorFungibility=some(st.sampled_from([{}, {"whenCanPreempt": "MayStopSearch"}])),
+    stopPolicy=some(st.sampled_from(["None", "Hold"])),
+)
+VERSION = mapping(version=some(st.sampled_from(["2.12", "2.15"])))
+WEIGHT = mapping(fairSharing=some(st.just({"weight": 3})))
+NAMESPACES = mapping(namespaces=some(st.just([{"name": "n0"}])))
+NAMESPACES_OF_QUEUES = mapping(
+    namespaces=some(
+        st.just(
+            [
+                {"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}},
+                {"name": "n1", "principals": ["arn:aws:iam::111122223333:role/n1"]},
+            ]
+        )
+    )
+)
+CLUSTER_KEYS = mapping(
+    components=some(
+        st.sampled_from(
+            [
+                components(trainer=OLD_TRAINER),
+                components(
+                    trainer=f"{RELEASE.components['trainer'].supported[1]}.0",
+                    karpenter=f"{RELEASE.components['karpenter'].supported[0]}.0",
+                ),
+            ]
+        )
+    ),
+    health=some(
+        mapping(nodeMonitoringAgent=some(st.booleans()), nodeProblemDetector=some(st.booleans()))
+    ),
+    flux=some(st.sampled_from([{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}])),
+    tags=some(st.just({"cost": "", "team": "a b"})),
+    labels=some(st.just({"org": "x"})),
+    platform=some(
+        mapping(
+            eks=mapping(
+                apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
+                admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
+            )
+        )
+    ),
+    kueue=some(
+        mapping(
+            waitForPodsReady=some(
+                mapping(timeout=some(DURATIONS), recoveryTimeout=some(DURATIONS))
+            ),
+            fairSharing=some(st.just({})),
+        )
+    ),
+)
+
+
 @st.composite
 def specs(draw: st.DrawFn) -> dict[str, Any]:
     """Specs without a fault: every name exists, everything fits."""
@@ -223,31 +281,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         {
             "name": f"q{i}",
             "namespaces": [f"n{j}" for j in range(draw(st.integers(1, 2)))],
-            "quota": [
-                {
-                    "pool": each["name"],
-                    **draw(
-                        mapping(
-                            nodes=st.integers(0, 40),
-                            borrowingLimit=some(st.integers(0, 4)),
-                            lendingLimit=some(st.integers(0, 4)),
-                        )
-                    ),
-                }
-                for each in pools
-            ],
-            **draw(
-                mapping(
-                    cohort=some(st.sampled_from(["all", "top"])),
-                    queueingStrategy=some(st.just("StrictFIFO")),
-                    preemption=some(st.sampled_from(PREEMPTIONS)),
-                    fairSharing=some(st.sampled_from([{"weight": 0}, {"weight": "2.5"}])),
-                    flavorFungibility=some(
-                        st.sampled_from([{}, {"whenCanPreempt": "MayStopSearch"}])
-                    ),
-                    stopPolicy=some(st.sampled_from(["None", "Hold"])),
-                )
-            ),
+            "quota": [{"pool": each["name"], **draw(QUOTA)} for each in pools],
+            **draw(QUEUE_KEYS),
         }
         for i in range(draw(st.integers(0, 2)))
     ]
@@ -286,9 +321,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                                     "mountName": "abc",
                                     "size": f"{draw(FSX_SIZES)}Gi",
                                     "zone": "us-west-2a",
-                                    **draw(
-                                        mapping(version=some(st.sampled_from(["2.12", "2.15"])))
-                                    ),
+                                    **draw(VERSION),
                                 }
                             }
                         },
@@ -308,68 +341,9 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
             {"name": "low", "value": 0},
             {"name": "high", "value": 9, "description": "first"},
         ],
-        cohorts=[
-            {
-                "name": "all",
-                "parentName": "top",
-                **draw(mapping(fairSharing=some(st.just({"weight": 3})))),
-            },
-            {"name": "top"},
-        ],
-        **draw(
-            mapping(
-                namespaces=some(
-                    st.just(
-                        [
-                            {"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}},
-                            {"name": "n1", "principals": ["arn:aws:iam::111122223333:role/n1"]},
-                        ]
-                    )
-                )
-                if queues
-                else some(st.just([{"name": "n0"}])),
-                components=some(
-                    st.sampled_from(
-                        [
-                            components(trainer=OLD_TRAINER),
-                            components(
-                                trainer=f"{RELEASE.components['trainer'].supported[1]}.0",
-                                karpenter=f"{RELEASE.components['karpenter'].supported[0]}.0",
-                            ),
-                        ]
-                    )
-                ),
-                health=some(
-                    mapping(
-                        nodeMonitoringAgent=some(st.booleans()),
-                        nodeProblemDetector=some(st.booleans()),
-                    )
-                ),
-                flux=some(
-                    st.sampled_from(
-                        [{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}]
-                    )
-                ),
-                tags=some(st.just({"cost": "", "team": "a b"})),
-                labels=some(st.just({"org": "x"})),
-                platform=some(
-                    mapping(
-                        eks=mapping(
-                            apiServer=some(st.just({"public": ["203.0.113.0/24"]})),
-                            admins=some(st.just(["arn:aws:iam::111122223333:role/a"])),
-                        )
-                    )
-                ),
-                kueue=some(
-                    mapping(
-                        waitForPodsReady=some(
-                            mapping(timeout=some(DURATIONS), recoveryTimeout=some(DURATIONS))
-                        ),
-                        fairSharing=some(st.just({})),
-                    )
-                ),
-            )
-        ),
+        cohorts=[{"name": "all", "parentName": "top", **draw(WEIGHT)}, {"name": "top"}],
+        **draw(NAMESPACES_OF_QUEUES if queues else NAMESPACES),
+        **draw(CLUSTER_KEYS),
     )
 
 
