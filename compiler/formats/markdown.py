@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -90,7 +91,7 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
     """What is wrong with shell of a page or script at ``path``; ``written``: every file and folder of the cluster's
     folder, which the repository has at ``folder``."""
     try:
-        words = shell_words(block)
+        words = _distinct_words(block)
     except ValueError as fault:
         yield error(
             "SCH012",
@@ -98,18 +99,25 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
             help="close the quotation",
         )
         return
-    for word in dict.fromkeys(words):
+    groups = _groups()
+    for word in words:
         yield from _files(path, word, written, folder)
         resource = re.match(_RESOURCE, word.partition(",")[0])
-        if resource is None or not _is_asked_of_kubectl(block, word):
+        if resource is None:
             continue
-        group, groups = resource[1], _groups()
-        if group not in groups:
+        group = resource[1]
+        if group not in groups and _is_asked_of_kubectl(block, word):
             yield error(
                 "REF001",
                 f"`{path}` asks `kubectl` for `{word}`, of a group that nothing here has",
                 help=meant(group, groups) or "name the group of a kind",
             )
+
+
+@lru_cache(maxsize=128)
+def _distinct_words(block: str) -> tuple[str, ...]:
+    """The words of shell; clusters share most of their scripts."""
+    return tuple(dict.fromkeys(shell_words(block)))
 
 
 def shell_words(block: str) -> list[str]:
@@ -168,6 +176,7 @@ def _folders(path: str) -> Iterator[str]:
         folder = folder.rpartition("/")[0]
 
 
+@cache
 def _groups() -> set[str]:
     groups: set[str] = set()
     for versions in BUILTIN.served().values():
