@@ -36,6 +36,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make test-fast` does not import a file whose tests are all slow."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    all_slow = "\npytestmark = pytest.mark.slow\n" in collection_path.read_text(encoding="utf-8")
+    return all_slow or None
+
+
 @pytest.fixture(scope="session")
 def one_cdk8s() -> Iterator[type[OneCdk8s]]:
     """What compilations of this process use, until the last test has ended."""
