@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from builders import spec
+from builders import dumped, spec
 
 from compiler.driver import check
 from compiler.outcome import Options
@@ -20,7 +19,7 @@ def _found(labels: int, tmp_path: Path) -> list[Any]:
     data = spec()
     data["spec"]["jobs"][0]["labels"] = {f"label-{index}": "v" for index in range(labels)}
     file = tmp_path / "spec.yaml"
-    file.write_text(yaml.safe_dump(data))
+    file.write_text(dumped(data))
     return [each for each in check([file], OPTIONS).all() if each.code == "LIM041"]
 
 
