@@ -102,13 +102,6 @@ def config_for(rule: Rule, text: str, config: Config) -> Config:
     )
 
 
-def _written(spec: dict[str, Any]) -> str:
-    """A spec as YAML. By libyaml where it is there: every example of a rule is written."""
-    writer = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(spec, Dumper=writer)
-    return text
-
-
 def _header(text: str) -> list[str]:
     """The comments at the top of an example."""
     lines = [line.strip() for line in text.splitlines()]
@@ -153,9 +146,9 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if documents and "kind" not in documents[0]:
         part = {"spec": documents[0]}
         spec = merged(base_spec(), part)
-        return from_spec(_written(spec))
+        return from_spec(yaml.safe_dump(spec))
     if WHOLE in _header(text):
-        spec_text = _written(base_spec())
+        spec_text = yaml.safe_dump(base_spec())
         plan, manifests = from_spec(spec_text)
         bodies = [manifest.body for manifest in manifests]
         changed = [Manifest(body) for body in overlaid(bodies, documents)]
