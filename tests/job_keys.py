@@ -31,7 +31,7 @@ _PATHS = st.sampled_from(["/etc/a.conf", "/etc/a_conf", "/w/é", "/w/a b", "/w/.
 _OPTIONAL: dict[str, st.SearchStrategy[Any]] = {
     "files": st.dictionaries(_PATHS, TEXTS, min_size=1),
     "annotations": st.dictionaries(st.sampled_from(["a", "example.com/b"]), TEXTS),
-    "imagePullSecrets": st.just(["registry", "other"]),
+    "imagePullSecrets": st.just(["registry", "other"]).map(list),
     "workingDir": st.sampled_from(["/w", "/${A}"]),
 }
 _PLACED: dict[str, st.SearchStrategy[Any]] = {

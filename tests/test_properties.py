@@ -69,9 +69,11 @@ def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def mapping(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """A mapping of the fields whose value is not ``None``."""
+    """A mapping of the fields whose value is not ``None``; what it holds is its own, and no part of another's."""
     return st.fixed_dictionaries(fields).map(
-        lambda found: {key: value for key, value in found.items() if value is not None}
+        lambda found: {
+            key: copy.deepcopy(value) for key, value in found.items() if value is not None
+        }
     )
 
 
@@ -160,7 +162,7 @@ JOB_KEYS = mapping(
 )
 COMMANDS = st.sampled_from(
     [["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]]
-)
+).map(list)
 
 
 @st.composite
@@ -217,7 +219,7 @@ QUOTA = mapping(
 QUEUE_KEYS = mapping(
     cohort=some(st.sampled_from(["all", "top"])),
     queueingStrategy=some(st.just("StrictFIFO")),
-    preemption=some(st.sampled_from(PREEMPTIONS).map(dict)),  # a queue alone loses a key of it
+    preemption=some(st.sampled_from(PREEMPTIONS)),
     fairSharing=some(st.sampled_from([{"weight": 0}, {"weight": "2.5"}])),
     flavorFungibility=some(st.sampled_from([{}, {"whenCanPreempt": "MayStopSearch"}])),
     stopPolicy=some(st.sampled_from(["None", "Hold"])),

@@ -99,13 +99,12 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
             help="close the quotation",
         )
         return
-    groups = _groups()
     for word in words:
         yield from _files(path, word, written, folder)
         resource = re.match(_RESOURCE, word.partition(",")[0])
         if resource is None:
             continue
-        group = resource[1]
+        group, groups = resource[1], _groups()
         if group not in groups and _is_asked_of_kubectl(block, word):
             yield error(
                 "REF001",
@@ -177,12 +176,12 @@ def _folders(path: str) -> Iterator[str]:
 
 
 @cache
-def _groups() -> set[str]:
+def _groups() -> frozenset[str]:
     groups: set[str] = set()
     for versions in BUILTIN.served().values():
         of_kind = (group_of(version) for version in versions)
         groups.update(of_kind)
-    return groups
+    return frozenset(groups)
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
