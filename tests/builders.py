@@ -92,6 +92,11 @@ def dumped(data: Any) -> str:
     return text
 
 
+def data_of(text: str) -> Any:
+    """What YAML says, by libyaml."""
+    return yaml.load(text, Loader=yaml.CSafeLoader)
+
+
 def document(data: Any) -> Document:
     """The document of a spec, given as data or as YAML text."""
     text = data if isinstance(data, str) else dumped(data)

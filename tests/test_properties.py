@@ -485,7 +485,7 @@ def third_party() -> list[dict[str, Any]]:
     return [
         body
         for file in files
-        for body in yaml.safe_load_all(file.read_text())
+        for body in yaml.load_all(file.read_text(), Loader=yaml.CSafeLoader)
         if isinstance(body, dict) and {"apiVersion", "kind"} <= set(body)
     ]
 

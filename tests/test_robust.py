@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from builders import document, spec
+from builders import document, dumped, spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_properties import JUNK, mutated, places
@@ -90,7 +89,7 @@ def _changed(data: st.DataObject, body: Any) -> Any:
 
 
 def _written(data: st.DataObject, body: Any) -> str:
-    return data.draw(st.just(yaml.safe_dump(_changed(data, body), allow_unicode=True)) | TEXTS)
+    return data.draw(st.just(dumped(_changed(data, body))) | TEXTS)
 
 
 @LAW

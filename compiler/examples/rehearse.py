@@ -21,8 +21,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
@@ -44,6 +42,7 @@ from compiler.policy.engine import run
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.resolve import resolve
+from compiler.source.libyaml import DUMPER, LOADER, yaml
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
 
@@ -66,7 +65,7 @@ class UnusableExampleError(Exception):
 def base_spec() -> dict[str, Any]:
     """The spec that a part is laid over."""
     text = (_DATA / "spec.yaml").read_text(encoding="utf-8")
-    spec: dict[str, Any] = yaml.safe_load(text)
+    spec: dict[str, Any] = yaml.load(text, Loader=LOADER)
     return spec
 
 
@@ -74,7 +73,7 @@ def base_spec() -> dict[str, Any]:
 def base_set() -> tuple[Body, ...]:
     """The objects that manifests are laid over."""
     text = (_DATA / "set.yaml").read_text(encoding="utf-8")
-    return tuple(yaml.safe_load_all(text))
+    return tuple(yaml.load_all(text, Loader=LOADER))
 
 
 def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
@@ -110,7 +109,7 @@ def _header(text: str) -> list[str]:
 
 def _params(rule: Rule, text: str) -> dict[str, Any]:
     try:
-        params = yaml.safe_load(text)
+        params = yaml.load(text, Loader=LOADER)
     except yaml.YAMLError:
         params = None
     if not isinstance(params, dict):
@@ -135,7 +134,7 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if SLURM.search(text):
         return from_slurm(text), []
     try:
-        documents = list(filter(None, yaml.safe_load_all(text)))
+        documents = list(filter(None, yaml.load_all(text, Loader=LOADER)))
     except yaml.YAMLError as fault:
         problem = " ".join(str(fault).split())
         raise UnusableExampleError(f"it is no YAML: {problem}") from None
@@ -146,9 +145,9 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if documents and "kind" not in documents[0]:
         part = {"spec": documents[0]}
         spec = merged(base_spec(), part)
-        return from_spec(yaml.safe_dump(spec))
+        return from_spec(yaml.dump(spec, Dumper=DUMPER))
     if WHOLE in _header(text):
-        spec_text = yaml.safe_dump(base_spec())
+        spec_text = yaml.dump(base_spec(), Dumper=DUMPER)
         plan, manifests = from_spec(spec_text)
         bodies = [manifest.body for manifest in manifests]
         changed = [Manifest(body) for body in overlaid(bodies, documents)]

@@ -192,11 +192,10 @@ def _quantity(value: Any) -> Quantity | None:
 @lru_cache(64)
 def embedded(text: str) -> Any:
     """What YAML in a string says; ``None`` where it is none. Not to be changed: the clusters of a fleet share it."""
-    import yaml
+    from compiler.source.libyaml import LOADER, yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
+        return yaml.load(text, Loader=LOADER)
     except (yaml.YAMLError, RecursionError):
         return None
     except ValueError:  # a date like 2026-02-30

@@ -14,7 +14,6 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.verify import documented, modelled
@@ -105,11 +104,10 @@ EKSCTL_SOURCE, EKSCTL_LATER = "eksctl/v0.230.0", "eksctl/main-99984adb"
 
 def load_crds(folder: Path) -> Iterator[Raw]:
     """Every CustomResourceDefinition of a folder's YAML files."""
-    import yaml  # PyYAML's C loader: these files are megabytes of YAML 1.1 written by controller-gen
+    from compiler.source.libyaml import LOADER, yaml  # controller-gen writes YAML 1.1
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     for path in sorted(folder.glob("*.yaml")):
-        for document in yaml.load_all(path.read_text(), Loader=loader):
+        for document in yaml.load_all(path.read_text(), Loader=LOADER):
             if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
                 yield document
 

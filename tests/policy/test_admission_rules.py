@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from builders import data_of, dumped
 
 from compiler.diagnostics import Severity
 from compiler.driver import check
@@ -46,9 +47,9 @@ spec: {policyName: jobs-end, validationActions: [Deny]}
 
 
 def policy(**spec: Any) -> str:
-    data = next(yaml.safe_load_all(POLICY))
+    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
     data["spec"] |= spec
-    return yaml.safe_dump(data, sort_keys=False)
+    return dumped(data)
 
 
 def validation(expression: str) -> str:
@@ -60,7 +61,7 @@ def found(tmp_path: Path, text: str, timeout: str = "48h") -> list[Any]:
     folder = tmp_path / "policies"
     folder.mkdir()
     (folder / "rule.yaml").write_text(text)
-    spec = yaml.safe_load(BASE)
+    spec = data_of(BASE)
     spec["spec"]["jobs"][0]["timeout"] = timeout
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY, policies=folder))
@@ -164,9 +165,9 @@ def test_what_cannot_be_judged_is_refused_with_its_place(
 
 
 def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> None:
-    data = next(yaml.safe_load_all(POLICY))
+    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
     del data["metadata"]["annotations"]
-    (fault,) = found(tmp_path, yaml.safe_dump(data))
+    (fault,) = found(tmp_path, dumped(data))
     assert fault.code == "POL013"
     assert "trainyard.dev/code" in fault.help
 
@@ -188,10 +189,10 @@ def test_what_the_api_server_refuses_is_refused(changed: dict[str, Any], tmp_pat
 
 
 def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:
-    data = next(yaml.safe_load_all(POLICY))
+    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
     for written in ([], "x", {"trainyard.dev/severity": ["error"]}):
         data["metadata"]["annotations"] = written
-        (tmp_path / "rule.yaml").write_text(yaml.safe_dump(data))
+        (tmp_path / "rule.yaml").write_text(dumped(data))
         _, faults = load_rules(tmp_path)
         assert {each.code for each in faults} == {"POL013"}
 
@@ -208,9 +209,9 @@ def test_the_annotation_that_is_wrong_is_shown(
     name: str, value: str, shown: str, tmp_path: Path
 ) -> None:
     """Its value, and the name of one that there is not."""
-    data = next(yaml.safe_load_all(POLICY))
+    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
     data["metadata"]["annotations"][f"trainyard.dev/{name}"] = value
-    (fault,) = found(tmp_path, yaml.safe_dump(data))
+    (fault,) = found(tmp_path, dumped(data))
     assert fault.code == "POL013"
     line = (tmp_path / "policies" / "rule.yaml").read_text().splitlines()[fault.span.line - 1]
     assert line[fault.span.column - 1 :].startswith(shown)
@@ -264,12 +265,12 @@ def test_a_variable_of_itself_ends(tmp_path: Path) -> None:
 
 
 def test_examples_stand_in_annotations(tmp_path: Path) -> None:
-    data = next(yaml.safe_load_all(POLICY))
+    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
     data["metadata"]["annotations"] |= {
         "trainyard.dev/fails": "jobs: [{name: llama, timeout: 48h}]",
         "trainyard.dev/passes": "jobs: [{name: llama, timeout: 2h}]",
     }
-    (tmp_path / "rule.yaml").write_text(yaml.safe_dump(data))
+    (tmp_path / "rule.yaml").write_text(dumped(data))
     rules, faults = load_rules(tmp_path)
     assert faults == []
     (rule,) = [each for each in rules if each.code == "ORG001"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 import pytest
-import yaml
+from builders import data_of, dumped
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
@@ -92,12 +92,10 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
         "nodePools": [{"name": "gpu", "nodes": 6, "capacity": blocks}],
         "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}],
     }
-    plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))
+    plan, manifests = from_spec(dumped(merged(SPEC, {"spec": part})))
     for word, severity in (("preferred", Severity.WARNING), ("required", Severity.ERROR)):
-        text = yaml.safe_dump([each.body for each in manifests])
-        bodies = yaml.safe_load(
-            text.replace("podset-preferred-topology", f"podset-{word}-topology")
-        )
+        text = dumped([each.body for each in manifests])
+        bodies = data_of(text.replace("podset-preferred-topology", f"podset-{word}-topology"))
         changed = [Manifest(body) for body in bodies]
         lifted = reread(changed, plan)
         found = run(lifted, load_catalog(), builtin_rules(), TODAY, changed)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-import yaml
+from builders import data_of, dumped
 
 from compiler.diagnostics import Diagnostic
 from compiler.policy.rule import Rule
@@ -24,7 +24,7 @@ def in_two_blocks(text: str) -> dict[str, Any] | None:
     is_spec = re.search(r"^(jobs|nodePools):", text, re.MULTILINE)
     if not is_spec:
         return None
-    data = yaml.safe_load(text)
+    data = data_of(text)
     pools = data.setdefault("nodePools", [{"name": "gpu"}])
     if not isinstance(pools, list) or not isinstance(pools[0], dict):
         return None
@@ -44,7 +44,7 @@ def found_in_two_blocks(rule: Rule) -> list[Diagnostic]:
     for text in rule.fails:
         data = in_two_blocks(text)
         if data is not None:
-            example = yaml.safe_dump(data)
+            example = dumped(data)
             config = config_for(rule, text, TODAY)
             found += findings_for(example, rules=(rule,), config=config)
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from builders import data_of
 from running import Command
 
 TOKEN = "hf_abcdefghijklmnopqrstuvwxyz"
@@ -75,7 +75,7 @@ VARIABLES = [
 
 def reported(text: str, folder: Path, trainyard: Command) -> list[tuple[str, str]]:
     """Each code with the line that it points at; notes of what waits for a build are left out."""
-    assert yaml.safe_load(text)
+    assert data_of(text)
     file = folder / "spec.yaml"
     file.write_text(text)
     done = trainyard("check", "--format", "json", file.name, cwd=folder)

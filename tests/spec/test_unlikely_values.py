@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from builders import data_of, dumped
 
 from compiler.driver import check
 from compiler.outcome import Options
@@ -230,13 +230,13 @@ SPEC = [
 
 
 def codes(tmp_path: Path, spec: dict[str, Any]) -> set[str]:
-    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    (tmp_path / "spec.yaml").write_text(dumped(spec))
     outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY))
     return {each.code for each in outcome.all()}
 
 
 def base() -> dict[str, Any]:
-    spec: dict[str, Any] = yaml.safe_load(BASE)
+    spec: dict[str, Any] = data_of(BASE)
     return spec
 
 
@@ -247,21 +247,21 @@ def test_the_base_is_clean(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("code", "part"), JOB)
 def test_of_a_job(code: str, part: str, tmp_path: Path) -> None:
     spec = base()
-    spec["spec"]["jobs"][0] |= yaml.safe_load(part)
+    spec["spec"]["jobs"][0] |= data_of(part)
     assert code in codes(tmp_path, spec)
 
 
 @pytest.mark.parametrize(("code", "part"), POOL)
 def test_of_a_pool(code: str, part: str, tmp_path: Path) -> None:
     spec = base()
-    spec["spec"]["nodePools"][0] |= yaml.safe_load(part)
+    spec["spec"]["nodePools"][0] |= data_of(part)
     assert code in codes(tmp_path, spec)
 
 
 @pytest.mark.parametrize(("code", "part"), SPEC)
 def test_of_a_cluster(code: str, part: str, tmp_path: Path) -> None:
     spec = base()
-    spec["spec"] |= yaml.safe_load(part)
+    spec["spec"] |= data_of(part)
     assert code in codes(tmp_path, spec)
 
 
