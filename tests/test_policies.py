@@ -26,6 +26,7 @@ from tests.policy.harness import (
     from_document,
     lifted,
 )
+from tests.policy.helps import assert_speaks_of_the_spec, is_of_spec
 
 RULES = builtin_rules()
 FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
@@ -42,7 +43,8 @@ def _id(value: object) -> str:
 
 @pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
 def test_fails(rule: Rule, index: int) -> None:
-    """All of its example is found, with a help, at a place of an object of the example or of its spec."""
+    """All of its example is found, with a help, at a place of an object of the example or of its spec, in whose words
+    the help is."""
     text = rule.fails[index]
     plan, manifests = lifted(text)
     found = run(plan, load_catalog(), RULES, config_for(rule, text, TODAY), manifests)
@@ -52,6 +54,8 @@ def test_fails(rule: Rule, index: int) -> None:
     ]
     for each in found:
         assert each.help, each.message
+        if is_of_spec(text):
+            assert_speaks_of_the_spec(each.help)
         assert each.at, each.message
         is_of_aws = str(each.at[0]).startswith(OF_AWS)
         assert each.at[0] in known or is_of_aws, (rule.code, each.at)

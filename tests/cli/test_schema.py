@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from running import ROOT, SPECS, Command
+from schemas import committed
 
 from compiler.language.schema import ALL, KINDS
 from compiler.places import SourceFile
@@ -27,14 +27,6 @@ def bodies(path: Path) -> list[Any]:
     documents, faults = parse(SourceFile(path.name, path.read_text(encoding="utf-8")))
     assert not faults
     return [document.root.to_python() for document in documents]
-
-
-@cache
-def validator(kind: str) -> Draft202012Validator:
-    """Of the committed schema of a kind, which another test compares with what is printed."""
-    schema = json.loads((ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text())
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
 
 
 def problems(checker: Draft202012Validator, body: Any) -> list[str]:
@@ -54,15 +46,16 @@ def test_the_committed_schema_is_this_one(kind: str, trainyard: Command) -> None
 
 def test_one_schema_for_a_folder_of_several_kinds(trainyard: Command) -> None:
     """It says of every shipped document what the schema of its kind says, and of any other that its kind is unknown."""
-    committed = (ROOT / "docs" / "schema" / "trainyard.json").read_text()
-    assert trainyard("schema", ALL).out == committed
-    checker = validator("trainyard")
+    text = (ROOT / "docs" / "schema" / "trainyard.json").read_text()
+    assert trainyard("schema", ALL).out == text
+    checker = committed("trainyard")
+    Draft202012Validator.check_schema(checker.schema)  # which holds that of each kind
     for path in FILES:
         for body in bodies(path):
             assert problems(checker, body) == []
             broken = copy.deepcopy(body)
             broken["spec"]["nodeCuont"] = 1
-            own = problems(validator(body["kind"]), broken)
+            own = problems(committed(body["kind"]), broken)
             assert problems(checker, broken) == own != []
     (body,) = bodies(SPECS / "starter.yaml")
     body["kind"] = "TrainingClutser"
@@ -93,7 +86,7 @@ def test_every_spec_names_its_schema(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
 def test_every_spec_is_valid(path: Path) -> None:
     for body in bodies(path):
-        checker = validator(body["kind"])
+        checker = committed(body["kind"])
         assert problems(checker, body) == []
         broken = copy.deepcopy(body)
         broken["spec"]["nodeCuont"] = 1
@@ -114,7 +107,7 @@ def test_every_spec_is_valid(path: Path) -> None:
 def test_faults_are_found(change: dict[str, Any], fault: str) -> None:
     (body,) = bodies(SPECS / "starter.yaml")
     body["spec"].update(change)
-    assert fault in problems(validator("TrainingCluster"), body)
+    assert fault in problems(committed("TrainingCluster"), body)
 
 
 BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
@@ -141,12 +134,12 @@ BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
     ],
 )
 def test_a_base_has_any_part_of_a_spec(change: dict[str, Any], faults: list[str]) -> None:
-    assert problems(validator("TrainingClusterBase"), BASE | change) == faults
+    assert problems(committed("TrainingClusterBase"), BASE | change) == faults
 
 
 def test_a_spec_over_a_base_lacks_what_the_base_has() -> None:
     """And without one it lacks nothing but pools, which may stand in documents of their own."""
-    checker = validator("TrainingCluster")
+    checker = committed("TrainingCluster")
     body = BASE | {
         "kind": "TrainingCluster",
         "metadata": {"name": "small"},

