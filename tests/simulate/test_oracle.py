@@ -23,32 +23,71 @@ pytestmark = pytest.mark.slow
 _HOST = "kubernetes.io/hostname"
 
 
+# Made once: to make a strategy takes longer than to draw from it.
+_YES_OR_NO = st.booleans()
+_UP_TO_TWO = st.integers(0, 2)
+_UP_TO_FOUR = st.integers(0, 4)
+_LIMIT = st.none() | st.none() | st.integers(0, 3)
+_RACKS = st.none() | st.lists(st.integers(0, 3), min_size=1, max_size=3)
+_QUEUES = st.integers(1, 5)
+_COHORT = st.sampled_from(("", "all", "left", "right", "left"))
+_STRATEGY = st.sampled_from(("StrictFIFO", "BestEffortFIFO"))
+_BORROWS = st.sampled_from(("Borrow", "TryNextFlavor"))
+_PREEMPTS = st.sampled_from(("Preempt", "TryNextFlavor"))
+_FAIR = st.sampled_from((False, False, True))
+_WITHIN = st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority"))
+_RECLAIM = st.sampled_from(("Never", "LowerPriority", "Any", "Any"))
+_JOBS = st.integers(1, 9)
+_SETS = st.sampled_from((1, 1, 2))
+_IS_PLACED = st.sampled_from((True, True, False))
+_MODE = st.sampled_from(("required", "preferred", "unconstrained"))
+_TOPOLOGY_LEVEL = st.sampled_from((LEVEL, _HOST))
+_PODS = st.integers(1, 4)
+_LEAST = {count: st.none() | st.integers(1, count) for count in range(1, 5)}
+_GPUS = st.sampled_from((8, 8, 4, 1))
+_LENGTH = st.integers(1, 4).map(lambda hours: Length(Basis.EXPECTED, hours * HOUR))
+_CLOSES = st.none() | st.integers(1, 6)
+_READY = st.none() | st.just(PodsReady(1800, 1))
+
+
+@st.composite
+def preemptions(draw: st.DrawFn) -> dict[str, Any]:
+    reclaim = draw(_RECLAIM)
+    found: dict[str, Any] = {"withinClusterQueue": draw(_WITHIN), "reclaimWithinCohort": reclaim}
+    if reclaim != "Never" and draw(_YES_OR_NO):
+        found["borrowWithinCohort"] = {"policy": "LowerPriority", "maxPriorityThreshold": 1}
+    return found
+
+
+_PREEMPTION = preemptions()
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """Up to five queues in a tree of up to three cohorts, or in none; one flavor or two; racks, or no topology."""
-    racks = draw(st.none() | st.lists(st.integers(0, 3), min_size=1, max_size=3))
-    two = draw(st.booleans())
+    racks = draw(_RACKS)
+    two = draw(_YES_OR_NO)
     queues = []
-    for name in "abcde"[: draw(st.integers(1, 5))]:
+    for name in "abcde"[: draw(_QUEUES)]:
         spec: dict[str, Any] = {
-            "queueingStrategy": draw(st.sampled_from(("StrictFIFO", "BestEffortFIFO"))),
-            "preemption": draw(preemptions()),
+            "queueingStrategy": draw(_STRATEGY),
+            "preemption": draw(_PREEMPTION),
             "flavorFungibility": {
-                "whenCanBorrow": draw(st.sampled_from(("Borrow", "TryNextFlavor"))),
-                "whenCanPreempt": draw(st.sampled_from(("Preempt", "TryNextFlavor"))),
+                "whenCanBorrow": draw(_BORROWS),
+                "whenCanPreempt": draw(_PREEMPTS),
             },
         }
-        cohort = draw(st.sampled_from(("", "all", "left", "right", "left")))
+        cohort = draw(_COHORT)
         if cohort:
             spec["cohortName"] = cohort
         for key in ("borrowingLimit", "lendingLimit"):
-            limit = draw(st.none() | st.none() | st.integers(0, 3))
+            limit = draw(_LIMIT)
             if limit is not None and cohort:
                 spec[key] = 8 * limit
-        bodies = queue(name, 8 * draw(st.integers(0, 4)), **spec)
+        bodies = queue(name, 8 * draw(_UP_TO_FOUR), **spec)
         if two:
             flavors = bodies[0]["spec"]["resourceGroups"][0]["flavors"]
-            resource = {"name": GPU, "nominalQuota": 8 * draw(st.integers(0, 2))}
+            resource = {"name": GPU, "nominalQuota": 8 * draw(_UP_TO_TWO)}
             flavors.append({"name": "other", "resources": [resource]})
         queues.append(bodies)
     more: list[dict[str, Any]] = [
@@ -57,20 +96,10 @@ def worlds(draw: st.DrawFn) -> World:
     ]
     of_other = {"topologyName": "net"} if racks is not None else {}
     more.append({"kind": "ResourceFlavor", "metadata": {"name": "other"}, "spec": of_other})
-    return made(*queues, racks=racks, more=more, fair=draw(st.sampled_from((False, False, True))))
+    return made(*queues, racks=racks, more=more, fair=draw(_FAIR))
 
 
-@st.composite
-def preemptions(draw: st.DrawFn) -> dict[str, Any]:
-    reclaim = draw(st.sampled_from(("Never", "LowerPriority", "Any", "Any")))
-    policies = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
-    found: dict[str, Any] = {
-        "withinClusterQueue": draw(st.sampled_from(policies)),
-        "reclaimWithinCohort": reclaim,
-    }
-    if reclaim != "Never" and draw(st.booleans()):
-        found["borrowWithinCohort"] = {"policy": "LowerPriority", "maxPriorityThreshold": 1}
-    return found
+_WORLDS = worlds()
 
 
 @st.composite
@@ -79,21 +108,21 @@ def jobs_of(draw: st.DrawFn, world: World) -> list[Job]:
     topology = world.flavors["main"].topology is not None
     names = [each.name for each in world.queues]
     jobs = []
-    for index in range(draw(st.integers(1, 9))):
+    for index in range(draw(_JOBS)):
         sets = []
-        for number in range(draw(st.sampled_from((1, 1, 2)))):
+        for number in range(draw(_SETS)):
             placement = None
-            if topology and draw(st.sampled_from((True, True, False))):
-                mode = draw(st.sampled_from(("required", "preferred", "unconstrained")))
-                level = draw(st.sampled_from((LEVEL, _HOST)))
+            if topology and draw(_IS_PLACED):
+                mode = draw(_MODE)
+                level = draw(_TOPOLOGY_LEVEL)
                 placement = Placement(mode, None if mode == "unconstrained" else level)
-            count = draw(st.integers(1, 4))
-            least = draw(st.none() | st.integers(1, count)) if number == 0 else None
-            requests = {GPU: draw(st.sampled_from((8, 8, 4, 1)))}
+            count = draw(_PODS)
+            least = draw(_LEAST[count]) if number == 0 else None
+            requests = {GPU: draw(_GPUS)}
             sets.append(PodSet(f"s{number}", count, requests, least, placement=placement))
         name = draw(st.sampled_from(names))
-        created = draw(st.integers(0, 2))
-        jobs.append(Job("team", f"j{index}", name, tuple(sets), draw(st.integers(0, 2)), created))
+        created = draw(_UP_TO_TWO)
+        jobs.append(Job("team", f"j{index}", name, tuple(sets), draw(_UP_TO_TWO), created))
     return jobs
 
 
@@ -128,9 +157,9 @@ def _course(world: World, jobs: list[Job], gone: list[str]) -> list[dict[str, An
 @settings(max_examples=300)
 @given(st.data())
 def test_what_is_kept_decides_as_what_is_counted_anew(data: st.DataObject) -> None:
-    world = data.draw(worlds())
+    world = data.draw(_WORLDS)
     jobs = data.draw(jobs_of(world))
-    gone = [each.key for each in jobs if data.draw(st.booleans())]
+    gone = [each.key for each in jobs if data.draw(_YES_OR_NO)]
     fast = _course(world, jobs, gone)
     with naively():
         assert _course(world, jobs, gone) == fast
@@ -139,7 +168,7 @@ def test_what_is_kept_decides_as_what_is_counted_anew(data: st.DataObject) -> No
 @given(st.data())
 def test_jobs_wait_for_the_same_ones(data: st.DataObject) -> None:
     """Sets of pods are placed one after the other, so that more room may help one and harm another: not of two sets."""
-    world = data.draw(worlds())
+    world = data.draw(_WORLDS)
     jobs = [each for each in data.draw(jobs_of(world)) if len(each.pod_sets) == 1]
     simulator = Simulator(world)
     for each in jobs:
@@ -154,11 +183,10 @@ def test_jobs_wait_for_the_same_ones(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_a_timeline_is_the_same(data: st.DataObject) -> None:
-    world = data.draw(worlds())
-    lengths = st.integers(1, 4).map(lambda hours: Length(Basis.EXPECTED, hours * HOUR))
-    jobs = [(each, data.draw(lengths)) for each in data.draw(jobs_of(world))]
-    closes = data.draw(st.none() | st.integers(1, 6))
-    ready = data.draw(st.none() | st.just(PodsReady(1800, 1)))
+    world = data.draw(_WORLDS)
+    jobs = [(each, data.draw(_LENGTH)) for each in data.draw(jobs_of(world))]
+    closes = data.draw(_CLOSES)
+    ready = data.draw(_READY)
     fast = run(world, *jobs, closes=closes, ready=ready)
     with naively():
         assert run(world, *jobs, closes=closes, ready=ready) == fast
