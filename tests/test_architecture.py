@@ -327,6 +327,7 @@ def test_lint_imports_no_models_of_the_spec() -> None:
     assert done.stdout.splitlines()[-1:] == [""], done.stderr
 
 
+@pytest.mark.slow
 def test_imports_go_down() -> None:
     """No room imports one that stands after it, whatever the import looks like: so there is no circle of rooms."""
     wrong = []
@@ -421,6 +422,7 @@ def test_nothing_in_the_compiler_imports_policies() -> None:
         )
 
 
+@pytest.mark.slow
 def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
     allowed = {
         "places",
@@ -453,6 +455,7 @@ def touches(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_only_the_edges_touch_files() -> None:
     wrong = {
         name: sorted(found)

@@ -87,6 +87,7 @@ def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> No
     assert "= help: keep one of `zones`" in screen
 
 
+@pytest.mark.slow
 def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Path) -> None:
     """The blocks of spec.md, as the files that their text says they are."""
     texts = [
@@ -131,6 +132,7 @@ def with_part(cluster: str, part: str, name: str) -> str:
     return yaml.safe_dump(whole)
 
 
+@pytest.mark.slow
 def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
     """policy.yaml, exceptions.yaml and the Python rule, put where their first line says."""
     for language in ("yaml", "python"):

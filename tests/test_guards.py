@@ -86,6 +86,7 @@ def astray(plan: Plan) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_every_route_is_a_path_of_the_spec(name: str) -> None:
     plan = example(name)[1]

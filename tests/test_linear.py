@@ -118,6 +118,7 @@ def _asked(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     return asked
 
 
+@pytest.mark.slow
 def test_jobs_that_do_not_fit_are_not_each_compared_with_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def test_fails(rule: Rule, index: int) -> None:
         assert not each.message.endswith("."), each.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "index"), PASSES, ids=_id)
 def test_passes(rule: Rule, index: int) -> None:
     text = rule.passes[index]

@@ -48,6 +48,7 @@ def test_every_command_is_one_of_the_pages_written_for_the_cluster(bootstrap: Pa
                 assert word in known, (line, word)
 
 
+@pytest.mark.slow
 def test_names_are_those_that_the_cluster_waits_for(bootstrap: Path) -> None:
     text = "\n".join(commands())
     stack = yaml.safe_load((bootstrap / "stacks" / "storage-data.yaml").read_text())

@@ -13,6 +13,7 @@ from compiler.platforms.eks.addons import AddOn, addons
 ROLES = [add_on for add_on in addons().values() if add_on.role is not None]
 
 
+@pytest.mark.slow
 def test_the_table_is_what_the_locked_packages_say() -> None:
     committed = (DATA / "managed_policies.json").read_text("utf-8")
     assert committed == dump(built())

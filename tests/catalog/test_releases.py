@@ -64,6 +64,7 @@ def test_a_release_is_whole(release: Release) -> None:
         assert pair.met(release.chosen({}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
 @pytest.mark.parametrize("name", SPECS)
 def test_every_example_compiles_clean_for_every_release(

@@ -124,6 +124,7 @@ def test_jobs_that_are_alike_have_no_finding(trainyard: Command, tmp_path: Path)
     assert reported(trainyard("lint", "--format", "json", tmp_path).out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_the_one_that_differs_is_found(trainyard: Command, tmp_path: Path, change: Change) -> None:
     """First, in the middle and last; and in one file with the others, where it is the one that differs as well."""

@@ -141,6 +141,7 @@ def test_one_object_twice_collides_where_both_are_applied(
     assert reported(tmp_path) == found
 
 
+@pytest.mark.slow
 def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> None:
     """Beyond a limit, each is judged without what all share; the findings are the same."""
     for number in range(60):

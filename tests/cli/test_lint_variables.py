@@ -96,6 +96,7 @@ def test_one_variable_twice_in_a_mapping_is_no_duplicate_key(tmp_path: Path) -> 
     assert found(linted(tmp_path, text)) == [("SCH001", 5)]
 
 
+@pytest.mark.slow
 def test_a_line_is_looked_at_once(tmp_path: Path) -> None:
     """Thousands of variables take as much time as they are long: 200,000 took a minute."""
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{'${A}' + chr(10)}".replace(

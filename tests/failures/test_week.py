@@ -110,6 +110,7 @@ def test_the_loss_grows_with_the_gang(nodes: int, more: int, every: int) -> None
 WEEK = week_of(saving())
 
 
+@pytest.mark.slow
 @given(every=st.integers(60, 7 * 86_400))
 def test_the_best_interval_loses_the_least(every: int) -> None:
     """√(2 · write · time between failures) is where saves and repeated work cost the same; any other costs more."""

@@ -200,6 +200,7 @@ def test_the_core_imports_nothing_of_a_platform() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+@pytest.mark.slow
 def test_every_platform_answers_the_core() -> None:
     """What the core asks, it asks by name: ``context.answers.kinds``."""
     by_core, by_eks = set(), set()

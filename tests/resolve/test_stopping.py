@@ -151,6 +151,7 @@ def test_without_a_checkpoint_nothing_waits() -> None:
     assert plan.of(Runtime)[0].jobs[0].pod.containers[0].pre_stop == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "seconds"),
     [

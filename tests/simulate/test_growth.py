@@ -64,6 +64,7 @@ def _lasting(cohorts: int) -> None:
     run(world(cohorts), *((each, hours(1 + each.created)) for each in jobs(cohorts)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "method"), [(Entry, "look"), (Forest, "pods"), (State, "count")])
 def test_a_timeline_does_no_more_for_each_of_more_cohorts(
     what: type[Any], method: str, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def codes(done: Compilation) -> set[tuple[str, str]]:
     return {(fact.code, str(fact.at)) for fact in done.diagnostics if fact.code.startswith("QUE03")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_without_contention_all_jobs_are_admitted(path: Path) -> None:
     reading = reading_of(compiled(path))

@@ -350,6 +350,7 @@ def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str)
         assert 1 <= node.span.line <= lines
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES[:20]), max_size=15).map("".join))
 @settings(max_examples=300, deadline=None)
 def test_a_clean_text_has_the_same_values_with_both_parsers(text: str) -> None:

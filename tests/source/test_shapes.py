@@ -101,6 +101,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(PARTS), max_size=14).map("".join), st.sampled_from(["z", "2", "true"])
 )

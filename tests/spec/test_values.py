@@ -402,6 +402,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 @given(
     value=some.text(alphabet="a.:/-@\0 s3_1", max_size=12)

@@ -153,6 +153,7 @@ def compilation(folder: Path) -> Compilation:
     return compiled(folder)
 
 
+@pytest.mark.slow
 def test_every_place_is_one_of_the_spec(compilation: Compilation) -> None:
     assert astray(plan_of(compilation)) == []
 
@@ -510,6 +511,7 @@ esac
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_the_script_builds_a_commit_and_writes_its_digest(
     tmp_path: Path, trainyard: Command

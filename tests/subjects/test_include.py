@@ -422,6 +422,7 @@ BROKEN: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("api_version", "kind"),
     [

@@ -42,6 +42,7 @@ def pod_of(plan: Plan) -> Pod:
     return plan.of(Runtime)[0].jobs[0].pod
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("storage", "checkpoint", "commands"),
     [
@@ -84,6 +85,7 @@ def test_what_belongs_to_another_user_stays_as_it_is(tmp_path: Path) -> None:
     assert not said.exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_given_away_where_root_writes_or_nobody(tmp_path: Path) -> None:
     root = [{**image, "user": 0} for image in IMAGES]
     data = with_images(images=root, storage=[NEW])

@@ -202,6 +202,7 @@ def everything() -> Iterator[tuple[str, list[Manifest]]]:
         yield name, objects_of(example(name)[1])
 
 
+@pytest.mark.slow
 def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> None:
     for name, manifests in everything():
         assert len({each.ref for each in manifests}) == len(manifests), name
@@ -218,6 +219,7 @@ def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> Non
             assert not re.search(r"[:,\[] ?null\b", json.dumps(each.body)), each.ref
 
 
+@pytest.mark.slow
 def test_only_what_people_run_lies_in_bootstrap() -> None:
     for name, manifests in everything():
         for each in manifests:

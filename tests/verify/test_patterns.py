@@ -50,6 +50,7 @@ def test_no_long_pattern_is_shown(pattern: str) -> None:
     assert len(help) <= 160
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", sorted(_WORDS))
 def test_the_words_of_a_pattern_are_used_and_their_examples_match(pattern: str) -> None:
     assert pattern in patterns()

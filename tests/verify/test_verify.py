@@ -217,6 +217,7 @@ def test_no_shape_of_a_body_is_raised_at_the_user(data: st.DataObject) -> None:
         assert found.at
 
 
+@pytest.mark.slow
 def test_every_webhook_module_is_named_for_a_kind_and_has_both_sides() -> None:
     from verify.test_bodies import CASES, SOUND
 
@@ -240,6 +241,7 @@ def test_a_namespaced_runtime_is_judged_as_the_cluster_wide_one() -> None:
     assert [fault.code for fault in validate_body(body)] == ["SCH011"]
 
 
+@pytest.mark.slow
 def test_codes_and_pages_are_the_same_set() -> None:
     used = set()
     for path in (ROOT / "compiler/verify").rglob("*.py"):

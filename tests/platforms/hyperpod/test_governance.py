@@ -90,6 +90,7 @@ def test_what_is_written_says_what_was_resolved(data: dict[str, Any], tmp_path: 
     assert done.plan.of(ComputeQuota)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", FORMS)
 def test_botocore_takes_the_requests_and_their_updates(
     data: dict[str, Any], tmp_path: Path
