@@ -116,12 +116,17 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     ]
 
 
-def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
+@cache
+def all_keys() -> tuple[Key, ...]:
     """Every key of the language, each before the keys inside it."""
-    for key in keys(model or every_language(), above):
+    return tuple(_keys_below(every_language()))
+
+
+def _keys_below(model: type[BaseModel], above: str = "") -> Iterator[Key]:
+    for key in keys(model, above):
         yield key
         if key.model is not None:
-            yield from all_keys(key.model, key.inside)
+            yield from _keys_below(key.model, key.inside)
 
 
 def models() -> list[type[BaseModel]]:

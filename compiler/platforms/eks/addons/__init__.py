@@ -42,10 +42,19 @@ def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> 
     raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
 
 
+def running(context: Context) -> tuple[AddOn, ...]:
+    """The add-ons that are installed in a cluster, in order."""
+    return context.once(_running)
+
+
+def _running(context: Context) -> tuple[AddOn, ...]:
+    return tuple(addon for addon in addons().values() if addon.runs(context))
+
+
 def wanted(context: Context, by: str) -> Iterator[AddOn]:
     """The add-ons of a cluster that are installed in one way, in order."""
-    for addon in addons().values():
-        if addon.by == by and addon.runs(context):
+    for addon in running(context):
+        if addon.by == by:
             yield addon
 
 
@@ -65,6 +74,5 @@ def check_release(context: Context) -> None:
 
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
-    known = addons().values()
-    running = [addon for addon in known if addon.by != OWN and addon.runs(context)]
-    return frozenset(_CLUSTER).union(addon.component for addon in running)
+    installed = [addon.component for addon in running(context) if addon.by != OWN]
+    return frozenset(_CLUSTER).union(installed)

@@ -11,37 +11,35 @@ from collections.abc import Sequence
 from compiler.catalog import InstanceType, Step
 from compiler.context import Context
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon, no_agents
+from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
     among them: what the programs take is not published, and so much is kept free for them."""
+    installed = addons.running(context)
     possible = []
     for addon in addons.addons().values():
-        for daemon in addon.daemons:
-            if not daemon.on(instance):
-                continue
-            if daemon.kept or addon.runs(context):
-                possible.append(daemon)
-        possible += _following(context, addon, instance)
+        runs = addon in installed
+        possible += [
+            daemon for daemon in addon.daemons if (runs or daemon.kept) and daemon.on(instance)
+        ]
+        if runs:
+            possible += _following(context, addon, instance)
     return possible
 
 
 def running(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that this cluster runs on a node of a type."""
     found = []
-    for addon in addons.addons().values():
-        if addon.runs(context):
-            found += [daemon for daemon in addon.daemons if daemon.on(instance)]
+    for addon in addons.running(context):
+        found += [daemon for daemon in addon.daemons if daemon.on(instance)]
         found += _following(context, addon, instance)
     return found
 
 
 def _following(context: Context, addon: AddOn, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets of an add-on that only some clusters with it have."""
-    if addon.agents is no_agents or not addon.runs(context):
-        return []
     return [daemon for daemon in addon.agents(context) if daemon.on(instance)]
 
 

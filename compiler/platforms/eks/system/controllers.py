@@ -17,7 +17,7 @@ from compiler.output.body import at as value
 from compiler.places import Route
 from compiler.plan import Quantity
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Controller, no_controllers
+from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Controller
 from compiler.platforms.eks.nodes.daemons import running
 from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
@@ -78,8 +78,7 @@ def controllers(context: Context) -> list[Asked]:
     """The controllers of the cluster, with what the spec changes of them."""
     return [
         _asked(context, addon, controller)
-        for addon in addons.addons().values()
-        if (addon.controllers or addon.sized is not no_controllers) and addon.runs(context)
+        for addon in addons.running(context)
         for controller in (*addon.controllers, *addon.sized(context))
     ]
 
