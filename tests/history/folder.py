@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
+from builders import dumped
 from running import Command, Run, contents
 
 QUEUES = [
@@ -23,7 +23,7 @@ SECOND_POOL = {
 
 
 def write(folder: Path, data: Any) -> None:
-    (folder / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    (folder / "spec.yaml").write_text(dumped(data))
 
 
 def compiled(folder: Path, trainyard: Command, data: Any) -> Run:

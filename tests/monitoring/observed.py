@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-from builders import ROOT
+from builders import ROOT, dumped
 
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
@@ -95,5 +94,5 @@ def write(path: Path, *, alert: str = "") -> Path:
     if alert:
         for group in found:
             group["rules"] = [rule for rule in group["rules"] if rule.get("alert", alert) == alert]
-    path.write_text(yaml.safe_dump({"groups": found}, width=10_000, sort_keys=False))
+    path.write_text(dumped({"groups": found}))
     return path

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from builders import ROOT
+from builders import ROOT, dumped
 
 from compiler.catalog import load_catalog
 from compiler.catalog.prices import on_demand
@@ -113,7 +112,7 @@ def test_each_alert_fires_and_is_silent(name: str, tmp_path: Path) -> None:
             "evaluation_interval": "10m" if CASES[name].minutes > LONG else "1m",
             "tests": [unit(name, bad=bad)],
         }
-        (tmp_path / file).write_text(yaml.safe_dump(tests, width=10_000, sort_keys=False))
+        (tmp_path / file).write_text(dumped(tests))
     done = promtool("test", "rules", "fires.yaml", "silent.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("SUCCESS") == 2

@@ -34,7 +34,7 @@ def main() -> int:
     arguments.add_argument("--found", type=Path, default=found_in, help="where failures are kept")
     options = arguments.parse_args()
     options.found.mkdir(parents=True, exist_ok=True)
-    seeds = all_seeds(options.manifests)
+    seeds = all_seeds(*options.manifests)
     seeds["lint"] = [seed for seed in seeds["lint"] if options.named in seed.name]
     print(", ".join(f"{len(found)} seeds for {command}" for command, found in seeds.items()))
     gc.freeze()  # what seeds hold is never given back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Seed:
             return []
 
 
-def all_seeds(folders: Sequence[Path] = ()) -> dict[str, list[Seed]]:
+@cache
+def all_seeds(*folders: Path) -> dict[str, list[Seed]]:
     """The seeds of each command. ``folders`` are further ones with manifests."""
     found = [*_specs(), *_cases(), *_examples(), *_of_slurm(), *_manifests(folders)]
     return {
@@ -87,7 +88,7 @@ def _examples() -> Iterator[Seed]:
 def _example(name: str, text: str) -> Seed | None:
     """An example of a rule as a whole spec, or as manifests that say all that they need."""
     try:
-        documents = [each for each in yaml.safe_load_all(text) if each]
+        documents = [each for each in yaml.load_all(text, Loader=yaml.CSafeLoader) if each]
     except yaml.YAMLError:
         return Seed("lint", name, text)
     if not documents or not all(isinstance(each, dict) for each in documents):

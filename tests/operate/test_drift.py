@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from builders import data_of
 from running import Command
 
 from compiler.emit.marker import marked
@@ -69,7 +69,7 @@ def applied(lab: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         folder = file.relative_to(lab / "generated/lab")
         if folder.parts[0] == "bootstrap" and folder.parts[1] != "flux":
             continue
-        body = yaml.safe_load(file.read_text())
+        body = data_of(file.read_text())
         serve(found, body)
     with serving(found, lab) as file:
         monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(file))
@@ -267,7 +267,7 @@ def test_what_is_not_compared_is_said(trainyard: Command, lab: Path, applied: Cl
 def test_values_that_flux_fills_in(trainyard: Command, lab: Path, applied: Cluster) -> None:
     """A stage with values of the bootstrap: known ones are filled in before the comparison."""
     path = "flux/kustomization-trainyard-platform.yaml"
-    stage = yaml.safe_load((lab / "generated/lab" / path).read_text())
+    stage = data_of((lab / "generated/lab" / path).read_text())
     sources = [{"kind": "ConfigMap", "name": "made"}]
     stage["spec"]["postBuild"] = {"substituteFrom": sources}
     commit(lab, path, stage)

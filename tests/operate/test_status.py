@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from builders import FSX, spec
+from builders import FSX, data_of, dumped, spec
 from running import Command
 
 from operate.server import Cluster, kubeconfig, serving
@@ -30,7 +29,7 @@ EARLIER, LATER = "2026-11-25T11:05:17Z", "2026-11-25T12:05:17Z"
 
 @pytest.fixture
 def lab(tmp_path: Path, trainyard: Command) -> Path:
-    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
+    (tmp_path / "lab.yaml").write_text(dumped(spec()))
     done = trainyard("compile", "lab.yaml", cwd=tmp_path)
     assert done.code == 0, done.err
     return tmp_path
@@ -48,7 +47,7 @@ def applied(lab: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """The cluster of what was compiled in a folder."""
     found = Cluster()
     (file,) = lab.glob("generated/lab/jobs/*.trainjob-*.yaml")
-    body = yaml.safe_load(file.read_text())
+    body = data_of(file.read_text())
     namespace = body["metadata"]["namespace"]
     assert namespace == "training", namespace
     body["metadata"] |= {"uid": "u1", "creationTimestamp": EARLIER}
@@ -197,7 +196,7 @@ def saving(tmp_path: Path, trainyard: Command) -> Path:
     }
     storage = [{"name": "data", "fsxLustre": {"existing": FSX}}]
     watched = spec(monitoring={}, storage=storage, job=job)
-    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(watched))
+    (tmp_path / "lab.yaml").write_text(dumped(watched))
     assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
     return tmp_path
 
@@ -308,7 +307,7 @@ def test_the_context_of_another_cluster_of_eks(
     trainyard: Command, lab: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del cluster.single[FLUX]
-    url = yaml.safe_load((lab / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
+    url = data_of((lab / "kubeconfig").read_text())["clusters"][0]["cluster"]["server"]
     arn = "arn:aws:eks:us-west-2:111122223333:cluster"
     _with(monkeypatch, kubeconfig(lab, url, f"{arn}/other"))
     assert "error[CLU006]" in trainyard("status", "lab.yaml", cwd=lab).err

@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
-from builders import FSX, spec
+from builders import FSX, dumped, spec
 from running import EXAMPLE, Command
 
 import compiler.report as package
@@ -24,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, **parts: object) -> None:
-    (folder / "lab.yaml").write_text(yaml.safe_dump(spec(**parts)))  # type: ignore[arg-type]
+    (folder / "lab.yaml").write_text(dumped(spec(**parts)))  # type: ignore[arg-type]
 
 
 def part(text: str, title: str) -> str:
@@ -516,7 +515,7 @@ def test_a_table_keeps_its_columns() -> None:
 def test_the_images_of_init_containers_must_exist(trainyard: Command, tmp_path: Path) -> None:
     before = [{"name": "fetch", "image": "r.test/fetch:2", "command": ["x"]}]
     data = spec(job={"initContainers": before, "imagePullSecrets": ["login"]})
-    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
+    (tmp_path / "spec.yaml").write_text(dumped(data))
     found = part(trainyard("report", "spec.yaml", cwd=tmp_path).out, "Must exist")
     assert "image `r.test/fetch:2`" in found
     assert "Secret `training/login`" in found
@@ -581,7 +580,7 @@ def test_what_security_groups_must_let_through(trainyard: Command, tmp_path: Pat
     lustre = [{"name": "data", "fsxLustre": {"existing": FSX}}]
     for storage, words in (([], "for EFA"), (lustre, "for EFA, and TCP 988 and 1018 to 1023")):
         data = spec(network={"existing": network}, storage=storage)
-        (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
+        (tmp_path / "spec.yaml").write_text(dumped(data))
         done = trainyard("report", "spec.yaml", cwd=tmp_path)
         (line,) = (line for line in part(done.out, "Must exist").splitlines() if group in line)
         assert words in line
@@ -704,7 +703,7 @@ def test_what_changes_hands_is_named_with_what_is_new(trainyard: Command, tmp_pa
         (tmp_path / name).mkdir()
     write(tmp_path / "before", patches=[SUSPENDED])
     assert trainyard("compile", "lab.yaml", cwd=tmp_path / "before").code == 0
-    (tmp_path / "after" / "extra.yaml").write_text(yaml.safe_dump(BINDING))
+    (tmp_path / "after" / "extra.yaml").write_text(dumped(BINDING))
     write(tmp_path / "after", include=["extra.yaml"])
     done = trainyard(
         "report", "lab.yaml", "--against", "../before/generated", cwd=tmp_path / "after"
