@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 from pathlib import Path
@@ -93,7 +94,8 @@ VPC = {
 
 
 def made(**parts: Any) -> dict[str, Any]:
-    return spec(**{"storage": STORAGE, "job": {"mounts": MOUNTS}, "pool": POOL, **parts})
+    storage = copy.deepcopy(STORAGE)  # which tests edit
+    return spec(**{"storage": storage, "job": {"mounts": MOUNTS}, "pool": POOL, **parts})
 
 
 @pytest.fixture(scope="module")
