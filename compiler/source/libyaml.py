@@ -19,9 +19,9 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+# Where PyYAML was built without libyaml, its own.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-"""Where PyYAML was built without libyaml, its own."""
 
 __all__ = [
     "DUMPER",

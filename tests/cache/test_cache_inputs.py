@@ -274,7 +274,7 @@ def test_the_example_repository_reads_nothing_that_is_not_noted(tmp_path: Path) 
     asker.write("base.yaml", BASE)
     asker.write("specs/more.yaml", SPEC.replace("name: starter", "name: more"))
     asker.write("policies/team/marked.py", OWN_RULE.format(imports="", body="assert work"))
-    asker.ask_from_the_start("compile", "specs")
+    asker.ask("compile", "specs")
     for words in (("check", "specs"), ("compile", "specs"), ("lint", "generated")):
         (asker.folder / "seen").unlink(missing_ok=True)
         done = asker.ask_from_the_start(*words)

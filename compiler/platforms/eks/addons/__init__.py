@@ -42,18 +42,18 @@ def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> 
     raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
 
 
-def running(context: Context) -> tuple[AddOn, ...]:
+def installed(context: Context) -> tuple[AddOn, ...]:
     """The add-ons that are installed in a cluster, in order."""
-    return context.once(_running)
+    return context.once(_installed)
 
 
-def _running(context: Context) -> tuple[AddOn, ...]:
+def _installed(context: Context) -> tuple[AddOn, ...]:
     return tuple(addon for addon in addons().values() if addon.runs(context))
 
 
 def wanted(context: Context, by: str) -> Iterator[AddOn]:
     """The add-ons of a cluster that are installed in one way, in order."""
-    for addon in running(context):
+    for addon in installed(context):
         if addon.by == by:
             yield addon
 
@@ -74,5 +74,5 @@ def check_release(context: Context) -> None:
 
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
-    installed = [addon.component for addon in running(context) if addon.by != OWN]
-    return frozenset(_CLUSTER).union(installed)
+    components = [addon.component for addon in installed(context) if addon.by != OWN]
+    return frozenset(_CLUSTER).union(components)

@@ -34,7 +34,7 @@ _GRAPH = (12, 8)
 
 @lru_cache(64)
 def drawn(dashboard: Dashboard) -> str:
-    """Its JSON. The clusters of a fleet share what nobody adds to."""
+    """Its JSON, drawn once for all clusters that have the same dashboard."""
     whole = grafana.Dashboard(
         uid=dashboard.uid,
         title=dashboard.title,

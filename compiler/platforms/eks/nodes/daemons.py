@@ -17,7 +17,7 @@ from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
     among them: what the programs take is not published, and so much is kept free for them."""
-    installed = addons.running(context)
+    installed = addons.installed(context)
     possible = []
     for addon in addons.addons().values():
         runs = addon in installed
@@ -32,7 +32,7 @@ def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
 def running(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that this cluster runs on a node of a type."""
     found = []
-    for addon in addons.running(context):
+    for addon in addons.installed(context):
         found += [daemon for daemon in addon.daemons if daemon.on(instance)]
         found += _following(context, addon, instance)
     return found

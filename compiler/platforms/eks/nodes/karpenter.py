@@ -19,7 +19,7 @@ from compiler.plan.scheduling import (
     Taint,
 )
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.addons import running
+from compiler.platforms.eks.addons import installed
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -244,7 +244,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
 def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
     """What keeps pods away from a new node until its agents are ready on it, and until it was tested."""
     taints: list[Taint] = []
-    for addon in running(context):
+    for addon in installed(context):
         taints += addon.startup_taints(context)
     if pool.spec.burn_in is not None:
         taints.append(Taint(BURN_IN_TAINT, "", "NoSchedule"))

@@ -78,7 +78,7 @@ def controllers(context: Context) -> list[Asked]:
     """The controllers of the cluster, with what the spec changes of them."""
     return [
         _asked(context, addon, controller)
-        for addon in addons.running(context)
+        for addon in addons.installed(context)
         for controller in (*addon.controllers, *addon.sized(context))
     ]
 
