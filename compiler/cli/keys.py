@@ -71,15 +71,9 @@ def _inside(model: type[BaseModel]) -> str:
     return text
 
 
-@cache
-def _known() -> dict[str, Key]:
-    """Every key of the language, by its path."""
-    return {_plain(key.path): key for key in all_keys()}
-
-
 def _find(words: str) -> Key:
     """The key that is meant by a path; the mapping itself for a name inside one whose names are free."""
-    known = _known()
+    known = {_plain(key.path): key for key in all_keys()}
     asked = _plain(words)
     for path in (asked, f"spec.{asked}"):
         if path in known:

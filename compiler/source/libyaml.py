@@ -1,6 +1,6 @@
 """PyYAML, which brings libyaml: imported in one place.
 
-Its own reader and writer take up to ten times as long as libyaml's, and say the same.
+Its own reader and writer take up to ten times as long as libyaml's for the same values.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from running import Command
 
 from compiler.language.reference import Key, all_keys
 
-KEYS = list(all_keys())
+KEYS = all_keys()
 
 
 @pytest.mark.parametrize(

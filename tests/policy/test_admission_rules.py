@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from builders import data_of, dumped
 
 from compiler.diagnostics import Severity
@@ -46,8 +45,14 @@ spec: {policyName: jobs-end, validationActions: [Deny]}
 """
 
 
+def policy_body() -> dict[str, Any]:
+    """The policy without its binding."""
+    body: dict[str, Any] = data_of(POLICY.partition("---")[0])
+    return body
+
+
 def policy(**spec: Any) -> str:
-    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
+    data = policy_body()
     data["spec"] |= spec
     return dumped(data)
 
@@ -63,7 +68,7 @@ def found(tmp_path: Path, text: str, timeout: str = "48h") -> list[Any]:
     (folder / "rule.yaml").write_text(text)
     spec = data_of(BASE)
     spec["spec"]["jobs"][0]["timeout"] = timeout
-    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    (tmp_path / "spec.yaml").write_text(dumped(spec))
     outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY, policies=folder))
     return outcome.all()
 
@@ -165,7 +170,7 @@ def test_what_cannot_be_judged_is_refused_with_its_place(
 
 
 def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> None:
-    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
+    data = policy_body()
     del data["metadata"]["annotations"]
     (fault,) = found(tmp_path, dumped(data))
     assert fault.code == "POL013"
@@ -189,7 +194,7 @@ def test_what_the_api_server_refuses_is_refused(changed: dict[str, Any], tmp_pat
 
 
 def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:
-    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
+    data = policy_body()
     for written in ([], "x", {"trainyard.dev/severity": ["error"]}):
         data["metadata"]["annotations"] = written
         (tmp_path / "rule.yaml").write_text(dumped(data))
@@ -209,7 +214,7 @@ def test_the_annotation_that_is_wrong_is_shown(
     name: str, value: str, shown: str, tmp_path: Path
 ) -> None:
     """Its value, and the name of one that there is not."""
-    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
+    data = policy_body()
     data["metadata"]["annotations"][f"trainyard.dev/{name}"] = value
     (fault,) = found(tmp_path, dumped(data))
     assert fault.code == "POL013"
@@ -265,7 +270,7 @@ def test_a_variable_of_itself_ends(tmp_path: Path) -> None:
 
 
 def test_examples_stand_in_annotations(tmp_path: Path) -> None:
-    data = next(yaml.load_all(POLICY, Loader=yaml.CSafeLoader))
+    data = policy_body()
     data["metadata"]["annotations"] |= {
         "trainyard.dev/fails": "jobs: [{name: llama, timeout: 48h}]",
         "trainyard.dev/passes": "jobs: [{name: llama, timeout: 2h}]",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import FSX, dumped, spec
@@ -22,8 +23,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write(folder: Path, **parts: object) -> None:
-    (folder / "lab.yaml").write_text(dumped(spec(**parts)))  # type: ignore[arg-type]
+def write(folder: Path, **parts: Any) -> None:
+    (folder / "lab.yaml").write_text(dumped(spec(**parts)))
 
 
 def part(text: str, title: str) -> str:

@@ -22,7 +22,7 @@ from compiler.spec.flow import flow
 
 pytestmark = pytest.mark.slow
 
-KEYS = list(all_keys())
+KEYS = all_keys()
 LONGEST = 160
 RIDDLES = re.compile(r"\b(told|tells|mended|strangers?|folk|whilst|anew what)\b")
 
