@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -18,6 +19,22 @@ slow = [HealthCheck.too_slow]
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=slow)
 settings.load_profile("fixed")
 os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
+
+MEMORY = "/dev/shm"
+"""Where Linux keeps files in memory."""
+ENOUGH = 4 << 30
+"""Bytes that must be free there. A run of all tests writes less than one GiB; most containers have 64 MiB."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise."""
+    if "TMPDIR" in os.environ or config.option.basetemp or not os.path.isdir(MEMORY):
+        return
+    found = os.statvfs(MEMORY)
+    room = found.f_bavail * found.f_frsize
+    if room > ENOUGH and not found.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK):
+        os.environ["TMPDIR"] = MEMORY
+        tempfile.tempdir = None  # what was found before
 
 
 @pytest.hookimpl(wrapper=True)

@@ -171,6 +171,7 @@ def test_every_area_has_a_title() -> None:
     assert pages <= set(AREAS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
     """Files that a page names exist, and the headings that it points at."""

@@ -66,7 +66,7 @@ def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     identity = dict.fromkeys(keys, "a@example.test")
     path = f"{folder}/.venv/bin:{os.environ['PATH']}"
     return subprocess.run(
-        ["bash", "-ec", script],
+        ["bash", "-eo", "pipefail", "-c", script],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -106,7 +106,7 @@ def test_the_recipe_to_add_a_job(repository: Path) -> None:
 def test_the_recipes_of_day_two(title: str, repository: Path) -> None:
     """Each from a fresh repository, by the book: it ends green, with nothing left to commit."""
     kubectl = repository / ".venv" / "bin" / "kubectl"
-    kubectl.write_text("#!/bin/sh\nexit 0\n")
+    kubectl.write_text('#!/bin/sh\ncase "$*" in *"-f -") cat >/dev/null ;; esac\n')
     kubectl.chmod(0o755)
     done = shell(repository, RECIPES[title])
     assert done.returncode == 0, done.stdout + done.stderr

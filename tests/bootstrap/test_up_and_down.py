@@ -223,6 +223,7 @@ def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
     before = lab.world.state()
     assert before["cluster"]
     assert before["things"]["instance"]
+    assert lab.world.delivered
     lab.up()
     assert lab.world.state() == before
     done = lab.run("down.sh", "--delete-data")

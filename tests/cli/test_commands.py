@@ -112,6 +112,7 @@ def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_check_of_good_specs(trainyard: Command) -> None:
     """The images of the workshop are built first, by the team that takes it: three lessons wait for them."""
     done = trainyard("check", SPECS)
@@ -378,6 +379,7 @@ def test_policies_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("check", "spec.yaml").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "code"), [("error", 0), ("warning", 1), ("note", 1), ("never", 0)]
 )
@@ -408,6 +410,7 @@ def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None
     assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["CAT002"]
 
 
+@pytest.mark.slow
 def test_what_a_refresh_says(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -497,6 +497,7 @@ def test_names_in_capitals_are_read(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("lint", ".", cwd=tmp_path).out.count("error[NAM001]") == 3
 
 
+@pytest.mark.slow
 def test_standard_input_is_linted(tmp_path: Path) -> None:
     """As `helm template … | trainyard lint -` does."""
     done = subprocess.run(

@@ -58,6 +58,7 @@ def test_it_is_said_where_it_could_be_expected(
     assert "note[POL017]" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -156,6 +156,7 @@ class TestEveryKind:
     def test_the_way_down_ends_it(self, kind: JobKind) -> None:
         assert f"{kind.plural}.{kind.group}" in job_resources()
 
+    @pytest.mark.slow
     def test_it_runs_once(self, kind: JobKind, tmp_path: Path, trainyard: Command) -> None:
         write(tmp_path, of_kind(kind))
         assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0

@@ -237,6 +237,7 @@ def test_no_folder_is_no_settings() -> None:
     assert load_config(None, builtin_rules(), TODAY) == (Config(today=TODAY), [])
 
 
+@pytest.mark.slow
 def test_an_exception_of_another_cluster_is_not_called_unused(
     trainyard: Command, tmp_path: Path
 ) -> None:

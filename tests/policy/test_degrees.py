@@ -31,6 +31,7 @@ def test_command_and_model_are_both_shown(tmp_path: Path, trainyard: Command) ->
     assert related["label"] == "tensor 4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "names"),
     [

@@ -232,6 +232,7 @@ def builtin_copy(folder: Path) -> None:
             shutil.copytree(source, folder / source.name)
 
 
+@pytest.mark.slow
 def test_copies_of_builtin_rules_count_once(tmp_path: Path) -> None:
     builtin_copy(tmp_path / "policies")
     assert loaded(tmp_path / "policies", {}) == ([], [])
@@ -257,6 +258,7 @@ def test_an_older_copy_of_a_builtin_rule(tmp_path: Path) -> None:
     assert {older.code, own.code} == {"POL009"}
 
 
+@pytest.mark.slow
 def test_own_rules_beside_the_builtin_ones(tmp_path: Path) -> None:
     """The repository is a template: the adopter's folder is the built-in one."""
     folder = tmp_path / "policies"
@@ -312,6 +314,7 @@ def test_own_rules_of_the_template_are_not_those_of_another_folder(tmp_path: Pat
     assert load_rules(None, builtin=base) == ((), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "code", "want"),
     [

@@ -165,6 +165,7 @@ def linted(script: str, folder: Path) -> set[tuple[str, int]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", SCRIPTS)
 def test_a_script_of_others(code: str, tmp_path: Path) -> None:
     script, line = SCRIPTS[code]

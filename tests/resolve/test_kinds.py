@@ -491,6 +491,7 @@ class TestMigration:
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert "error[RES030]: job `train` has ended" in done.out
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("job", [SET, SHARDS, ALONE, MPI, {**SHARDS, "kind": "RayJob"}])
     def test_a_job_of_any_kind_runs_once(
         self, tmp_path: Path, trainyard: Command, job: dict[str, Any]

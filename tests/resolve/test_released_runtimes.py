@@ -130,6 +130,7 @@ def test_another_trainer_has_another_runtime() -> None:
     assert [fault.code for fault in resolved(data)[1]] == ["RES206"]
 
 
+@pytest.mark.slow
 def test_a_run_stays_as_it_was_submitted(tmp_path: Path, trainyard: Command) -> None:
     write(tmp_path, stock())
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0

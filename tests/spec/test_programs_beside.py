@@ -100,6 +100,7 @@ def test_a_role_without_fault_is_clean(tmp_path: Path, trainyard: Command) -> No
     assert reported(text, tmp_path, trainyard) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "said"), VARIABLES, ids=[said for _, said in VARIABLES])
 def test_a_variable_of_an_image_is_one_of_its_jobs(
     code: str, said: str, tmp_path: Path, trainyard: Command

@@ -432,6 +432,7 @@ def test_the_committed_schema_is_that_of_the_documentation() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_cluster_keeps_the_way_in_which_its_nodes_are_launched(
     trainyard: Command, tmp_path: Path
 ) -> None:

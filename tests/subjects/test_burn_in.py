@@ -233,6 +233,7 @@ def test_a_node_that_passed_loses_the_taint_and_no_other(api: str, tmp_path: Pat
     assert versions == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_node_that_restarts_is_not_tested_again(api: str, tmp_path: Path) -> None:
     Api.node["spec"]["taints"] = [OTHER]
     file = tmp_path / "needed"

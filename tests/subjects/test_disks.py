@@ -277,6 +277,7 @@ def test_what_ebs_refuses(size: int, iops: int | None, throughput: int | None, f
     assert fields == ([field] if field else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tags", [{}, {"team": "research", "cost-center": "42"}])
 def test_the_driver_tags_what_it_makes(
     tags: dict[str, str], tmp_path: Path, trainyard: Command

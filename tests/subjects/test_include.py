@@ -401,6 +401,7 @@ def test_a_manifest_beside_specs_that_nobody_includes_is_no_spec(tmp_path: Path)
     assert ("YML031", "a.yaml") in refused(found)
 
 
+@pytest.mark.slow
 def test_compile_writes_and_removes_them(tmp_path: Path, trainyard: Command) -> None:
     outcome(tmp_path, {"a.yaml": NAMESPACE})
     done = trainyard("compile", "specs", cwd=tmp_path)

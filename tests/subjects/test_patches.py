@@ -235,6 +235,7 @@ def test_a_patch_of_nothing_is_a_fault(tmp_path: Path, target: dict[str, Any], h
 # --- what may not change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "patch", "at"),
     [
@@ -346,6 +347,7 @@ def test_a_patch_of_a_submitted_job_asks_for_a_rerun(trainyard: Command, tmp_pat
     assert list(states.values()) == ["submitted"]
 
 
+@pytest.mark.slow
 def test_a_submitted_job_with_a_patch_stays_as_it_is(trainyard: Command, tmp_path: Path) -> None:
     assert compiled(tmp_path, trainyard, with_patch(IMAGE)).code == 0
     first = only_object(tmp_path, "train")

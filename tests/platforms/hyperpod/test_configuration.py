@@ -94,6 +94,7 @@ def test_botocore_and_the_model_of_the_api_take_the_request(
     assert [fault.message for fault in Draft7Validator(schema).iter_errors(request)] == []
 
 
+@pytest.mark.slow
 def test_the_types_are_those_of_the_api() -> None:
     assert {hyperpod.ml_name(name) for name in hyperpod.types()} == set(
         model("ClusterInstanceType").enum

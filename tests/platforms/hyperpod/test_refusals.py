@@ -42,6 +42,7 @@ def _document(platform: dict[str, Any]) -> Document:
     return document(spec(platform=platform))
 
 
+@pytest.mark.slow
 def test_editors_take_no_two_platforms_that_stand_apart() -> None:
     """`hyperPod` with `eks` is one, `parallelCluster` with any other is none."""
     from jsonschema import Draft202012Validator
