@@ -66,6 +66,7 @@ def test_quantities_are_printed_canonically(quantity: Quantity, text: str) -> No
     assert str(quantity) == text
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**24))
 def test_a_printed_quantity_reads_as_itself(milli: int) -> None:
     assert Quantity.parse(str(Quantity(milli))) == Quantity(milli)
@@ -92,6 +93,7 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         Duration.parse(text)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**9))
 def test_a_printed_duration_reads_as_itself(seconds: int) -> None:
     assert Duration.parse(str(Duration(seconds))) == Duration(seconds)

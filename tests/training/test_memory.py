@@ -108,6 +108,7 @@ SETUPS = st.builds(
 SHAPES = st.sampled_from([LLAMA, MIXTRAL, replace(LLAMA, gated=False, tied=True)])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, SETUPS)
 def test_each_range_has_its_ends_in_order(shape: Shape, given: Setup) -> None:
@@ -115,6 +116,7 @@ def test_each_range_has_its_ends_in_order(shape: Shape, given: Setup) -> None:
         assert 0 <= part.least <= part.most, part
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, SETUPS)
 def test_dividing_a_layer_never_takes_more_weights(shape: Shape, given: Setup) -> None:
@@ -123,6 +125,7 @@ def test_dividing_a_layer_never_takes_more_weights(shape: Shape, given: Setup) -
     assert memory(shape, more).parts[2].most <= memory(shape, given).parts[2].most
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, SETUPS)
 def test_a_larger_micro_batch_never_takes_less(shape: Shape, given: Setup) -> None:
@@ -131,6 +134,7 @@ def test_a_larger_micro_batch_never_takes_less(shape: Shape, given: Setup) -> No
     assert memory(shape, more).most >= memory(shape, given).most
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, SETUPS)
 def test_recomputing_more_never_keeps_more(shape: Shape, given: Setup) -> None:
@@ -141,6 +145,7 @@ def test_recomputing_more_never_keeps_more(shape: Shape, given: Setup) -> None:
     assert kept == sorted(kept, reverse=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, SETUPS)
 def test_sharding_more_never_keeps_more_state(shape: Shape, given: Setup) -> None:
