@@ -166,6 +166,43 @@ def test_a_fault_is_found_at_its_line(
     assert (code, line) in codes
 
 
+@pytest.mark.parametrize(
+    ("settings", "fits", "does_not"),
+    [
+        ({"DeploymentType": "SCRATCH_1"}, (1200, 2400, 3600, 7200), (0, 1201, 4800)),
+        ({"DeploymentType": "SCRATCH_2"}, (1200, 2400, 4800), (0, 1201, 3600)),
+        (
+            {
+                "DeploymentType": "PERSISTENT_1",
+                "StorageType": "HDD",
+                "PerUnitStorageThroughput": 12,
+            },
+            (6000, 12000),
+            (1200, 1800, 6001),
+        ),
+        (
+            {
+                "DeploymentType": "PERSISTENT_1",
+                "StorageType": "HDD",
+                "PerUnitStorageThroughput": 40,
+            },
+            (1800, 3600, 6000 * 3),
+            (1200, 1801, 6000),
+        ),
+    ],
+)
+def test_the_sizes_of_a_file_system(
+    settings: dict[str, Any], fits: tuple[int, ...], does_not: tuple[int, ...], tmp_path: Path
+) -> None:
+    """https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, StorageCapacity."""
+    for sizes, is_found in ((fits, False), (does_not, True)):
+        for size in sizes:
+            given = {"DeletionPolicy": "Retain", "StorageCapacity": size, **settings}
+            body = changed((F, given))
+            place = "SCH011", line_of(body, "StorageCapacity")
+            assert (place in found(body, tmp_path)) is is_found, size
+
+
 CASES = ROOT.parent / "shared" / "cases"
 SEED = CASES / "seed002-parallelcluster-640gpu.yaml"
 
