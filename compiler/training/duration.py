@@ -236,17 +236,8 @@ def _gathered(shape: Shape, setup: Setup, machine: Machine, computed: float) -> 
             gathers, times = _HALF, 1
         local = local_parameters(shape, setup)
         moved = local * (gathers + of_gradients * times) * (ranks - 1) / ranks
-    rate = _shared_rate(setup, machine)
-    seconds = moved / rate
-    exposed = max(0.0, seconds - computed)
-    return Part(
-        name="sharded weights",
-        least=exposed,
-        most=exposed + 0.2 * seconds,
-        formula="weights gathered twice and gradients reduced once a pass ÷ rate, beyond the time of computation",
-        numbers=f"{moved / 1e9:,.0f} GB ÷ {rate / 1e9:,.0f} GB/s",
-        source=ZERO_TRAFFIC,
-    )
+    words = "weights gathered twice and gradients reduced once a pass ÷ rate, beyond the time of computation"
+    return _hidden("sharded weights", moved, _shared_rate(setup, machine), computed, words)
 
 
 def _reduced(shape: Shape, setup: Setup, machine: Machine, a_pass: float) -> Part:
@@ -257,14 +248,20 @@ def _reduced(shape: Shape, setup: Setup, machine: Machine, a_pass: float) -> Par
         share = (setup.trained or shape.parameters) / shape.parameters
         local = local_parameters(shape, setup) * share
         moved = local * (_FP32 + _HALF) * (ranks - 1) / ranks
-    rate = _shared_rate(setup, machine)
+    words = "gradients reduced and weights gathered once a step ÷ rate, beyond the last pass"
+    return _hidden("gradients", moved, _shared_rate(setup, machine), a_pass, words)
+
+
+def _hidden(name: str, moved: float, rate: float, behind: float, formula: str) -> Part:
+    """Bytes that are moved while something is computed for so many seconds: what takes longer is waited for. At the
+    most it is waited for a fifth of all of it besides."""
     seconds = moved / rate
-    exposed = max(0.0, seconds - a_pass)
+    exposed = max(0.0, seconds - behind)
     return Part(
-        name="gradients",
+        name=name,
         least=exposed,
         most=exposed + 0.2 * seconds,
-        formula="gradients reduced and weights gathered once a step ÷ rate, beyond the last pass",
+        formula=formula,
         numbers=f"{moved / 1e9:,.0f} GB ÷ {rate / 1e9:,.0f} GB/s",
         source=ZERO_TRAFFIC,
     )

@@ -91,3 +91,15 @@ def test_what_is_waited_for_is_shown_and_nothing_else() -> None:
     assert "tensor parallelism" not in names
     assert "expert parallelism" not in names
     assert names >= {"products with weights", "attention", "other operators", "optimizer step"}
+
+
+@pytest.mark.parametrize("sharding", ["none", "optimizer", "full"])
+@pytest.mark.parametrize("network", [1e9, 50e9])
+def test_each_part_has_its_ends_in_order(sharding: str, network: float) -> None:
+    """What is moved while others compute is never free, and its part beyond their time is waited for."""
+    found = time(replace(H100, network=network), sharding=sharding, data=16)
+    for each in found.parts:
+        assert 0 <= each.least <= each.most, each.name
+    [moved] = [each for each in found.parts if each.name in ("gradients", "sharded weights")]
+    assert moved.least < moved.most
+    assert (moved.least > 0) is (network == 1e9)
