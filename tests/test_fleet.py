@@ -86,7 +86,11 @@ def test_many_clusters_are_summed_up(fleet: Path, trainyard: Command) -> None:
     """Names with ``--verbose`` alone, and those that change."""
     before = snapshot(fleet / "generated")
     done = trainyard("compile", "specs", cwd=fleet)
-    assert (done.code, done.out, done.err) == (0, "", f"{CLUSTERS} clusters: 0 changed, {CLUSTERS} current\n")
+    assert (done.code, done.out, done.err) == (
+        0,
+        "",
+        f"{CLUSTERS} clusters: 0 changed, {CLUSTERS} current\n",
+    )
     assert snapshot(fleet / "generated") == before
     assert trainyard("check", "specs", cwd=fleet).err == f"clean: {CLUSTERS} clusters\n"
     assert "c15" in trainyard("check", "--verbose", "specs", cwd=fleet).err
