@@ -11,6 +11,8 @@ from compiler.failures.footing import From
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.parts import added
 from compiler.platforms.eks.jobs.plan import TrainJob
+from compiler.report.blocks import Explained
+from compiler.report.failures import repeats
 from failures.walking import READ, STORAGE, outcomes, saving, walk
 
 RANKS_GO, NODE, IMAGE, START = 510, 900, 600, 60
@@ -58,6 +60,22 @@ def test_a_lost_node_without_a_checkpoint() -> None:
     # Four nodes: two minutes until the first new step, and five hours of work.
     assert known.node_hours is not None
     assert round(known.node_hours[0], 3) == round(4 * (120 + 5 * 3600) / 3600, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            spec(job={"expected": "10h"}),
+            "5h, 10h at most (half of the job, and all of it (expected))",
+        ),
+        (saving(), "15m, 30m at most (half an interval, and a whole one (`checkpoint.every`))"),
+    ],
+)
+def test_what_is_done_again_is_said_with_its_reason(data: dict[str, Any], said: str) -> None:
+    lost = repeats(outcomes(data)[Failure.NODE])
+    assert isinstance(lost, Explained)
+    assert f"{lost.text} ({lost.why})" == said
 
 
 def test_a_timeout_is_no_length() -> None:

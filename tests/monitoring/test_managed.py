@@ -134,7 +134,9 @@ def test_prometheus_sends_to_the_workspace_whose_id_flux_fills_in() -> None:
     values, (awaited,) = release().values, release().awaited
     assert values["prometheus"]["agentMode"] is True
     (write,) = values["prometheus"]["prometheusSpec"]["remoteWrite"]
-    assert f".Values.{awaited.path} " in write["url"]
+    address = "https://aps-workspaces.us-west-2.amazonaws.com/workspaces/"
+    workspace = f"{{{{ .Values.{awaited.path} }}}}"
+    assert write["url"] == f"{address}{workspace}/api/v1/remote_write"
     assert write["sigv4"] == {"region": "us-west-2"}
     assert f'--from-literal="{awaited.key}=$ids"' in text(plan(), "bootstrap/up.sh")
     for off in ("alertmanager", "grafana"):

@@ -211,12 +211,16 @@ def test_no_exception_is_unused_where_policies_did_not_run(
     assert "RES005" in done.out
     assert "POL001" not in done.out
     (tmp_path / "spec.yaml").unlink()
-    (tmp_path / "a.yaml").write_text(
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\na: [\n"
-    )
-    done = trainyard("lint", ".", "--policies", "policies", cwd=tmp_path)
-    assert "YML002" in done.out
-    assert "POL001" not in done.out
+    sound = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+    for text, code in (
+        (sound, "POL001"),
+        (f"{sound}---\na: [\n", "YML002"),
+        (f"{sound}specs: {{}}\n", "SCH001"),
+    ):
+        (tmp_path / "a.yaml").write_text(text)
+        done = trainyard("lint", ".", "--policies", "policies", cwd=tmp_path)
+        assert code in done.out
+        assert ("POL001" in done.out) is (code == "POL001")
 
 
 def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:

@@ -205,6 +205,19 @@ def test_a_name_that_leads_nowhere_is_reported_once(
 
 
 @pytest.mark.parametrize(
+    ("others", "help"),
+    [
+        ("", "declare the job"),
+        ("    - {name: first}\n", "write one of `first`"),
+        ("    - {name: trian}\n", "did you mean `trian`?"),
+    ],
+)
+def test_what_may_stand_there_is_said(others: str, help: str) -> None:
+    _, [found] = inherited(f"  jobs:\n    - {{name: a, extends: train}}\n{others}")
+    assert found.help == help
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "  jobs: 3\n",

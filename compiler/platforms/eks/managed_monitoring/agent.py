@@ -25,12 +25,12 @@ DISK = Quantity.gib(10)
 
 def values(context: Context) -> dict[str, Any]:
     """The values of the chart below ``prometheus``, but for the monitors of itself and how pods request."""
-    region, suffix = context.spec.region, "amazonaws.com"
-    if context.partition == "aws-cn":
-        suffix = "amazonaws.com.cn"
+    region = context.spec.region
     # The chart reads texts of `remoteWrite` as templates.
     workspace = f"{{{{ .Values.prometheus.{WORKSPACE_ID} }}}}"
-    url = f"https://aps-workspaces.{region}.{suffix}/workspaces/{workspace}/api/v1/remote_write"
+    url = (
+        f"https://aps-workspaces.{region}.amazonaws.com/workspaces/{workspace}/api/v1/remote_write"
+    )
     return {
         "agentMode": True,
         "serviceAccount": {"name": ACCOUNT},

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compiler.catalog import iam
-from compiler.catalog.managed_grafana import grafana_regions, grafana_source
+from compiler.catalog import iam, managed_monitoring
 from compiler.context import Context
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
@@ -39,6 +38,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
     managed = monitoring.monitoring_of(context).managed
     assert managed is not None, "monitoring is not managed"
+    _check_region(context)
     _check_disk(context)
     days = _days(context)
     context.external.add(("v1", "ConfigMap", FLUX, CONFIG_MAP))
@@ -58,6 +58,20 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     if managed.grafana is not None:
         yield _grafana(context, managed.grafana)
     yield _volume(context, days)
+
+
+def _check_region(context: Context) -> None:
+    region = context.spec.region
+    prometheus = managed_monitoring.prometheus()
+    if region not in prometheus.regions:
+        context.fault(
+            "RES361",
+            f"Amazon Managed Service for Prometheus is not in Region `{region}`",
+            at(),
+            "remove it: without `managed`, a Prometheus of the cluster keeps the samples",
+            key=True,
+            source=prometheus.source,
+        )
 
 
 def _check_disk(context: Context) -> None:
@@ -92,15 +106,15 @@ def _days(context: Context) -> int:
 def _grafana(context: Context, grafana: ManagedGrafana) -> GrafanaWorkspace:
     region = context.spec.region
     place = at() / "grafana"
-    regions = grafana_regions()
-    if region not in regions:
+    service = managed_monitoring.grafana()
+    if region not in service.regions:
         context.fault(
             "RES361",
             f"Amazon Managed Grafana is not in Region `{region}`",
             place,
-            f"remove it, and show the workspace in a Grafana of another Region: it is in {listed(regions)}",
+            f"remove it, and show the workspace in a Grafana of another Region: it is in {listed(service.regions)}",
             key=True,
-            source=grafana_source(),
+            source=service.source,
         )
     return GrafanaWorkspace(
         at=place,
