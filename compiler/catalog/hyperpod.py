@@ -39,6 +39,17 @@ def ec2_name(name: str) -> str:
     return name.removeprefix(PREFIX)
 
 
+def regions() -> tuple[str, ...]:
+    """The Regions that are known to have it."""
+    return tuple(_data()["regions"]["names"])
+
+
+def regions_source() -> str:
+    """Where these are from."""
+    said: str = _data()["regions"]["source"]
+    return said
+
+
 def kubernetes() -> tuple[str, ...]:
     """The minor versions of Kubernetes that its clusters of EKS may have."""
     return tuple(_data()["kubernetes"]["minors"])

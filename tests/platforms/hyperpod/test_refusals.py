@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders import document
 
+from compiler.diagnostics import Severity
 from compiler.language.load import platform_of
 from compiler.language.schema import schema
 from compiler.language.whole import language
@@ -195,3 +196,13 @@ def test_a_job_that_asks_for_more_than_a_node_has(tmp_path: Path) -> None:
     job = {"resources": {"cpu": 8, "memory": "32Gi"}}
     found = codes(spec(pool=pool, job=job), tmp_path)
     assert any(at.startswith("spec.jobs[0].resources") for _, at in found), found
+
+
+def test_a_region_that_is_not_known_to_have_it_is_a_warning(tmp_path: Path) -> None:
+    """A Region may have come since the catalog was written."""
+    place = "RES345", "spec.region"
+    assert place in codes(spec(region="eu-west-3"), tmp_path)
+    assert place not in codes(spec(), tmp_path)
+    done = compiled(spec(region="eu-west-3"), tmp_path)
+    [found] = [each for each in done.diagnostics if each.code == "RES345"]
+    assert found.severity is Severity.WARNING

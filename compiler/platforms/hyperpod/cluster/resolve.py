@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.catalog import iam
+from compiler.catalog import hyperpod, iam
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import resolve_pools
@@ -41,6 +41,7 @@ _MOST_SUBNETS, _MOST_GROUPS, _MOST_INSTANCE_GROUPS = 16, 5, 100
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The request without its groups, the stack, and the chart."""
+    _check_region(context)
     _check_network(context)
     _check_plans(context)
     _check_groups(context)
@@ -84,6 +85,18 @@ def _operator_trust(context: Context) -> Mapping[str, Any]:
     if not operated(context.spec):
         return {}
     return iam.pod_identity_trust(context.cluster_arn, OPERATOR_NAMESPACE, OPERATOR_ACCOUNT)
+
+
+def _check_region(context: Context) -> None:
+    region = context.spec.region
+    if region not in hyperpod.regions():
+        context.doubt(
+            "RES345",
+            f"SageMaker HyperPod is not known to be in Region `{region}`",
+            SPEC / "region",
+            f"take one that has it: {listed(hyperpod.regions())}",
+            source=hyperpod.regions_source(),
+        )
 
 
 def _check_network(context: Context) -> None:
