@@ -587,6 +587,22 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
                 "capacity": {
                     "block": {
                         "reservations": [{"id": "cr-00000001"}],
+                        "ends": "2100-01-01T00:00:00Z",
+                    }
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity[0].block.ends",
+        "not of this century",
+        "2026",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
                         "ends": "0001-01-01T00:00:00+09:00",
                     }
                 }

@@ -815,6 +815,13 @@ def test_unknown_fields_get_the_nearest_name() -> None:
     )
 
 
+def test_a_key_that_has_no_place_is_marked_itself() -> None:
+    """What stands behind it may be many lines."""
+    edits = ("spec/submissionMode", "SidecarMode"), ("spec/submitterConfig", {"backoffLimit": 1})
+    (fault,) = validate_body(edited(SOUND["RayJob"], *edits))
+    assert (fault.key, fault.help) == (True, "remove it")
+
+
 def test_an_unquoted_number_is_reported_with_the_way_to_write_it() -> None:
     (fault,) = validate_body(edited(POD, (f"{C}/env/0/value", 8)))
     assert (fault.message, fault.help) == (

@@ -123,6 +123,7 @@ def test_an_elastic_job_starts_with_its_fewest_nodes(tmp_path: Path) -> None:
     assert done.plan is not None
     [job] = done.plan.of(TrainJob)
     assert (job.nodes, job.least_nodes) == (3, 2)
+    assert "2 at first, up to 3" in [each.value for each in done.plan.derived]
 
 
 @pytest.mark.slow
