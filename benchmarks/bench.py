@@ -142,12 +142,12 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
         (
             "`check` of S5 / `import cdk8s`",
             *pair(runs, lambda: trainyard("check", S5), lambda: imports),
-            "< 1",
+            "≤ 1.1",
         ),
         (
             "`check` of the starter / `import cdk8s`",
             *pair(runs, lambda: trainyard("check", STARTER), lambda: imports),
-            "< 1",
+            "≤ 1.1",
         ),
         (
             "unchanged `compile` of S5 / `check` of S5",
@@ -332,7 +332,7 @@ def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
         ratio = statistics.median(a / b for a, b in pairs)
         print(
             f"| `lint` / `kubeconform -strict`: {len(files):,} TrainJobs in {name} | {ours:.2f} | {peer:.2f} "
-            f"| {ratio:.2f} | < 1 |",
+            f"| {ratio:.2f} | < 0.9 |",
             flush=True,
         )
         run(known("lint", path)), run(known("lint", path))
