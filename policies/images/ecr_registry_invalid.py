@@ -39,12 +39,22 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonws.com/train:1.0"}]
 
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com.cn/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr-ecr.us-west-2.on.amazonwebservices.com.cn/train:1.0"}]
+
         jobs: [{name: llama, initContainers: [{name: fetch, command: [fetch],
           image: "111122223333.dkr.ecr.us-wset-2.amazonaws.com/fetch:1.0"}]}]
 
     ## Passes
 
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr-ecr.us-west-2.on.aws/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn/train:1.0"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr-ecr.cn-north-1.on.amazonwebservices.com.cn/train:1.0"}]
 
         jobs: [{name: llama, image: "public.ecr.aws/team/train:1.0"}]
     """
@@ -77,13 +87,27 @@ def _found(work: Work, world: World, node: Work | Container) -> Iterator[Finding
     region = registry["region"] or registry["dual"]
     known = world.catalog.regions
     if region not in known:
-        meant = near(region, known, limit=1)
-    else:
-        meant = []
-    if meant:
+        for meant in near(region, known, limit=1):
+            yield Finding(
+                f"image `{image}` of {work.title} is in region `{region}`, which does not exist",
+                node.where("image"),
+                label="no such host",
+                help=f"did you mean `{meant}`?",
+            )
+        return
+    domain = _domain(region, is_dual=registry["dual"] is not None)
+    if not host.endswith(domain):
+        before = host.partition(region)[0]
         yield Finding(
-            f"image `{image}` of {work.title} is in region `{region}`, which does not exist",
+            f"image `{image}` of {work.title} is in region `{region}`, whose registries end in `{domain}`",
             node.where("image"),
             label="no such host",
-            help=f"did you mean `{meant[0]}`?",
+            help=f"write `{before}{region}{domain}`",
         )
+
+
+def _domain(region: str, *, is_dual: bool) -> str:
+    """What follows a Region in the names of its registries."""
+    if region.startswith("cn-"):
+        return ".on.amazonwebservices.com.cn" if is_dual else ".amazonaws.com.cn"
+    return ".on.aws" if is_dual else ".amazonaws.com"
