@@ -237,7 +237,7 @@ def _gathered(shape: Shape, setup: Setup, machine: Machine, computed: float) -> 
         local = local_parameters(shape, setup)
         moved = local * (gathers + of_gradients * times) * (ranks - 1) / ranks
     words = "weights gathered twice and gradients reduced once a pass ÷ rate, beyond the time of computation"
-    return _hidden("sharded weights", moved, _shared_rate(setup, machine), computed, words)
+    return _overlapped("sharded weights", moved, _shared_rate(setup, machine), computed, words)
 
 
 def _reduced(shape: Shape, setup: Setup, machine: Machine, a_pass: float) -> Part:
@@ -249,10 +249,10 @@ def _reduced(shape: Shape, setup: Setup, machine: Machine, a_pass: float) -> Par
         local = local_parameters(shape, setup) * share
         moved = local * (_FP32 + _HALF) * (ranks - 1) / ranks
     words = "gradients reduced and weights gathered once a step ÷ rate, beyond the last pass"
-    return _hidden("gradients", moved, _shared_rate(setup, machine), a_pass, words)
+    return _overlapped("gradients", moved, _shared_rate(setup, machine), a_pass, words)
 
 
-def _hidden(name: str, moved: float, rate: float, behind: float, formula: str) -> Part:
+def _overlapped(name: str, moved: float, rate: float, behind: float, formula: str) -> Part:
     """Bytes that are moved while something is computed for so many seconds: what takes longer is waited for. At the
     most it is waited for a fifth of all of it besides."""
     seconds = moved / rate
