@@ -192,3 +192,22 @@ def test_an_edit_while_it_is_read_is_no_answer(tmp_path: Path) -> None:
         file.write_text("other")
         read_bytes(file)
     assert not record.whole
+
+
+def test_the_digest_of_the_compiler_is_kept_once_its_files_have_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was touched just now may be written again within the same tick of the clock."""
+    package, kept = tmp_path / "compiler", tmp_path / "cache"
+    for folder in (package, tmp_path / "policies", kept):
+        folder.mkdir()
+    (package / "a.py").write_text("a = 1\n")
+    monkeypatch.setattr("compiler.cache._PACKAGE", str(package))
+    monkeypatch.setattr("compiler.inputs._SETTLED", 10**18)
+    program = Cache(str(kept)).program
+    assert not list(kept.rglob("*"))
+    monkeypatch.setattr("compiler.inputs._SETTLED", 0)
+    assert [Cache(str(kept)).program for _ in range(2)] == [program] * 2
+    assert list(kept.rglob("*"))
+    (package / "a.py").write_text("a = 2\n")
+    assert Cache(str(kept)).program != program
