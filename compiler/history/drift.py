@@ -11,6 +11,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.words import numbered
 from compiler.history.changes import Change
 from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
@@ -145,7 +146,7 @@ def _drifted(pool: str, changes: Sequence[Change], runs: Sequence[Run]) -> Diagn
     notes = [str(change) for change in changes[:_SHOWN]]
     more = len(changes) - _SHOWN
     if more > 0:
-        notes.append(f"and {more} more fields")
+        notes.append(f"and {numbered(more, 'more field')}")
     notes.append(f"on nodes of the pool may be: {names}")
     return Diagnostic(
         "CHG030",

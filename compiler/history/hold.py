@@ -14,6 +14,7 @@ from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.words import numbered
 from compiler.history.changes import Change, changed_fields
 from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
@@ -202,7 +203,7 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
     notes = [str(change) for change in shown]
     more = len(changes) - len(shown)
     if more:
-        notes.append(f"and {more} more fields")
+        notes.append(f"and {numbered(more, 'more field')}")
     return second_run(job, run.object, run.rerun, at, label=label, notes=notes)
 
 

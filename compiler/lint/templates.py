@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
+from compiler.diagnostics.words import numbered
 from compiler.places import SourceFile, Span
 
 _HELM = "lint what it renders: `helm template … | trainyard lint -`"
@@ -189,6 +190,6 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
         kept.append(finding)
     for folder, count in more.items():
         index = firsts[folder]
-        notes = (f"{count} more files of this folder are",)
+        notes = (numbered(count, "more file of this folder is", "more files of this folder are"),)
         kept[index] = replace(kept[index], notes=notes)
     return kept

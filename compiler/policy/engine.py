@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.words import numbered
 from compiler.manifest import Manifest, group_of
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
@@ -98,7 +99,7 @@ def _run_one(
         failures.append(_failure(rule, problem))
     for key, count in repeats.items():
         shared = reported[key]
-        note = f"{count} more jobs have it from here"
+        note = numbered(count, "more job has it from here", "more jobs have it from here")
         notes = (*shared.notes, note)
         reported[key] = replace(shared, notes=notes)
     return [*reported.values(), *failures]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.consequences import Change
 from compiler.consequences.shown import at, counted, field, is_new, is_shown, reason
+from compiler.diagnostics.words import numbered
 from compiler.report.blocks import (
     Block,
     Entry,
@@ -46,7 +47,7 @@ def of(changes: Sequence[Change]) -> Iterator[Block]:
         yield listing(map(_change, shown[:_OPEN]))
     more = shown[_OPEN:]
     if more:
-        yield folded(f"{len(more)} more changes", [listing(_folded(more))])
+        yield folded(numbered(len(more), "more change"), [listing(_folded(more))])
 
 
 def _folded(changes: Sequence[Change]) -> Iterator[Text | Entry]:
@@ -65,5 +66,5 @@ def _change(change: Change) -> Entry:
     below = [f"{code(field(each))}{at(each.at)}" for each in change.fields[:_FIELDS]]
     more = len(change.fields) - _FIELDS
     if more > 0:
-        below.append(f"and {more} more fields")
+        below.append(f"and {numbered(more, 'more field')}")
     return Entry(text, tuple(below))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.words import numbered
 from compiler.places.tree import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -235,7 +236,9 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
         is_last = reported == MAX_LINES
         if is_last and len(lines) > reported:
             rest = len(lines) - reported
-            notes.append(f"{rest} more lines have such characters")
+            notes.append(
+                numbered(rest, "more line has such characters", "more lines have such characters")
+            )
         yield _forbidden_character(file, line, tuple(notes))
         if reported == MAX_LINES:
             return

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
@@ -39,7 +40,7 @@ def kueue_api_deprecated(_plan: Plan, world: World) -> Iterator[Finding]:
         return
     notes: tuple[str, ...] = ()
     if len(old) > 1:
-        notes = (f"{len(old) - 1} more objects are",)
+        notes = (numbered(len(old) - 1, "more object is", "more objects are"),)
     yield Finding(
         f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`",
         Route((old[0].id, "apiVersion")),

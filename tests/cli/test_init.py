@@ -107,6 +107,14 @@ def test_the_result_reads_like_an_example(trainyard: Command, tmp_path: Path) ->
     )
 
 
+def test_with_yes_nobody_is_asked_at_a_terminal(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr("compiler.cli.init._person", lambda question: pytest.fail(question.text))
+    assert trainyard("init", "--yes", *ACCOUNT, cwd=tmp_path).code == 0
+
+
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [

@@ -22,8 +22,10 @@ POOL: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"
         ({"capacity": [{"spot": {}}]}, "`karpenter.sh/capacity-type`: `on-demand` → `spot`"),
         ({"labels": {"team": "a"}}, "`label team`: absent → `a`"),
         ({"rootVolume": {"size": "500Gi"}}, "`blockDeviceMappings`: "),
+        ({"labels": dict.fromkeys("abcde", "x")}, "= note: and 1 more field\n"),
+        ({"labels": dict.fromkeys("abcdef", "x")}, "= note: and 2 more fields\n"),
     ],
-    ids=["capacity", "label", "disk"],
+    ids=["capacity", "label", "disk", "five", "six"],
 )
 def test_nodes_of_a_run_drift(
     edit: dict[str, Any], note: str, tmp_path: Path, trainyard: Command

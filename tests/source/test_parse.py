@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from compiler.places.route import Route
 from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
+from compiler.source.compose import MAX_DEPTH
 from compiler.source.parse import MAX_RESTARTS, decode, parse, read
 from compiler.source.scalars import Refusal, resolve
 from compiler.source.syntax import MAX_LINES
@@ -136,6 +137,20 @@ def test_the_number_of_values_is_bounded(text: str, monkeypatch: pytest.MonkeyPa
 def test_chained_anchors_cannot_nest_without_bound() -> None:
     rows = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 90)]
     assert [code for code, _, _ in _reported("\n".join(rows))] == ["YML007"]
+
+
+@pytest.mark.parametrize("inner", ["x", "{}", "[]", "{a: {}}", "{a: x}", "[[], [[x]]]"])
+def test_an_alias_may_stand_as_deep_as_its_value(inner: str) -> None:
+    def is_too_deep(text: str) -> bool:
+        return [code for code, _, _ in _reported(text)] == ["YML007"]
+
+    verdicts = set()
+    for levels in range(MAX_DEPTH - 5, MAX_DEPTH + 2):
+        written = f"- {inner}\n- {'[' * levels}{inner}{']' * levels}\n"
+        shared = f"- &a {inner}\n- {'[' * levels}*a{']' * levels}\n"
+        assert is_too_deep(written) is is_too_deep(shared), levels
+        verdicts.add(is_too_deep(shared))
+    assert verdicts == {True, False}
 
 
 def test_an_alias_stands_where_it_is_written() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.training.activations import activations, in_flight, layer_bytes, logits
+from compiler.training.activations import activations, buckets, in_flight, layer_bytes, logits
 from compiler.training.memory import memory
 from compiler.training.setup import Setup
 from compiler.training.shape import Shape
@@ -53,6 +53,20 @@ def test_the_state_of_one_rank_by_hand() -> None:
     parts = [part(LLAMA, sharded).least for part in (weights, gradients, optimizer)]
     each = LLAMA.parameters / 8
     assert parts == pytest.approx([2 * each, 2 * each, 12 * each])
+
+
+@pytest.mark.parametrize(
+    ("fields", "has"),
+    [
+        ({"data": 1}, False),
+        ({"data": 2}, True),
+        ({"data": 2, "sharding": "optimizer"}, True),
+        ({"data": 2, "sharding": "full"}, False),
+    ],
+)
+def test_who_reduces_gradients_has_buckets_for_them(fields: dict[str, Any], has: bool) -> None:
+    found = buckets(LLAMA, setup(**fields))
+    assert (found.most > 0) is has
 
 
 def test_a_layer_by_hand() -> None:

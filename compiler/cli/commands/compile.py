@@ -11,6 +11,7 @@ from compiler.cli import arguments
 from compiler.cli.exits import CLEAN, FINDINGS, STALE
 from compiler.cli.output import SHOWN, exit_code, formats, report_diagnostics, say
 from compiler.cli.settings import command, run_options
+from compiler.diagnostics.words import numbered
 
 if TYPE_CHECKING:
     from compiler.emit.tree import TreeDiff
@@ -117,7 +118,7 @@ def _lines(options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]) ->
         return lines
     more = len(changing) - len(shown)
     if more:
-        lines.append(f"and {more} more clusters: `--verbose` lists them")
+        lines.append(f"and {numbered(more, 'more cluster')}: `--verbose` lists them")
     verb = "would change" if options.check else "changed"
     change = f"{len(changing)} {verb}"
     current = len(written) - len(changing)

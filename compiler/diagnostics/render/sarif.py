@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.pages import Page, load_pages
+from compiler.diagnostics.words import numbered
 from compiler.places import Span
 
 SCHEMA = (
@@ -50,7 +51,8 @@ def render(
     run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
     more = len(diagnostics) - len(worst)
     if more:
-        text = f"{more} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
+        left = numbered(more, "more finding is", "more findings are")
+        text = f"{left} not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
         notes = [{"level": "warning", "message": {"text": text}}]
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notes}]
     results = []
