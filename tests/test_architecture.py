@@ -15,6 +15,8 @@ from modules import nodes
 
 from compiler.platforms import PLATFORMS
 
+pytestmark = pytest.mark.slow
+
 # A room imports only what stands before it: a top-level package or module, or a folder of `core` or of a platform.
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
@@ -260,7 +262,6 @@ def test_models_have_annotations_not_their_texts() -> None:
     assert [name for name in late if name.rpartition(".")[2] not in WITHOUT_MODELS] == []
 
 
-@pytest.mark.slow
 def test_a_check_makes_only_the_models_that_it_uses() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -272,7 +273,6 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-@pytest.mark.slow
 def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -286,7 +286,6 @@ def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-@pytest.mark.slow
 def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -298,7 +297,6 @@ def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> Non
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-@pytest.mark.slow
 def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> None:
     code = (
         "import sys\nfrom compiler.cli.main import main\n"
@@ -313,7 +311,6 @@ def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> 
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-@pytest.mark.slow
 def test_lint_imports_no_models_of_the_spec() -> None:
     """They are two fifths of its start, and third-party files are not read by them."""
     code = (
@@ -327,7 +324,6 @@ def test_lint_imports_no_models_of_the_spec() -> None:
     assert done.stdout.splitlines()[-1:] == [""], done.stderr
 
 
-@pytest.mark.slow
 def test_imports_go_down() -> None:
     """No room imports one that stands after it, whatever the import looks like: so there is no circle of rooms."""
     wrong = []
@@ -422,7 +418,6 @@ def test_nothing_in_the_compiler_imports_policies() -> None:
         )
 
 
-@pytest.mark.slow
 def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
     allowed = {
         "places",
@@ -455,7 +450,6 @@ def touches(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.slow
 def test_only_the_edges_touch_files() -> None:
     wrong = {
         name: sorted(found)

@@ -78,6 +78,7 @@ def test_nothing_is_written(case: Path, trainyard: Command, written: Path) -> No
     spec.unlink()
 
 
+@pytest.mark.slow
 def test_a_fault_in_one_spec_keeps_all_from_being_written(
     trainyard: Command, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_help(command: str, trainyard: Command) -> None:
     assert "exit codes:" in trainyard("--help").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -185,6 +186,7 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
 
 
+@pytest.mark.slow
 def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("compile", STARTER, "-o", tmp_path / "a" / "b").code == 0
     assert (tmp_path / "a" / "b" / "starter" / "bootstrap" / "README.md").is_file()
@@ -393,6 +395,7 @@ def test_fail_on(level: str, code: int, trainyard: Command, tmp_path: Path) -> N
     assert (tmp_path / "generated").exists() == (code == 0)
 
 
+@pytest.mark.slow
 def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> None:
     """`--fail-on never` makes a check pass, but a spec with errors is not compiled."""
     case = BAD / "quota-above-capacity.yaml"

@@ -19,6 +19,7 @@ def lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_job_writes_what_the_detector_reads(trainyard: Command, lab: Path) -> None:
     """The line is matched by the detector's own pattern, as it stands in the committed ConfigMap."""
     done = trainyard("drill", "lab.yaml", "--node", NODE, cwd=lab)

@@ -112,6 +112,7 @@ def test_a_spec_in_error_says_so(tmp_path: Path, trainyard: Command) -> None:
     assert "RES372" in done.err
 
 
+@pytest.mark.slow
 def test_models_of_the_specs_are_estimated(trainyard: Command) -> None:
     done = trainyard("fit", "specs/llama3-8b.yaml", "specs/workshop", cwd=ROOT)
     assert done.code == 0

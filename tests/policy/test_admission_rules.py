@@ -112,61 +112,72 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
     assert found(tmp_path, text) == []
 
 
+RULE = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployment"]}
+EXEC = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}
+TRAIN_JOBS = policy_body()["spec"]["matchConstraints"]
+NESTED = "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"
+ROUTE = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
+
+
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "words", "place"),
     [
-        ({"validations": [{"expression": "object.spec."}]}, "it is no CEL"),
-        ({"validations": [{"expression": "quantity('1Gi') == 1"}]}, "`quantity` is not known"),
+        ({"validations": [{"expression": "object.spec."}]}, "it is no CEL", "object.spec."),
+        (
+            {"validations": [{"expression": "quantity('1Gi') == 1"}]},
+            "`quantity` is not known",
+            "quantity(",
+        ),
         (
             {"validations": [{"expression": "request.userInfo.username == 'a'"}]},
             "the API server alone",
+            "request.",
         ),
         (
             {"validations": [{"expression": "oldObject.spec == object.spec"}]},
             "the API server alone",
+            "oldObject.",
         ),
-        ({"validations": []}, "`validations` are missing"),
-        ({"validations": [{"message": "no"}]}, "`expression` is missing"),
-        ({"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}, "`paramKind`"),
+        ({"validations": []}, "`validations` are missing", "spec:"),
+        ({"validations": [{"message": "no"}]}, "`expression` is missing", "message:"),
+        ({"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}, "`paramKind`", "paramKind:"),
         (
-            {
-                "matchConstraints": {
-                    "resourceRules": [
-                        {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployment"]}
-                    ]
-                }
-            },
+            {"matchConstraints": {"resourceRules": [RULE]}},
             "there are no `deployment`",
+            "deployment",
+        ),
+        ({"matchConstraints": {"resourceRules": [EXEC]}}, "no object", "pods/exec"),
+        ({"matchConstraints": {}}, "`matchConstraints.resourceRules` is missing", "spec:"),
+        (
+            {"matchConstraints": {**TRAIN_JOBS, "namespaceSelector": ROUTE}},
+            "`namespaceSelector` is not judged",
+            "namespaceSelector:",
         ),
         (
-            {
-                "matchConstraints": {
-                    "resourceRules": [
-                        {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}
-                    ]
-                }
-            },
-            "no object",
+            {"matchConstraints": {**TRAIN_JOBS, "excludeResourceRules": [EXEC]}},
+            "`excludeResourceRules` is not judged",
+            "excludeResourceRules:",
         ),
-        ({"matchConstraints": {}}, "`matchConstraints.resourceRules` is missing"),
         (
-            {
-                "validations": [
-                    {"expression": "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"}
-                ]
-            },
-            "nested more than 3 deep",
+            {"matchConstraints": {**TRAIN_JOBS, "objectSelector": ROUTE}},
+            "`matchExpressions` of a selector",
+            "matchExpressions:",
         ),
-        ({"validations": [{"expression": "1 == 1 || " * 600 + "true"}]}, "characters"),
+        ({"validations": [{"expression": NESTED}]}, "nested more than 3 deep", "'[1].all("),
+        ({"validations": [{"expression": "1 == 1 || " * 600 + "true"}]}, "characters", "expr"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_with_its_place(
-    changed: dict[str, Any], words: str, tmp_path: Path
+    changed: dict[str, Any], words: str, place: str, tmp_path: Path
 ) -> None:
     found_faults = found(tmp_path, policy(**changed))
     faults = [each for each in found_faults if each.code == "POL013"]
     assert any(words in each.message for each in faults)
-    assert all(each.help and each.span for each in faults)
+    for each in faults:
+        assert each.help
+        assert each.span is not None
+        line = each.span.file.text.split("\n")[each.span.line - 1]
+        assert line[each.span.column - 1 :].startswith(place)
 
 
 def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> None:

@@ -459,6 +459,7 @@ class TestMigration:
         assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
         return tmp_path
 
+    @pytest.mark.slow
     def test_a_run_never_becomes_another_kind(self, folder: Path, trainyard: Command) -> None:
         write(folder, spec())
         done = trainyard("check", "spec.yaml", cwd=folder)
@@ -471,6 +472,7 @@ class TestMigration:
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert "error[CHG001]: operator `training-operator` leaves" in done.out
 
+    @pytest.mark.slow
     def test_after_its_end_the_job_runs_again_as_a_train_job(
         self, folder: Path, trainyard: Command
     ) -> None:
@@ -481,6 +483,7 @@ class TestMigration:
         jobs = folder / "generated/lab/jobs"
         assert [path.name.split("-")[0] for path in jobs.glob("*job-*")] == ["training.trainjob"]
 
+    @pytest.mark.slow
     def test_a_finished_run_is_not_started_again(self, folder: Path, trainyard: Command) -> None:
         write(folder, spec(jobDefaults=V1, job={"completed": True}))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0

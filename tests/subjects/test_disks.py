@@ -187,6 +187,7 @@ def test_the_driver_comes_with_a_volume_that_exists_and_may_use_its_key() -> Non
     assert driver.rights
 
 
+@pytest.mark.slow
 def test_a_volume_that_exists_compiles_and_stays(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(existing(), sort_keys=False))
     done = trainyard("compile", "spec.yaml", cwd=tmp_path)

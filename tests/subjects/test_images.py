@@ -220,6 +220,7 @@ def test_init_containers_name_images_too(tmp_path: Path) -> None:
     assert bodies.count("amazonaws.com/lab/train@sha256") == 2
 
 
+@pytest.mark.slow
 def test_another_recipe_than_the_last_build_is_a_warning(tmp_path: Path) -> None:
     folder = repository(tmp_path / "fleet", with_images())
     recipe = recipe_of(compiled(folder), "train")

@@ -697,6 +697,7 @@ def test_the_network_comes_before_the_cluster_and_goes_after_it() -> None:
     assert '"network|' not in without["bootstrap/down.sh"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("image", "words"),
     [

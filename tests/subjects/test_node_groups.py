@@ -203,6 +203,7 @@ def test_nodes_of_a_group_find_how_their_gpus_are_shared() -> None:
     assert not group.efa
 
 
+@pytest.mark.slow
 def test_lint_takes_the_groups_for_those_of_their_cluster(
     trainyard: Command, tmp_path: Path
 ) -> None:

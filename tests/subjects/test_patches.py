@@ -331,6 +331,7 @@ def with_patch(image: str, **job: Any) -> dict[str, Any]:
     return spec(patches=[patch], job=job)
 
 
+@pytest.mark.slow
 def test_a_patch_of_a_submitted_job_asks_for_a_rerun(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec())
     first = only_object(tmp_path, "train")

@@ -107,6 +107,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[list[Artifact], list[Artifact]
     return stacks, of_format(plan_of(by_terraform(data)), "terraform")
 
 
+@pytest.mark.slow
 def test_the_whole_of_it_is_clean(tmp_path: Path, trainyard: Command) -> None:
     data = by_terraform(clusters(network=NETWORK))
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
@@ -300,6 +301,7 @@ def test_a_fault_is_reported_at_the_line_of_the_spec(tmp_path: Path, trainyard: 
     assert f"spec.yaml:{line}:" in done.out
 
 
+@pytest.mark.slow
 def test_another_tool_for_a_committed_cluster_is_refused(
     tmp_path: Path, trainyard: Command
 ) -> None:

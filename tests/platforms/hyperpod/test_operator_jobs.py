@@ -292,6 +292,7 @@ def test_it_runs_once(tmp_path: Path, trainyard: Command) -> None:
     assert "kubectl delete hyperpodpytorchjob train-" in done.out
 
 
+@pytest.mark.slow
 def test_what_runs_it_must_stay(tmp_path: Path, trainyard: Command) -> None:
     """The operator, as long as a run of it may be there; that of PyTorchJobs is HyperPod's own chart, which stays."""
     write(tmp_path, operated())
