@@ -205,6 +205,7 @@ def test_a_stack_is_compared_by_resource(tmp_path: Path) -> None:
 STRANGE: list[object] = [None, 3, "x", [], [1], {}, {"a": 1}, [{"name": "a"}], {"spec": {"a": 1}}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(judges()))
 def test_what_was_edited_by_hand_may_be_anything(kind: str) -> None:
     """The base is what somebody committed, in whatever shape."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,20 @@ def test_what_cannot_be_judged_is_refused_with_its_place(
         assert each.span is not None
         line = each.span.file.text.split("\n")[each.span.line - 1]
         assert line[each.span.column - 1 :].startswith(place)
+
+
+@pytest.mark.parametrize(
+    "constraint", [{"namespaceSelector": ROUTE}, {"excludeResourceRules": [EXEC]}], ids=list
+)
+def test_the_key_is_marked_where_its_value_stands_beside_it(
+    constraint: dict[str, Any], tmp_path: Path
+) -> None:
+    data = policy_body()
+    data["spec"]["matchConstraints"] |= constraint
+    text = json.dumps(data)
+    [fault] = [each for each in found(tmp_path, text) if each.code == "POL013"]
+    [key] = constraint
+    assert text[fault.span.column - 1 :].startswith(f'"{key}"')
 
 
 def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> None:

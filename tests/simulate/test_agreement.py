@@ -17,6 +17,7 @@ OTHER_WORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['id']}-{case['dimension']}")
 def test_the_simulation_decides_as_kueue_did(case) -> None:
     found = differences(case)
