@@ -147,3 +147,14 @@ def test_an_unknown_key(words: str, answer: str, trainyard: Command) -> None:
 def test_what_is_asked_for_wrongly(words: list[str], fault: str, trainyard: Command) -> None:
     done = trainyard("explain", *words)
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {fault}\n")
+
+
+def test_keys_by_platform_are_one_subject(trainyard: Command) -> None:
+    done = trainyard("explain", "--platforms")
+    assert done.code == 0
+    head, account, *_ = done.out.splitlines()
+    assert head.split() == ["key", "eks", "hyperPod", "parallelCluster", "instead"]
+    assert account.split() == ["account", "yes", "yes", "yes"]
+    refused = trainyard("explain", "--platforms", "job/a")
+    assert (refused.code, refused.out) == (2, "")
+    assert "`--platforms` and `job/a` are two subjects" in refused.err

@@ -184,6 +184,17 @@ def test_json_has_the_documented_shape() -> None:
     assert body["diagnostics"][0]["place"] is None
 
 
+@pytest.mark.parametrize(
+    ("end", "columns"),
+    [((1, 9), "col=4,endColumn=8,"), ((1, 4), "col=4,endColumn=4,"), ((2, 9), "col=4,")],
+)
+def test_github_marks_columns_within_a_line(end: tuple[int, int], columns: str) -> None:
+    """Its last column is part of what is marked; of several lines it has the first column alone."""
+    span = Span(SourceFile("a.yaml", "x: abcdef\ny: abcdef\n"), 1, 4, *end)
+    said = show("github", replace(EFA, span=span, related=()))
+    assert said.startswith(f"::error file=a.yaml,line=1,endLine={end[0]},{columns}title=")
+
+
 def test_github_commands_are_escaped() -> None:
     span = Span(SourceFile("a,b:c.yaml", "x: y"), 1, 4, 1, 5)
     item = replace(EFA, message="50% of\n::error::x", span=span, related=())

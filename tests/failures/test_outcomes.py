@@ -78,6 +78,15 @@ def test_what_is_done_again_is_said_with_its_reason(data: dict[str, Any], said: 
     assert f"{lost.text} ({lost.why})" == said
 
 
+@pytest.mark.parametrize(("spare", "says"), [(0, False), (2, True)])
+def test_spare_nodes_of_a_pool_are_named(spare: int, says: bool) -> None:
+    pool = {"nodes": {"max": 12}, "spareNodes": spare}
+    [new] = [
+        each for each in outcomes(saving(pool=pool))[Failure.NODE].parts if each.name == "new node"
+    ]
+    assert ("the pool has 2 spare" in new.why) is says
+
+
 def test_a_timeout_is_no_length() -> None:
     """A job may end long before it, so half of it is no work that is repeated."""
     lost = outcomes(spec(job={"timeout": "10h"}))[Failure.NODE]

@@ -686,6 +686,19 @@ def test_the_rules_about_trust_are_in_the_section() -> None:
     assert codes <= trust.CODES
 
 
+def test_each_role_of_people_says_where_it_holds(trainyard: Command, tmp_path: Path) -> None:
+    """Roles of the accounts of Flux are none of people."""
+    write(tmp_path, namespaces=[{"name": "training", "group": "researchers"}])
+    found = rows(
+        trainyard("report", "lab.yaml", cwd=tmp_path).out, "Who gets in, what changes hands"
+    )
+    roles = [row[:2] for row in found if row[0].startswith("role ")]
+    assert roles == [
+        ["role `training-users` in namespace `training`", "Group `researchers`"],
+        ["role `training-users-training` in all", "Group `researchers`"],
+    ]
+
+
 BINDING = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRoleBinding",

@@ -228,7 +228,8 @@ def test_each_module_has_a_state_of_its_own_and_no_secret() -> None:
     for module in modules:
         text = written(module).decode()
         assert "aws_secretsmanager_secret_version" not in text
-        assert module.body["terraform"]["backend"]["s3"]["use_lockfile"] is True
+        backend = module.body["terraform"]["backend"]["s3"]
+        assert (backend["use_lockfile"], backend["encrypt"]) == (True, True)
 
 
 def test_what_means_itself_is_no_expression() -> None:
