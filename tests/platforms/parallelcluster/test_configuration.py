@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,23 @@ def test_with_accounting_the_queues_of_a_pool_share_its_partition(tmp_path: Path
     assert "grptres=node=-1" in written["bootstrap/accounting/account-one.sh"]
     assert "grptres=node=2 fairshare=2" in written["bootstrap/accounting/account-two.sh"]
     assert "priority=100" in written["bootstrap/accounting/qos-urgent.sh"]
+
+
+def test_deepspeed_reads_its_file_in_the_container(tmp_path: Path) -> None:
+    """512 of 32 ranks with 4 each: four passes a step."""
+    path = "/etc/deepspeed/config.json"
+    job = {
+        "deepspeed": {"trainBatchSize": 512, "microBatchSize": 4},
+        "command": ["torchrun", "t.py", "--deepspeed_config", path],
+    }
+    script = files(compiled(spec(job=job), tmp_path))["jobs/training/train.sbatch"]
+    file, _, rest = script.partition("cat > \"$state/file-0\" <<'END'\n")[2].partition("END\n")
+    assert json.loads(file) == {
+        "train_batch_size": 512,
+        "train_micro_batch_size_per_gpu": 4,
+        "gradient_accumulation_steps": 4,
+    }
+    assert f'"$state"/file-0:{path}:ro' in rest
 
 
 def test_a_gang_that_is_larger_than_its_partition_is_found_at_its_line(tmp_path: Path) -> None:
