@@ -27,13 +27,21 @@ ENOUGH = 4 << 30
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise."""
+    """Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise.
+
+    Those of tests that fail stay, as pytest keeps them; all else that a run makes goes when it ends.
+    """
     if "TMPDIR" in os.environ or config.option.basetemp or not os.path.isdir(MEMORY):
         return
     found = os.statvfs(MEMORY)
     room = found.f_bavail * found.f_frsize
     if room > ENOUGH and not found.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK):
-        os.environ["TMPDIR"] = MEMORY
+        folder = tempfile.TemporaryDirectory(
+            prefix="tests-", dir=MEMORY, ignore_cleanup_errors=True
+        )
+        config.add_cleanup(folder.cleanup)
+        os.environ["TMPDIR"] = folder.name
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = MEMORY
         tempfile.tempdir = None  # what was found before
 
 
