@@ -22,6 +22,7 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
+from compiler.model.amounts import total
 from compiler.model.exports import exported
 from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.places import Route
@@ -264,11 +265,9 @@ class Work:
         for patch in self.patches:
             if patch.job == job.name:
                 pod = patched(pod, patch.pod)
-        asks: dict[str, Quantity] = {}
-        for container in pod.containers:
-            asks |= {**container.requests, **container.limits}
+        asks = total(pod)
         if job.step not in BESIDE_NODES:
-            asks |= self.asks
+            asks = {**asks, **self.asks}
         return pod, asks
 
     @property

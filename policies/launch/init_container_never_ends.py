@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import Container
+from compiler.model.amounts import is_sidecar
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -38,12 +39,17 @@ def init_container_never_ends(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36",
           command: [sh, -c, "until nslookup hub.example.com; do sleep 5; done"]}]}]
+
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {initContainers: [
+          {name: logs, image: "busybox:1.36", restartPolicy: Always, command: [tail, -F, /logs/train]}]}}}}}]}}}
     """
     if work.pod is None:
         return
     for container in work.pod.init_containers:
         found = re.search(_FOREVER, _line(container))
-        if found is None or "restart_policy" in container.unread:
+        if found is None or is_sidecar(container):
             continue
         yield Finding(
             f"init container `{container.name}` of {work.title} never ends: `{found[0]}`",

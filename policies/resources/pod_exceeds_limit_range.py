@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.core.pods.plan import Resources
 from compiler.manifest import Manifest
+from compiler.model.amounts import amounts_of, total
 from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.places import Route
@@ -21,9 +22,9 @@ from compiler.policy.world import World
 def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the LimitRange of its namespace lets a pod have.
 
-    The API server refuses a pod whose container, or whose containers together, are limited to more than `max`
-    (Kubernetes 1.36, plugin/pkg/admission/limitranger): Kueue admits the job and holds its quota, and no pod is
-    created.
+    The API server refuses a pod whose container, or whose containers together, are limited to more than `max`, init
+    containers and sidecars among them (Kubernetes 1.36, plugin/pkg/admission/limitranger): Kueue admits the job and
+    holds its quota, and no pod is created.
 
     ## Fails
 
@@ -36,6 +37,17 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
         kind: LimitRange
         metadata: {name: small, namespace: team-a}
         spec: {limits: [{type: Pod, max: {memory: 16Gi}}]}
+
+        apiVersion: v1
+        kind: LimitRange
+        metadata: {name: small, namespace: team-a}
+        spec: {limits: [{type: Pod, max: {cpu: 95}}]}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {initContainers: [
+          {name: logs, image: "bit:4.1", restartPolicy: Always, resources: {requests: {cpu: 6}, limits: {cpu: 6}}}
+          ]}}}}}]}}}
 
     ## Passes
 
@@ -61,43 +73,43 @@ def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
     if not isinstance(items, list):
         return
     for index, item in enumerate(items):
-        asked, what = _asked(work, value(item, "type"))
         most = value(item, "max")
         if not isinstance(most, dict):
             continue
-        for resource, text in most.items():
-            bound = Quantity.read(text)
-            if bound is None or resource not in asked:
+        for asked, what in _asked(work, value(item, "type")):
+            resource = _first_above(asked, most)
+            if resource is None:
                 continue
-            amount = asked[resource]
-            if amount > bound:
-                at = ("spec", "limits", index, "max", resource)
-                yield Finding(
-                    f"{what} of {work.title} has {amount} of `{resource}`, and LimitRange "
-                    f"`{limits.ref.name}` allows {text}",
-                    Route((limits.id, *at)),
-                    label="no pod is created",
-                    help="raise the maximum, or make the pods smaller",
-                )
-                return
+            at = ("spec", "limits", index, "max", resource)
+            yield Finding(
+                f"{what} of {work.title} has {asked[resource]} of `{resource}`, and LimitRange "
+                f"`{limits.ref.name}` allows {most[resource]}",
+                Route((limits.id, *at)),
+                label="no pod is created",
+                help="raise the maximum, or make the pods smaller",
+            )
+            return
 
 
-def _asked(work: Work, kind: object) -> tuple[Resources, str]:
-    """What a container, or all containers of a pod, may use at most."""
-    if kind == "Container":
-        return work.asks, "a container"
-    if kind != "Pod" or work.pod is None:
-        return {}, ""
-    total = dict(work.asks)
-    if work.main:
-        main = work.main.name
+def _first_above(asked: Resources, most: Mapping[str, object]) -> str | None:
+    for resource, text in most.items():
+        bound = Quantity.read(text)
+        if bound is not None and resource in asked and asked[resource] > bound:
+            return resource
+    return None
+
+
+def _asked(work: Work, kind: object) -> Iterator[tuple[Resources, str]]:
+    """What each container, or the whole pod, may use at most."""
+    if work.main is None or work.pod is None:
+        known = {}
     else:
-        main = ""
-    for container in work.pod.containers:
-        if container.name == main:
-            continue
-        amounts = {**container.requests, **container.limits}
-        for name, amount in amounts.items():
-            before = total.get(name, Quantity(0))
-            total[name] = before + amount
-    return total, "a pod"
+        known = {work.main.name: work.asks}
+    if kind == "Container":
+        yield work.asks, "a container"
+        if work.pod is not None:
+            for container in (*work.pod.containers, *work.pod.init_containers):
+                if container.name not in known:
+                    yield amounts_of(container), f"container `{container.name}`"
+    elif kind == "Pod" and work.pod is not None:
+        yield total(work.pod, known), "a pod"

@@ -209,7 +209,7 @@ def test_a_value_out_of_bounds_is_refused(job: dict[str, Any], code: str, at: st
 
 def test_a_field_of_a_later_version_changes_no_name_where_it_is_not_set() -> None:
     plain = Container(name="node")
-    later = ", working_dir='', run_as_user=None, misspelt=()"
+    later = ", working_dir='', run_as_user=None, misspelt=(), restart_policy=None"
     assert later in repr(plain)
     assert content(plain) == repr(plain).replace(later, "")
     assert content(Container(name="node", working_dir="/a")) != content(plain)

@@ -91,7 +91,8 @@ class Container(PlanNode):
 
     ``pre_stop`` is the command that runs before the container gets the signal to stop. ``run_as_user``: the number of
     the user of its programs, 0 for root; ``None`` for that of the image. ``misspelt``: names of devices that are
-    written wrong, and count as what was meant.
+    written wrong, and count as what was meant. ``restart_policy`` is a container's own: an init container with
+    `Always` is a sidecar (core/v1).
     """
 
     name: str
@@ -108,6 +109,7 @@ class Container(PlanNode):
     working_dir: str = field(default="", metadata=LATER)
     run_as_user: int | None = field(default=None, metadata=LATER)
     misspelt: Misspelt = field(default=(), metadata=LATER)
+    restart_policy: str | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
