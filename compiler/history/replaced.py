@@ -1,7 +1,8 @@
 """Edits of created storage that AWS applies only by creating a new, empty bucket or file system.
 
 The stack's policy refuses such an update, whenever the script is run next; here it is reported before. Sources: the
-provider schemas of CloudFormation (createOnlyProperties of AWS::FSx::FileSystem and AWS::S3::Bucket), and the FSx API,
+provider schemas of CloudFormation (createOnlyProperties of AWS::FSx::FileSystem and AWS::S3::Bucket), its template
+reference (LustreConfiguration: DeploymentType and CopyTagsToBackups, "Update requires: Replacement"), and the FSx API,
 UpdateFileSystemLustreConfiguration and UpdateFileSystem StorageCapacity (botocore 1.44.5), which take no other value.
 """
 
@@ -24,13 +25,14 @@ _BUCKET = ("Resources", "Bucket", "Properties")
 _SYSTEM = ("Resources", "FileSystem", "Properties")
 _LUSTRE = (*_SYSTEM, "LustreConfiguration")
 _CAPACITY = (*_SYSTEM, "StorageCapacity")
+FIXED_OF_LUSTRE = frozenset({"CopyTagsToBackups", "DeploymentType", "DriveCacheType", "EfaEnabled"})
+"""Keys of `LustreConfiguration` that never change, which the provider's schema does not say."""
 _FIXED = (
     (*_BUCKET, "BucketName"),
     (*_SYSTEM, "KmsKeyId"),
     (*_SYSTEM, "StorageType"),
     (*_SYSTEM, "SubnetIds"),
-    (*_LUSTRE, "DeploymentType"),
-    (*_LUSTRE, "EfaEnabled"),
+    *((*_LUSTRE, key) for key in sorted(FIXED_OF_LUSTRE)),
     ("Metadata", "Zone"),
 )
 _PRESENCE = ((*_LUSTRE, "MetadataConfiguration"),)

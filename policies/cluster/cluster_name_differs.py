@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
@@ -67,9 +68,13 @@ def _of_class(manifest: Manifest, known: set[str], names: set[str]) -> Iterator[
         for index, term in enumerate(items(manifest.body, "spec", selector)):
             found = _named(mapping(term, "tags"), known)
             if found:
-                at = Route((manifest.id, "spec", selector, index, "tags", found[0]))
+                key, said = found
+                at = Route((manifest.id, "spec", selector, index, "tags", key))
                 who = f"node class `{manifest.ref.name}`"
-                yield _finding(who, found[1], names, at)
+                finding = _finding(who, said, names, at)
+                if key.startswith(_OWNED):
+                    finding = replace(finding, help=f"write `{_OWNED}{min(names)}`")
+                yield finding
 
 
 def _named(tags: Mapping[str, object], known: set[str]) -> tuple[str, str] | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
+
 import pytest
 
 from compiler.core.pods.plan import Container, Pod
 from compiler.model.amounts import total
 from compiler.places import Route
 from compiler.plan.units import Quantity
+from compiler.policy.config import Config
 from tests.policy.harness import findings_for
 
 GROUP = """apiVersion: eksctl.io/v1alpha5
@@ -28,6 +32,35 @@ RUNTIME = """apiVersion: trainer.kubeflow.org/v1alpha1
 kind: ClusterTrainingRuntime
 spec: {{template: {{spec: {{replicatedJobs: [{{name: node, template: {{spec: {{template: {{spec: {}}}}}}}}}]}}}}}}"""
 
+CLUSTER = """apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: a, region: us-west-2, version: "1.35"}
+autoModeConfig: {enabled: false}"""
+POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {{template: {{spec: {{{}}}}}}}"
+BLOCK = """apiVersion: karpenter.sh/v1
+kind: NodePool
+spec:
+  template:
+    spec:
+      requirements:
+        - {{key: node.kubernetes.io/instance-type, operator: In, values: [{}]}}
+        - {{key: karpenter.sh/capacity-type, operator: In, values: [reserved]}}
+        - {{key: karpenter.k8s.aws/capacity-reservation-type, operator: In, values: [capacity-block]}}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec: {{capacityReservationSelectorTerms: [{{id: cr-0a1b2c3d4e5f60718}}], placementGroupSelector: null}}"""
+CONFIGURED = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: nvdp, namespace: kube-system}}
+spec: {{chart: {{spec: {{chart: nvidia-device-plugin, version: 0.20.0}}}}, values: {}}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+spec: {{template: {{metadata: {{labels: {{nvidia.com/device-plugin.config: shared}}}}}}}}"""
+ECR = "763104351884.dkr.ecr.us-west-2.amazonaws.com"
+"""The registry of AWS Deep Learning Containers (aws/deep-learning-containers, available_images.md)."""
+
 
 def interfaces(*rows: tuple[int, int, str]) -> str:
     """A node class with these: network card, device and type."""
@@ -41,6 +74,16 @@ def interfaces(*rows: tuple[int, int, str]) -> str:
 def of_job(**env: str) -> str:
     listed = ", ".join(f'{name}: "{value}"' for name, value in env.items())
     return f"jobs: [{{name: llama, env: {{{listed}}}}}]"
+
+
+def command(*words: str) -> str:
+    """The job with another command."""
+    return f"jobs: [{{name: llama, command: {json.dumps(words)}}}]"
+
+
+def image(name: str) -> str:
+    """The job with an image of AWS."""
+    return f'jobs: [{{name: llama, image: "{ECR}/{name}"}}]'
 
 
 REST = ((1, 0, "efa-only"), (2, 0, "efa-only"), (3, 0, "efa-only"))
@@ -87,6 +130,106 @@ FAULTS = {
         "LIM012",
         "node group `x` has at least 5 nodes and at most 4",
     ),
+    "a group of a block, of a type that is in none": (
+        GROUP.format(
+            "instanceType: g5.48xlarge, instanceMarketOptions: {marketType: capacity-block}"
+        ),
+        "PLC023",
+        "`g5.48xlarge` of node group `x` is not sold in Capacity Blocks",
+    ),
+    "a family that Auto Mode has not": (
+        POOL.format(
+            "nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}, "
+            "requirements: [{key: eks.amazonaws.com/instance-family, operator: In, values: [g7]}]"
+        ),
+        "PLC075",
+        "`g7` is a family that EKS Auto Mode does not launch",
+    ),
+    "pods of a block that may not be disrupted, and no time to end": (
+        BLOCK.format("p4d.24xlarge"),
+        "PLC034",
+        "pool `gpu` of a Capacity Block has no `terminationGracePeriod`, and its pods may not be disrupted",
+    ),
+    "UltraServers, which EC2 takes before Karpenter begins": (
+        BLOCK.format("p6e-gb200.36xlarge"),
+        "PLC034",
+        "pool `gpu` has UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter drains from "
+        "40 minutes before it",
+    ),
+    "a pool of one block with more nodes than a block has": (
+        "nodePools: [{name: gpu, nodes: 70, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]",
+        "PLC016",
+        "pool `gpu` may have 70 nodes, and a Capacity Block has at most 64",
+    ),
+    "layouts that EC2 gets wrong by itself": (
+        POOL.format(
+            "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p6-b300.48xlarge]}]"
+        ),
+        "EFA005",
+        "node class `gpu` of pool `gpu` has no `networkInterfaces`",
+    ),
+    "everything in a namespace": (
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: a, namespace: team-a}\n"
+        "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n"
+        "subjects: [{kind: Group, name: people, apiGroup: rbac.authorization.k8s.io}]",
+        "ACC040",
+        "`people` may do everything in namespace `team-a`",
+    ),
+    "subnets that another cluster owns": (
+        f"{CLUSTER}\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
+        "spec: {subnetSelectorTerms: [{tags: {kubernetes.io/cluster/b: owned}}]}",
+        "PLC062",
+        "node class `gpu` is for cluster `b`, and the cluster of the set is `a`",
+    ),
+    "a configuration of the device plugin where it has none": (
+        CONFIGURED.format("{}"),
+        "HLT043",
+        "pool `gpu` has the label `nvidia.com/device-plugin.config: shared`, and release `nvdp` has none",
+    ),
+    "a configuration of the device plugin that it has not": (
+        CONFIGURED.format("{config: {map: {whole: 'version: v1'}}}"),
+        "HLT043",
+        "pool `gpu` has the label `nvidia.com/device-plugin.config: shared`, and release `nvdp` has `whole`",
+    ),
+    "a launcher of MPI without hosts": (
+        command("mpirun", "-np", "32", "python", "train.py"),
+        "RUN026",
+        "job `llama` runs `mpirun` on 4 nodes and does not say on which hosts",
+    ),
+    "machines of accelerate that do not meet": (
+        command("accelerate", "launch", "--num_machines=4", "train.py"),
+        "RUN026",
+        "job `llama` runs `accelerate` on 4 machines and does not say where they meet",
+    ),
+    "nodes that train alone": (
+        command("torchrun", "--standalone", "train.py"),
+        "RUN036",
+        "job `llama` has 4 nodes, and `--standalone` in its command",
+    ),
+    "nodes that wait for themselves": (
+        command("torchrun", "--master_addr=localhost", "train.py"),
+        "RUN036",
+        "job `llama` has 4 nodes, and `--master_addr` `localhost`",
+    ),
+    "an image for Neuron on GPUs": (
+        image("pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.27.0-ubuntu24.04"),
+        "RUN037",
+        f"image `{ECR}/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.27.0-ubuntu24.04` of job `llama` is for "
+        "Neuron devices, and the job asks for GPUs",
+    ),
+    "an image for GPUs on Neuron": (
+        "nodePools: [{name: gpu, instanceTypes: [trn1.32xlarge]}]\n"
+        + image("pytorch-training:2.9.0-gpu-py312-cu130-ubuntu22.04-ec2"),
+        "RUN037",
+        f"image `{ECR}/pytorch-training:2.9.0-gpu-py312-cu130-ubuntu22.04-ec2` of job `llama` is for GPUs, and the job "
+        "asks for Neuron devices",
+    ),
+    "an image for CPUs on GPUs": (
+        image("pytorch-training:2.9.0-cpu-py312-ubuntu22.04-ec2"),
+        "RUN037",
+        f"image `{ECR}/pytorch-training:2.9.0-cpu-py312-ubuntu22.04-ec2` of job `llama` is for CPUs, and the job asks "
+        "for GPUs",
+    ),
     "an init container above the most of a container": (
         LIMITS.format("{type: Container, max: {cpu: 95}}")
         + "\n---\n"
@@ -105,6 +248,13 @@ FAULTS = {
     ),
 }
 SILENT = {
+    "a configuration of the device plugin in a ConfigMap": CONFIGURED.format("{config: {name: a}}"),
+    "hosts of MPI by a variable": (
+        "jobs: [{name: llama, command: [mpirun, -np, '32', python, train.py], env: {HYDRA_HOST_FILE: /a}}]"
+    ),
+    "as many processes as there are GPUs, by name": command(
+        "torchrun", "--nproc-per-node=gpu", "train.py"
+    ),
     "a sidecar that Flux may say": RUNTIME.format(
         "{initContainers: [{name: log, image: 'a:1', restartPolicy: '${POLICY}', command: [sleep, infinity]}]}"
     ),
@@ -156,3 +306,33 @@ def test_what_a_pod_asks_for(init: list[Container], cpu: int) -> None:
     more = total(pod, {"c3": {"cpu": Quantity.of(20), "memory": Quantity.gib(1)}})
     assert more["memory"] == Quantity.gib(1)
     assert more["cpu"] >= Quantity.of(22)
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        ("2026-07-01", "leaves standard support on 2026-07-29, in 28 days"),
+        ("2026-09-01", "left standard support on 2026-07-29"),
+        ("2027-09-01", "left extended support on 2027-07-29"),
+    ],
+)
+def test_the_support_of_kubernetes_by_day(day: str, said: str) -> None:
+    config = Config(today=date.fromisoformat(day))
+    found = findings_for(CLUSTER.replace("1.35", "1.33"), config=config)
+    assert [each.message for each in found if each.code == "HLT024"] == [f"Kubernetes 1.33 {said}"]
+
+
+def test_the_rest_of_many_is_counted() -> None:
+    """QUE014 shows one object."""
+    classes = [
+        f"apiVersion: kueue.x-k8s.io/v1beta1\nkind: WorkloadPriorityClass\nmetadata: {{name: {name}}}\nvalue: 1"
+        for name in "ab"
+    ]
+    (found,) = findings_for("\n---\n".join(classes))
+    assert found.notes == ("1 more object is",)
+
+
+def test_a_tag_of_the_owner_is_named_in_the_help() -> None:
+    text, _, _ = FAULTS["subnets that another cluster owns"]
+    (found,) = findings_for(text)
+    assert found.help == "write `kubernetes.io/cluster/a`"

@@ -410,6 +410,10 @@ def _compiled_twice(folder: Path, trainyard: Command, storage: list[dict[str, An
         (2, {"kmsKey": None}, "KmsKeyId"),
         (3, {"size": "12000Gi"}, None),
         (1, {"compression": "NONE"}, None),
+        (2, {"backups": None}, "CopyTagsToBackups"),
+        (2, {"backups": {"days": 3, "at": "14:30"}}, None),
+        (3, {"backups": {"days": 3}}, "CopyTagsToBackups"),
+        (3, {"driveCache": "NONE"}, "DriveCacheType"),
     ],
 )
 def test_what_would_be_another_bucket_or_file_system_is_refused(

@@ -15,6 +15,7 @@ from compiler.consequences.edits import Edit
 from compiler.consequences.judging import Judge
 from compiler.consequences.thing import STACK
 from compiler.formats.cloudformation.structure import structure
+from compiler.history.replaced import FIXED_OF_LUSTRE
 from compiler.output.body import at
 from compiler.output.fields import Steps
 
@@ -29,9 +30,30 @@ _EXPIRY = {
         "Managed Service for Prometheus, workspace configuration",
     ),
     "AWS::Logs::LogGroup": ("RetentionInDays", "CloudWatch Logs user guide, retention"),
+    "AWS::FSx::FileSystem": ("AutomaticBackupRetentionDays", "FSx for Lustre user guide, backups"),
 }
-"""The property by which objects, images or lines are deleted after a time."""
-_SIZES = frozenset({"StorageCapacity", "LustreConfiguration"})
+"""The property by which objects, images, lines or backups are deleted after a time."""
+_SIZES = frozenset(
+    {
+        *("StorageCapacity", "PerUnitStorageThroughput", "MetadataConfiguration"),
+        *("ThroughputCapacity", "DataReadCacheConfiguration"),
+    }
+)
+_OF_NEW_DATA = Effect(
+    Consequence.HARMLESS,
+    "what is written from then on is compressed or not; what is there stays as it is",
+    "FSx for Lustre user guide, data-compression",
+)
+_AT_A_TIME = Effect(
+    Consequence.HARMLESS,
+    "only when AWS maintains it, or makes backups",
+    "FSx API, UpdateFileSystemLustreConfiguration",
+)
+_OF_LUSTRE = {
+    "DataCompressionType": _OF_NEW_DATA,
+    "DailyAutomaticBackupStartTime": _AT_A_TIME,
+    "WeeklyMaintenanceStartTime": _AT_A_TIME,
+}
 _TAGS = Effect(Consequence.HARMLESS, "a tag changes nothing that runs", _GUIDE)
 
 
@@ -51,6 +73,8 @@ def _is_fixed(edit: Edit, steps: Steps) -> bool:
     known = structure(edit.thing.kind)
     if known is None or steps[:1] != ("Properties",):
         return False
+    if steps[1:2] == ("LustreConfiguration",):
+        return not FIXED_OF_LUSTRE.isdisjoint(steps)
     path = "/".join(step for step in steps[1:] if isinstance(step, str))
     return any(path == each or path.startswith(f"{each}/") for each in known.fixed)
 
@@ -97,6 +121,8 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if not _SIZES.isdisjoint(steps):
         return Effect(Consequence.COST, "its size or throughput is paid", "FSx user guide, pricing")
+    if steps[1:2] == ("LustreConfiguration",):
+        return _OF_LUSTRE.get(str(steps[-1]))
     return _common(edit, steps)
 
 

@@ -216,6 +216,7 @@ def file_system_stack(made: MadeFileSystem) -> Artifact:
         (*lustre, "MetadataConfiguration"): made.where("metadata"),
         (*lustre, "EfaEnabled"): made.where("efa"),
         (*lustre, "AutomaticBackupRetentionDays"): made.where("backup_days"),
+        (*lustre, "CopyTagsToBackups"): made.where("backup_days"),
         (*lustre, "DailyAutomaticBackupStartTime"): made.where("backup_time"),
         (*lustre, "WeeklyMaintenanceStartTime"): made.where("maintenance"),
     }

@@ -1,0 +1,329 @@
+"""What each judge says of one edit: the consequence, and words of the reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from compiler.consequences import Consequence
+from compiler.consequences.edits import edit_of
+from compiler.consequences.judging import effects
+from compiler.consequences.thing import MODULE, STACK, Thing
+
+Body = dict[str, Any]
+C = Consequence
+
+
+def thing(kind: str, body: Body, path: str) -> Thing:
+    return Thing(kind, (kind, "x"), "x", path, body)
+
+
+def said(kind: str, before: Body | None, after: Body | None, path: str) -> list[tuple[str, str]]:
+    """The consequences of an edit, each with its reason."""
+    old = thing(kind, before, path) if before is not None else None
+    new = thing(kind, after, path) if after is not None else None
+    edit = edit_of(old, new)
+    assert edit is not None
+    return [(effect.consequence, effect.why) for effect, _ in effects(edit)]
+
+
+def spec(**keys: Any) -> Body:
+    return {"metadata": {"name": "x"}, "spec": keys}
+
+
+def labels(**names: str) -> Body:
+    return {"metadata": {"name": "x", "labels": names}}
+
+
+def properties(**keys: Any) -> Body:
+    return {"Properties": keys}
+
+
+def lustre(**keys: Any) -> Body:
+    return properties(LustreConfiguration=keys)
+
+
+FLUX = "kustomize.toolkit.fluxcd.io"
+SYSTEM = "AWS::FSx::FileSystem"
+LOGS = "AWS::Logs::LogGroup"
+RELEASE, STAGE = "HelmRelease.helm.toolkit.fluxcd.io", f"Kustomization.{FLUX}"
+CONFIG, POOL = "ClusterConfig.eksctl.io", "NodePool.karpenter.sh"
+GROUP, ROLE = "AWS::EKS::Nodegroup", "AWS::IAM::Role"
+GOVERNED = "bootstrap/hyperpod/governance/x.json"
+DEADLINE = {"spec": {"template": {"spec": {"terminationGracePeriod": "10m"}}}}
+EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
+    # controllers
+    (RELEASE, spec(interval="1h"), spec(interval="2h"), C.HARMLESS, "how often"),
+    (
+        RELEASE,
+        spec(serviceAccountName="a"),
+        spec(serviceAccountName="b"),
+        C.ACCESS,
+        "another account",
+    ),
+    (RELEASE, spec(values={"a": 1}), spec(values={"a": 2}), C.CONTROLLERS, "upgrades the release"),
+    (STAGE, spec(timeout="1h"), spec(timeout="2h"), C.HARMLESS, "how often"),
+    (STAGE, spec(dependsOn=[]), spec(dependsOn=[{"name": "a"}]), C.HARMLESS, "which order"),
+    (
+        STAGE,
+        spec(serviceAccountName="a"),
+        spec(serviceAccountName="b"),
+        C.ACCESS,
+        "another account",
+    ),
+    (STAGE, spec(path="a"), spec(path="b"), C.UNKNOWN, "no fact"),
+    (
+        "OCIRepository.source.toolkit.fluxcd.io",
+        spec(interval="1h"),
+        spec(interval="2h"),
+        C.HARMLESS,
+        "how often",
+    ),
+    (
+        "OCIRepository.source.toolkit.fluxcd.io",
+        spec(url="a"),
+        spec(url="b"),
+        C.CONTROLLERS,
+        "another chart",
+    ),
+    ("ConfigMap", {"immutable": True, "data": {"a": "1"}}, None, C.HARMLESS, "history keeps"),
+    ("ConfigMap", {"data": {"a": "1"}}, {"data": {"a": "2"}}, C.UNKNOWN, "nothing restarts"),
+    # who may do what
+    (
+        "Namespace",
+        labels(),
+        labels(**{"pod-security.kubernetes.io/enforce": "baseline"}),
+        C.ACCESS,
+        "may be created",
+    ),
+    ("Namespace", labels(), labels(team="a"), C.HARMLESS, "restarts nothing"),
+    ("ServiceAccount", labels(), labels(team="a"), C.HARMLESS, "restarts nothing"),
+    # eksctl
+    (
+        CONFIG,
+        {"metadata": {"version": "1.34"}},
+        {"metadata": {"version": "1.35"}},
+        C.CONTROLLERS,
+        "control plane",
+    ),
+    (CONFIG, {"metadata": {"tags": {}}}, {"metadata": {"tags": {"a": "b"}}}, C.HARMLESS, "a tag"),
+    (CONFIG, {"metadata": {"region": "a"}}, {"metadata": {"region": "b"}}, C.UNKNOWN, "no fact"),
+    (CONFIG, {"cloudWatch": {"a": 1}}, {"cloudWatch": {"a": 2}}, C.COST, "log lines"),
+    (
+        CONFIG,
+        {"addons": [{"name": "a", "podIdentityAssociations": [{"roleARN": "a"}]}]},
+        {"addons": [{"name": "a", "podIdentityAssociations": [{"roleARN": "b"}]}]},
+        C.ACCESS,
+        "what an add-on may do",
+    ),
+    (
+        CONFIG,
+        {"managedNodeGroups": [{"name": "a", "maxSize": 1}]},
+        {"managedNodeGroups": [{"name": "a", "maxSize": 2}]},
+        C.COST,
+        "number of nodes",
+    ),
+    # Karpenter
+    (POOL, DEADLINE, None, C.ENDS_JOBS, "`terminationGracePeriod` ends the pods"),
+    (POOL, spec(), None, C.REPLACES_NODES, "until they end"),
+    (
+        POOL,
+        spec(disruption={"consolidateAfter": "1m"}),
+        spec(disruption={"consolidateAfter": "2m"}),
+        C.COST,
+        "another time",
+    ),
+    (
+        POOL,
+        spec(disruption={"budgets": []}),
+        spec(disruption={"budgets": [{"nodes": "0"}]}),
+        C.REPLACES_NODES,
+        "none drifts by it",
+    ),
+    # storage
+    (
+        "PersistentVolume",
+        spec(persistentVolumeReclaimPolicy="Delete"),
+        spec(persistentVolumeReclaimPolicy="Retain"),
+        C.HARMLESS,
+        "once the volume is released",
+    ),
+    ("StorageClass.storage.k8s.io", spec(), None, C.HARMLESS, "those that exist stay"),
+    # CloudFormation
+    (
+        SYSTEM,
+        lustre(DeploymentType="SCRATCH_2"),
+        lustre(DeploymentType="PERSISTENT_2"),
+        C.DESTROYS_DATA,
+        "another one",
+    ),
+    (SYSTEM, lustre(CopyTagsToBackups=True), lustre(), C.DESTROYS_DATA, "another one"),
+    (
+        SYSTEM,
+        {**lustre(EfaEnabled=True), "UpdateReplacePolicy": "Retain"},
+        {**lustre(EfaEnabled=False), "UpdateReplacePolicy": "Retain"},
+        C.UNKNOWN,
+        "which is empty",
+    ),
+    (
+        SYSTEM,
+        lustre(PerUnitStorageThroughput=125),
+        lustre(PerUnitStorageThroughput=250),
+        C.COST,
+        "throughput",
+    ),
+    (SYSTEM, properties(StorageCapacity=1200), properties(StorageCapacity=2400), C.COST, "size"),
+    (
+        SYSTEM,
+        lustre(AutomaticBackupRetentionDays=7),
+        lustre(AutomaticBackupRetentionDays=3),
+        C.DESTROYS_DATA,
+        "older",
+    ),
+    (
+        SYSTEM,
+        lustre(AutomaticBackupRetentionDays=3),
+        lustre(AutomaticBackupRetentionDays=7),
+        C.COST,
+        "kept for longer",
+    ),
+    (
+        SYSTEM,
+        lustre(DataCompressionType="NONE"),
+        lustre(DataCompressionType="LZ4"),
+        C.HARMLESS,
+        "from then on",
+    ),
+    (
+        SYSTEM,
+        lustre(WeeklyMaintenanceStartTime="1:05:00"),
+        lustre(WeeklyMaintenanceStartTime="2:05:00"),
+        C.HARMLESS,
+        "maintains",
+    ),
+    (
+        LOGS,
+        properties(RetentionInDays=30),
+        properties(RetentionInDays=60),
+        C.COST,
+        "kept for longer",
+    ),
+    (LOGS, properties(RetentionInDays=30), properties(RetentionInDays=7), C.DESTROYS_DATA, "older"),
+    (LOGS, properties(Tags=[]), properties(Tags=[{"Key": "a", "Value": "b"}]), C.HARMLESS, "a tag"),
+    (LOGS, {"DeletionPolicy": "Retain"}, {"DeletionPolicy": "Delete"}, C.UNKNOWN, "what is kept"),
+    (LOGS, {"DependsOn": ["A"]}, {"DependsOn": ["B"]}, C.HARMLESS, "order"),
+    (
+        ROLE,
+        properties(Description="a"),
+        properties(Description="b"),
+        C.HARMLESS,
+        "what people read",
+    ),
+    (ROLE, properties(Tags=[]), properties(Tags=[{"Key": "a", "Value": "b"}]), C.HARMLESS, "a tag"),
+    (
+        "AWS::EC2::NatGateway",
+        properties(Tags=[]),
+        properties(Tags=[{"Key": "a", "Value": "b"}]),
+        C.HARMLESS,
+        "a tag",
+    ),
+    (
+        GROUP,
+        properties(ScalingConfig={"MaxSize": 1}),
+        properties(ScalingConfig={"MaxSize": 2}),
+        C.COST,
+        "number of nodes",
+    ),
+    (GROUP, properties(DiskSize=100), properties(DiskSize=200), C.REPLACES_NODES, "another group"),
+    ("AWS::SQS::Queue", {"DeletionPolicy": "Retain"}, None, C.HARMLESS, "DeletionPolicy keeps it"),
+    ("AWS::SQS::Queue", {}, None, C.UNKNOWN, "no fact"),
+    (STACK, {"Description": "a"}, {"Description": "b"}, C.HARMLESS, "no resource another"),
+    (STACK, {"Parameters": {}}, {"Parameters": {"A": {}}}, C.UNKNOWN, "no fact"),
+    # Terraform
+    ("aws_iam_role", {"tags": {}}, {"tags": {"a": "b"}}, C.HARMLESS, "a tag"),
+    ("aws_sqs_queue", {"depends_on": []}, {"depends_on": ["a"]}, C.HARMLESS, "no resource another"),
+    ("aws_sqs_queue", {"name": "a"}, {"name": "b"}, C.UNKNOWN, "`terraform plan`"),
+    (MODULE, {"output": {}}, {"output": {"a": {}}}, C.HARMLESS, "listed by themselves"),
+    # HyperPod
+    ("hyperpod", {"Tags": []}, {"Tags": [{"Key": "a", "Value": "b"}]}, C.HARMLESS, "a tag"),
+    ("hyperpod", {"ExecutionRole": "a"}, {"ExecutionRole": "b"}, C.ACCESS, "another role"),
+    ("hyperpod", {"InstanceCount": 1}, {"InstanceCount": 2}, C.COST, "number of instances"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "consequence", "reason"),
+    EDITS,
+    ids=[f"{number}-{each[0]}" for number, each in enumerate(EDITS)],
+)
+def test_an_edit_of_one_field(
+    kind: str, before: Body | None, after: Body | None, consequence: Consequence, reason: str
+) -> None:
+    ((found, why),) = said(kind, before, after, "x.yaml")
+    assert found == consequence
+    assert reason in why
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "consequence"),
+    [
+        ({"ComputeQuotaResources": [1]}, {"ComputeQuotaResources": [2]}, C.COST),
+        ({"Description": "a"}, {"Description": "b"}, C.MOVES_JOBS),
+    ],
+)
+def test_an_edit_of_the_governance_of_hyperpod(
+    before: Body, after: Body, consequence: Consequence
+) -> None:
+    ((found, _),) = said("hyperpod", before, after, GOVERNED)
+    assert found == consequence
+
+
+QUEUE = "bootstrap/cluster/queues/x.yaml"
+HEAD = "bootstrap/cluster/cluster.yaml"
+
+
+def resized(nodes: int) -> Body:
+    """A queue of so many nodes at most."""
+    return {"ComputeResources": [{"Name": "a", "MinCount": 0, "MaxCount": nodes}]}
+
+
+COUNT = resized(2)
+SLURM: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
+    (QUEUE, COUNT, None, C.ENDS_JOBS, "no compute node runs"),
+    (QUEUE, None, COUNT, C.COST, "may be bought"),
+    ("bootstrap/cluster/storage/x.yaml", COUNT, None, C.ENDS_JOBS, "no compute node runs"),
+    (QUEUE, COUNT, resized(3), C.COST, "may be bought"),
+    (QUEUE, COUNT, resized(1), C.ENDS_JOBS, "no compute node runs"),
+    (
+        HEAD,
+        {"HeadNode": {"CustomActions": 1}},
+        {"HeadNode": {"CustomActions": 2}},
+        C.HARMLESS,
+        "ignores it",
+    ),
+    (
+        HEAD,
+        {"AdditionalResources": "a"},
+        {"AdditionalResources": "b"},
+        C.UNKNOWN,
+        "while nodes run",
+    ),
+    (
+        HEAD,
+        {"LoginNodes": {"Pools": [1]}},
+        {"LoginNodes": {"Pools": []}},
+        C.REPLACES_NODES,
+        "no login node runs",
+    ),
+    ("bootstrap/cluster/access/x.yaml", {"a": 1}, {"a": 2}, C.ACCESS, "which bucket"),
+]
+
+
+@pytest.mark.parametrize(("path", "before", "after", "consequence", "reason"), SLURM)
+def test_an_edit_of_a_cluster_of_slurm(
+    path: str, before: Body | None, after: Body | None, consequence: Consequence, reason: str
+) -> None:
+    ((found, why),) = said("parallelcluster", before, after, path)
+    assert found == consequence
+    assert reason in why
