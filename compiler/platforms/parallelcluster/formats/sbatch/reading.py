@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, BindMount, StoredValue
+from compiler.platforms.parallelcluster.formats.sbatch.amounts import bytes_of, gpus_of, seconds_of
 from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     OF_SEVERAL,
     Directive,
@@ -32,7 +32,6 @@ _OPTIONS_OF_SRUN = {
     "--container-mounts": "mounts",
     "--container-workdir": "working_dir",
 }
-_UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _OF_GPUS = f"limits.{GPU}"
 _AMOUNTS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "mem", "cpus-per-task")
 _OTHER_AMOUNTS = ("gpus", "gpus-per-task", "gpus-per-socket", "tres-per-task")
@@ -114,7 +113,7 @@ class _Script:
             requests=requests,
             limits=requests,
             selector={PARTITION: partitions[0]} if partitions else {},
-            deadline=_seconds(self._value("time", "deadline")),
+            deadline=seconds_of(self._value("time", "deadline")),
             partitions=partitions,
             exclusive="exclusive" in self._options,
             requeue="requeue" in self._options,
@@ -217,7 +216,7 @@ class _Script:
         cpus = self._count("cpus-per-task", "limits.cpu")
         if cpus is not None:
             found["cpu"] = Quantity.of(cpus * tasks)
-        memory = _bytes(self._value("mem", "limits.memory"))
+        memory = bytes_of(self._value("mem", "limits.memory"))
         if memory:
             found["memory"] = Quantity.of(memory)
         gpus = self._gpus(tasks)
@@ -227,16 +226,16 @@ class _Script:
 
     def _gpus(self, tasks: int) -> int:
         """The GPUs of each node."""
-        of_node = _gpus(self._value("gres", _OF_GPUS)) or _gpus(
+        of_node = gpus_of(self._value("gres", _OF_GPUS)) or gpus_of(
             self._value("gpus-per-node", _OF_GPUS), named=False
         )
         if of_node:
             return of_node
-        total = _gpus(self._value("gpus", _OF_GPUS), named=False)
+        total = gpus_of(self._value("gpus", _OF_GPUS), named=False)
         nodes = self._count("nodes", "nodes") or 0
         if total and nodes and total % nodes == 0:
             return total // nodes
-        of_task = _gpus(self._value("gpus-per-task", _OF_GPUS), named=False)
+        of_task = gpus_of(self._value("gpus-per-task", _OF_GPUS), named=False)
         return of_task * tasks if "ntasks-per-node" in self._options else 0
 
     def _variables(self) -> tuple[list[EnvVar], list[tuple[str, str]], list[StoredValue]]:
@@ -314,48 +313,6 @@ def _registry(image: str) -> str:
     """An image of enroot as registries call it."""
     whole = image.removeprefix("docker://").replace("#", "/", 1)
     return whole.replace(":sha256:", "@sha256:")
-
-
-def _bytes(value: str | None) -> int:
-    """A size of Slurm, in MiB where it has no unit; 0 is all memory, and so unknown."""
-    if not value:
-        return 0
-    found = re.fullmatch(r"([0-9]{1,9})([KMGTkmgt]?)[bB]?", value)
-    if found is None:
-        return 0
-    return int(found[1]) * _UNITS[(found[2] or "m").lower()]
-
-
-def _gpus(value: str | None, *, named: bool = True) -> int:
-    """The GPUs of ``gpu:8``, ``gpu:h100:8`` or, not ``named``, ``8``."""
-    if not value:
-        return 0
-    for part in value.split(","):
-        words = part.split(":")
-        if named and words[0] != "gpu":
-            continue
-        count = words[-1]
-        if count.isdigit() and len(count) < 6:
-            return int(count)
-        return 1 if named else 0
-    return 0
-
-
-def _seconds(value: str | None) -> int | None:
-    """A time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]]."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"(?:(\d{1,5})-)?(\d{1,7})(?::(\d{1,2}))?(?::(\d{1,2}))?", value)
-    if found is None:
-        return None
-    days, first, second, third = (int(part) if part else 0 for part in found.groups())
-    if found[1] is not None:
-        return days * 86400 + first * 3600 + second * 60 + third
-    if found[4] is not None:
-        return first * 3600 + second * 60 + third
-    if found[3] is not None:
-        return first * 60 + second
-    return math.ceil(first * 60)
 
 
 def _signal(value: str | None) -> int | None:
