@@ -157,6 +157,24 @@ _FIRST = ("InstanceGroups", 0)
             '"AutoScaling"',
             "nodes are scaled, and no `ClusterRole` adds and removes them",
         ),
+        (
+            (*_FIRST, "InstanceStorageConfigs"),
+            [{"EbsVolumeConfig": {"RootVolume": True}}],
+            '"EbsVolumeConfig"',
+            "a root volume is configured without the key that encrypts it",
+        ),
+        (
+            (*_FIRST, "InstanceStorageConfigs"),
+            [{"EbsVolumeConfig": {"VolumeKmsKeyId": "k"}}],
+            '"EbsVolumeConfig"',
+            "the second volume has no size",
+        ),
+        (
+            (*_FIRST, "InstanceType"),
+            "ml.x9.large",
+            '"InstanceType"',
+            "HyperPod has no instance type `ml.x9.large`",
+        ),
         (("NodeRecovery",), "Auto", '"NodeRecovery"', "`Auto` is not one of `Automatic`, `None`"),
     ],
 )
@@ -168,6 +186,13 @@ def test_what_sagemaker_refuses_is_found_at_its_line(
     line = text[:last].count("\n") + 1
     lines = {at for _, at, said in found(tmp_path) if message in said}
     assert line in lines, found(tmp_path)
+
+
+def test_a_group_that_stands_alone_is_judged(tmp_path: Path) -> None:
+    """As `aws sagemaker update-cluster --instance-groups` takes it, a file a group."""
+    group = {key: value for key, value in GROUP.items() if key != "InstanceType"}
+    (tmp_path / "group.json").write_text(json.dumps(group, indent=1))
+    assert [message for _, _, message in found(tmp_path)] == ["the group says no instance type"]
 
 
 def test_requests_of_task_governance_are_judged(tmp_path: Path) -> None:
