@@ -22,6 +22,8 @@ def test_words_narrow() -> None:
     assert names("h100 efa") == ["p5.4xlarge", "p5.48xlarge"]
     assert names("p4d ap-northeast-2b") == ["p4d.24xlarge"]
     assert names("p4d ap-northeast-2a") == []
+    assert names("p4d ap-northeast-2") == ["p4d.24xlarge"]
+    assert names("p4d mars-north-1") == []
     assert "p6e-gb200.36xlarge" in names("block arm64")
     assert {name.partition(".")[0] for name in names("t4g")} == {
         "t4g",

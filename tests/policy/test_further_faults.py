@@ -58,6 +58,11 @@ spec: {{chart: {{spec: {{chart: nvidia-device-plugin, version: 0.20.0}}}}, value
 apiVersion: karpenter.sh/v1
 kind: NodePool
 spec: {{template: {{metadata: {{labels: {{nvidia.com/device-plugin.config: shared}}}}}}}}"""
+MADE = """apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: scratch}}
+provisioner: fsx.csi.aws.com
+parameters: {{subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2{}}}"""
 ECR = "763104351884.dkr.ecr.us-west-2.amazonaws.com"
 """The registry of AWS Deep Learning Containers (aws/deep-learning-containers, available_images.md)."""
 
@@ -168,6 +173,17 @@ FAULTS = {
         "EFA005",
         "node class `gpu` of pool `gpu` has no `networkInterfaces`",
     ),
+    "file systems of an old version of Lustre, by default": (
+        MADE.format(""),
+        "RUN034",
+        "storage class `scratch` creates file systems of no `fileSystemTypeVersion`, which means Lustre 2.10, and "
+        "AL2023 nodes cannot mount them",
+    ),
+    "file systems of an old version of Lustre, by name": (
+        MADE.format(', fileSystemTypeVersion: "2.10"'),
+        "RUN034",
+        "storage class `scratch` creates file systems of Lustre `2.10`, and AL2023 nodes cannot mount them",
+    ),
     "everything in a namespace": (
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: a, namespace: team-a}\n"
         "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\n"
@@ -248,6 +264,12 @@ FAULTS = {
     ),
 }
 SILENT = {
+    "a shell whose option ends it at the first fault": command(
+        "bash", "-ec", "torchrun train.py; echo done"
+    ),
+    "options of a shell, each a word": command(
+        "bash", "-o", "pipefail", "-c", "torchrun train.py | tee /tmp/log"
+    ),
     "a configuration of the device plugin in a ConfigMap": CONFIGURED.format("{config: {name: a}}"),
     "hosts of MPI by a variable": (
         "jobs: [{name: llama, command: [mpirun, -np, '32', python, train.py], env: {HYDRA_HOST_FILE: /a}}]"

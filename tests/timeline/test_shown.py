@@ -1,0 +1,107 @@
+"""What the text of a timeline says of a job: when it ran, what stopped it, what it lost."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.model.lengths import Basis, Length
+from compiler.places import Route
+from compiler.timeline.course import Attempt, Course, Ending, Share
+from compiler.timeline.shown import details
+
+HOUR = 3600
+TWO = (Share("gpu", 2),)
+
+
+def saving(every: int) -> CheckpointSchedule:
+    """Checkpoints of which nothing but the interval is known."""
+    texts = dict.fromkeys(("path", "folder", "storage", "file_system", "deployment"), "")
+    known = {"name": "a", "namespace": "team", "pool": "gpu", "nodes": 2, "every": every, **texts}
+    unknown = {each.name: None for each in fields(CheckpointSchedule) if each.init}
+    return CheckpointSchedule(**{**unknown, "at": Route(()), "origins": {}, **known})
+
+
+def said(*attempts: Attempt, every: int | None = None, **more: Any) -> list[str]:
+    """The lines of a job that is expected to run for three hours; ``every``: seconds between its checkpoints."""
+    schedule = saving(every) if every else None
+    length = Length(seconds=3 * HOUR, basis=Basis.EXPECTED, schedule=schedule)
+    return list(details(Course("a", "team/a", "research", length, attempts, **more)))[1:]
+
+
+def stopped(ending: Ending, **more: Any) -> Attempt:
+    """An attempt of two hours."""
+    return Attempt(0, 2 * HOUR, ending, TWO, **more)
+
+
+@pytest.mark.parametrize(
+    ("times", "line"),
+    [
+        ((HOUR,), "at 1h: its pods"),
+        ((HOUR, 2 * HOUR, 3 * HOUR), "at 1h, 2h, 3h: its pods"),
+        (tuple(HOUR * each for each in range(1, 5)), "at 1h, 2h, 3h and 1 more time: its pods"),
+        (tuple(HOUR * each for each in range(1, 6)), "at 1h, 2h, 3h and 2 more times: its pods"),
+    ],
+)
+def test_it_was_put_back(times: tuple[int, ...], line: str) -> None:
+    (found,) = said(evicted=times)
+    assert found == f"put back into its queue {line} were not ready in time"
+
+
+def test_it_was_given_up() -> None:
+    assert said(evicted=(HOUR, 2 * HOUR), deactivated=2 * HOUR)[1:] == [
+        "deactivated at 2h, after it was put back 2 times"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "every", "lines"),
+    [
+        (
+            stopped(Ending.PREEMPTED, by="b", lost=HOUR),
+            None,
+            [
+                "preempted by `b` at 2h: 1h of work are lost, as far as is known: the spec has no `checkpoint.every`"
+            ],
+        ),
+        (
+            stopped(Ending.PREEMPTED, lost=HOUR),
+            HOUR,
+            ["preempted at 2h: 1h of work are lost on average"],
+        ),
+        (
+            stopped(Ending.CLOSED, by="gpu", lost=HOUR, saved=HOUR),
+            HOUR,
+            [
+                "cut off at 2h, when the block of `gpu` closes: 1h of work are lost",
+                "its last checkpoint before that is of 1h",
+            ],
+        ),
+        (stopped(Ending.DONE), HOUR, []),
+        (Attempt(0, None, Ending.OPEN, TWO), HOUR, []),
+    ],
+)
+def test_what_stopped_it(attempt: Attempt, every: int | None, lines: list[str]) -> None:
+    assert said(attempt, every=every) == lines
+
+
+def test_it_goes_on_after_another() -> None:
+    again = Attempt(3 * HOUR, 4 * HOUR, Ending.DONE, TWO, after=("b", "gpu"))
+    assert said(stopped(Ending.PREEMPTED), again, every=HOUR)[1:] == [
+        "goes on at 3h, after `b`, `gpu`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "line"),
+    [((), "does not run: no room"), ((stopped(Ending.DONE),), "does not go on: no room")],
+)
+def test_it_never_runs_or_goes_on(attempts: tuple[Attempt, ...], line: str) -> None:
+    assert said(*attempts, reason="no room") == [line]
+
+
+def test_it_waits_for_what_nothing_ends() -> None:
+    assert said(behind=("b", "c")) == ["waits for `b`, `c`, which nothing ends"]
