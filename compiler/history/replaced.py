@@ -25,14 +25,21 @@ _BUCKET = ("Resources", "Bucket", "Properties")
 _SYSTEM = ("Resources", "FileSystem", "Properties")
 _LUSTRE = (*_SYSTEM, "LustreConfiguration")
 _CAPACITY = (*_SYSTEM, "StorageCapacity")
-FIXED_OF_LUSTRE = frozenset({"CopyTagsToBackups", "DeploymentType", "DriveCacheType", "EfaEnabled"})
-"""Keys of `LustreConfiguration` that never change, which the provider's schema does not say."""
+NEVER_CHANGES = {
+    "AWS::FSx::FileSystem": (
+        "StorageType",
+        "LustreConfiguration/CopyTagsToBackups",
+        "LustreConfiguration/DeploymentType",
+        "LustreConfiguration/DriveCacheType",
+        "LustreConfiguration/EfaEnabled",
+    )
+}
+"""Properties, by type, that only another resource has another value of, beside those of the provider's schema."""
 _FIXED = (
     (*_BUCKET, "BucketName"),
     (*_SYSTEM, "KmsKeyId"),
-    (*_SYSTEM, "StorageType"),
     (*_SYSTEM, "SubnetIds"),
-    *((*_LUSTRE, key) for key in sorted(FIXED_OF_LUSTRE)),
+    *((*_SYSTEM, *path.split("/")) for path in NEVER_CHANGES["AWS::FSx::FileSystem"]),
     ("Metadata", "Zone"),
 )
 _PRESENCE = ((*_LUSTRE, "MetadataConfiguration"),)

@@ -193,10 +193,7 @@ def container(body: Reader) -> Container:
     command = hook.follow("exec", "command").texts()
     requests = resources / "requests"
     limits = resources / "limits"
-    restart_policy = (body / "restartPolicy").text()
     unknown = unread(requests=requests, limits=limits, claims=resources / "claims")
-    if restart_policy is not None and placeholder(restart_policy):
-        unknown |= {"restart_policy"}
     if hook and not command:
         unknown |= {"pre_stop"}
     requested, limited = requests.quantities(), limits.quantities()
@@ -204,7 +201,7 @@ def container(body: Reader) -> Container:
         at=body.at,
         name=_name(body),
         image=(body / "image").text(),
-        restart_policy=restart_policy,
+        restart_policy=(body / "restartPolicy").text(),
         unread=unknown,
         pre_stop=command,
         origins=Places(body.at, _CONTAINER_PLACES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from compiler.core.pods.plan import Container, Pod, Resources
+from compiler.manifest import placeholder
 from compiler.plan.units import Quantity
 
 _ALWAYS = "Always"
@@ -12,7 +13,8 @@ _ALWAYS = "Always"
 
 def is_sidecar(container: Container) -> bool:
     """Whether an init container runs beside those after it (core/v1 restartPolicy `Always`), or may."""
-    return container.restart_policy == _ALWAYS or "restart_policy" in container.unread
+    policy = container.restart_policy or ""
+    return policy == _ALWAYS or placeholder(policy)
 
 
 def amounts_of(container: Container) -> Resources:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
@@ -71,10 +70,7 @@ def _of_class(manifest: Manifest, known: set[str], names: set[str]) -> Iterator[
                 key, said = found
                 at = Route((manifest.id, "spec", selector, index, "tags", key))
                 who = f"node class `{manifest.ref.name}`"
-                finding = _finding(who, said, names, at)
-                if key.startswith(_OWNED):
-                    finding = replace(finding, help=f"write `{_OWNED}{min(names)}`")
-                yield finding
+                yield _finding(who, said, names, at, key)
 
 
 def _named(tags: Mapping[str, object], known: set[str]) -> tuple[str, str] | None:
@@ -91,11 +87,14 @@ def _is_other(name: str, known: set[str]) -> bool:
     return bool(name) and name != "*" and not placeholder(name) and name not in known
 
 
-def _finding(who: str, said: str, names: set[str], at: Route) -> Finding:
+def _finding(who: str, said: str, names: set[str], at: Route, tag: str = _DISCOVERY) -> Finding:
     cluster = min(names)
+    help = f"write `{cluster}`, or give the cluster the tag `{_DISCOVERY}: {said}`"
+    if tag != _DISCOVERY:
+        help = f"write `{_OWNED}{cluster}`"
     return Finding(
         f"{who} is for cluster `{said}`, and the cluster of the set is `{cluster}`",
         at,
         label="it finds nothing in this cluster",
-        help=f"write `{cluster}`, or give the cluster the tag `{_DISCOVERY}: {said}`",
+        help=help,
     )

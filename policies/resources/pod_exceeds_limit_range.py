@@ -61,8 +61,6 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: small, namespace: team-b}
         spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
     """
-    if work.main is None:
-        return
     for manifest in world.limit_ranges.get(work.namespace, ()):
         yield from _over(work, manifest)
 
@@ -100,16 +98,14 @@ def _first_above(asked: Resources, most: Mapping[str, object]) -> str | None:
 
 
 def _asked(work: Work, kind: object) -> Iterator[tuple[Resources, str]]:
-    """What each container, or the whole pod, may use at most."""
-    if work.main is None or work.pod is None:
-        known = {}
-    else:
-        known = {work.main.name: work.asks}
-    if kind == "Container":
+    """What each container, or the whole pod, may use at most; nothing while the pod is unknown."""
+    pod, main = work.pod, work.main
+    if pod is None or main is None:
+        return
+    if kind == "Pod":
+        yield total(pod, {main.name: work.asks}), "a pod"
+    elif kind == "Container":
         yield work.asks, "a container"
-        if work.pod is not None:
-            for container in (*work.pod.containers, *work.pod.init_containers):
-                if container.name not in known:
-                    yield amounts_of(container), f"container `{container.name}`"
-    elif kind == "Pod" and work.pod is not None:
-        yield total(work.pod, known), "a pod"
+        for container in (*pod.containers, *pod.init_containers):
+            if container.name != main.name:
+                yield amounts_of(container), f"container `{container.name}`"

@@ -158,6 +158,13 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
         C.DESTROYS_DATA,
         "another one",
     ),
+    (
+        SYSTEM,
+        properties(StorageType="SSD"),
+        properties(StorageType="HDD"),
+        C.DESTROYS_DATA,
+        "another one",
+    ),
     (SYSTEM, lustre(CopyTagsToBackups=True), lustre(), C.DESTROYS_DATA, "another one"),
     (
         SYSTEM,

@@ -22,12 +22,10 @@ def condition(name: str, **more: str) -> Body:
     return {"type": name, "status": "True", "lastTransitionTime": "2026-11-27T11:00:00Z", **more}
 
 
-def run_of(
-    kind: str = "Job", workload: Body | None = None, *, queued: bool = True, **body: Any
-) -> Run:
-    """A run; ``body`` are keys of its object beside its metadata."""
-    metadata = {"name": "a", "namespace": "b", "labels": QUEUE if queued else {}}
-    return Run(kinds()[kind], {"metadata": metadata, **body}, workload, None)
+def run_of(workload: Body | None = None, **body: Any) -> Run:
+    """A Job that Kueue queues; ``body`` are keys of its object beside its metadata."""
+    metadata = {"name": "a", "namespace": "b", "labels": QUEUE}
+    return Run(kinds()["Job"], {"metadata": metadata, **body}, workload, None)
 
 
 def workload_with(*conditions: Body, **status: Any) -> Body:

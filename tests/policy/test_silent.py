@@ -9,30 +9,13 @@ import pytest
 from compiler.catalog import load_catalog
 from compiler.policy.engine import run
 from tests.policy.harness import builtin_rules, findings_for, lifted
+from tests.policy.manifests import POOL, pods, release, required
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
-POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
 RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
-
-
-def required(key: str, *values: str) -> str:
-    """A pool with another requirement."""
-    listed = ", ".join(values)
-    return (
-        f"{POOL}spec: {{template: {{spec: {{requirements: [{{key: {key}, operator: In, "
-        f"values: [{listed}]}}]}}}}}}"
-    )
-
-
-def pods(text: str) -> str:
-    """A runtime whose pod template has more."""
-    return (
-        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nspec: {template: {spec: "
-        f"{{replicatedJobs: [{{name: node, template: {{spec: {{template: {text}}}}}}}]}}}}}}"
-    )
 
 
 def asking(**amounts: str) -> str:
@@ -52,15 +35,6 @@ def quota(resource: str, amount: str) -> str:
     return (
         f"{QUEUE}metadata: {{name: research}}\nspec: {{resourceGroups: [{{flavors: [{{name: gpu, resources: "
         f"[{{name: {resource}, nominalQuota: {amount}}}]}}]}}]}}"
-    )
-
-
-def release(chart: str, values: str = "{}", name: str = "") -> str:
-    """A release of a chart."""
-    return (
-        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
-        f"metadata: {{name: {name or chart}, namespace: a}}\n"
-        f"spec: {{chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {values}}}"
     )
 
 

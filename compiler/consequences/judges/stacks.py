@@ -15,7 +15,7 @@ from compiler.consequences.edits import Edit
 from compiler.consequences.judging import Judge
 from compiler.consequences.thing import STACK
 from compiler.formats.cloudformation.structure import structure
-from compiler.history.replaced import FIXED_OF_LUSTRE
+from compiler.history.replaced import NEVER_CHANGES
 from compiler.output.body import at
 from compiler.output.fields import Steps
 
@@ -54,6 +54,7 @@ _OF_LUSTRE = {
     "DailyAutomaticBackupStartTime": _AT_A_TIME,
     "WeeklyMaintenanceStartTime": _AT_A_TIME,
 }
+"""Settings of FSx for Lustre that cost nothing."""
 _TAGS = Effect(Consequence.HARMLESS, "a tag changes nothing that runs", _GUIDE)
 
 
@@ -73,10 +74,9 @@ def _is_fixed(edit: Edit, steps: Steps) -> bool:
     known = structure(edit.thing.kind)
     if known is None or steps[:1] != ("Properties",):
         return False
-    if steps[1:2] == ("LustreConfiguration",):
-        return not FIXED_OF_LUSTRE.isdisjoint(steps)
+    fixed = (*known.fixed, *NEVER_CHANGES.get(edit.thing.kind, ()))
     path = "/".join(step for step in steps[1:] if isinstance(step, str))
-    return any(path == each or path.startswith(f"{each}/") for each in known.fixed)
+    return any(path == each or path.startswith(f"{each}/") for each in fixed)
 
 
 def _grows(edit: Edit, steps: Steps) -> bool:
@@ -121,8 +121,9 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if not _SIZES.isdisjoint(steps):
         return Effect(Consequence.COST, "its size or throughput is paid", "FSx user guide, pricing")
-    if steps[1:2] == ("LustreConfiguration",):
-        return _OF_LUSTRE.get(str(steps[-1]))
+    for key, effect in _OF_LUSTRE.items():
+        if key in steps:
+            return effect
     return _common(edit, steps)
 
 
