@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from compiler.core.pods.plan import Container, Pod, Resources
 from compiler.manifest import placeholder
@@ -22,17 +22,26 @@ def amounts_of(container: Container) -> Resources:
     return {**container.requests, **container.limits}
 
 
-def total(pod: Pod, known: Mapping[str, Resources] | None = None) -> Resources:
+def requested(container: Container) -> Resources:
+    """What a container asks for: its requests, and its limits where it has none (core/v1, ResourceRequirements)."""
+    return {**container.limits, **container.requests}
+
+
+def total(
+    pod: Pod,
+    of: Callable[[Container], Resources] = requested,
+    known: Mapping[str, Resources] | None = None,
+) -> Resources:
     """The amounts of a pod: its containers and sidecars together, or the init container that takes most, with the
-    sidecars before it (Kubernetes 1.36, component-helpers/resource; KEP-753). ``known`` are amounts of containers by
-    name that are not those of the pod, as a TrainJob sets them.
+    sidecars before it (Kubernetes 1.36, component-helpers/resource; KEP-753). ``of`` says the amounts of a container;
+    ``known`` are those of containers by name that are not in the pod, as a TrainJob sets them.
     """
     known = known or {}
-    running = _sum(known.get(each.name, amounts_of(each)) for each in pod.containers)
+    running = _sum(known.get(each.name, of(each)) for each in pod.containers)
     beside: Resources = {}
     starting: Resources = {}
     for container in pod.init_containers:
-        needed = _sum((beside, amounts_of(container)))
+        needed = _sum((beside, of(container)))
         starting = _larger(starting, needed)
         if is_sidecar(container):
             beside = needed

@@ -148,6 +148,14 @@ def _lacks_quota(flavor: FlavorQuotas, asks: Resources) -> bool:
     return False
 
 
+def knows_flavors(work: Work, nodes: Nodes) -> bool:
+    """Whether the set has the job's queue and every flavor of it: what is elsewhere may say more of its nodes."""
+    if work.queue_unknown:
+        return False
+    quotas = work.queue.flavors() if work.queue else ()
+    return all(nodes.plan.named(Flavor, quota.flavor) is not None for quota in quotas)
+
+
 def describes_nodes(nodes: Nodes) -> bool:
     """Whether the set says on which nodes jobs run: by its node pools, or by node groups with accelerators."""
     if nodes.plan.every(Pool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from compiler.model.fit import asked_by_all_pods, selectable_flavors
+from compiler.model.fit import asked_by, selectable_flavors
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.scheduling import HOSTNAME
@@ -25,15 +25,15 @@ def contended(world: Reading) -> bool:
             continue
         if work.nodes is None or _divides(work):
             return True
+        asked = asked_by(work.pod_sets)
         for group in work.queue.groups:
             for flavor in selectable_flavors(work, group, world):
                 for quota in flavor.quotas:
-                    per_node = work.asks.get(quota.resource)
-                    if per_node is None:
+                    amount = asked.get(quota.resource)
+                    if amount is None:
                         continue
                     key = (work.queue.name, flavor.flavor, quota.resource)
-                    asked = asked_by_all_pods(work, work.nodes, per_node, quota.resource)
-                    used[key] += asked.milli
+                    used[key] += amount.milli
                     nominal[key] = quota.nominal.milli
     return any(used[key] > nominal[key] for key in used)
 

@@ -6,15 +6,17 @@ quota is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
-from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
+from compiler.core.pods.plan import ACCELERATORS, EFA, HUGEPAGES, Resources
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import FlavorQuotas, Queue, Quota, ResourceGroup
 from compiler.manifest import placeholder
+from compiler.model.amounts import requested
 from compiler.model.reading import Reading, Room
-from compiler.model.work import Choice, Work
+from compiler.model.work import Choice, PodSet, Work
 from compiler.plan import Quantity
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.teams.plan import Namespace
@@ -83,10 +85,11 @@ def exceeds_node(work: Work, world: Reading) -> bool:
         return False
     pages = HUGEPAGES in work.asks
     rooms = [node_room(pool, instance, world, huge_pages=pages) for pool, instance in work.offers]
-    cpu = work.asks.get("cpu", Quantity(0))
+    asks = work.pod_asks
+    cpu = asks.get("cpu", Quantity(0))
     if cpu.milli > max(room.cpu_milli for room in rooms):
         return True
-    memory = work.asks.get("memory", Quantity(0))
+    memory = asks.get("memory", Quantity(0))
     largest = max(room.memory_mib for room in rooms)
     if memory > Quantity.mib(largest):
         return True
@@ -98,6 +101,18 @@ def exceeds_node(work: Work, world: Reading) -> bool:
         if asked > max(instance.accelerators for instance in work.types):
             return True
     return certainly_exceeds_huge_pages(work, world)
+
+
+def asked_by_containers(work: Work, resource: str) -> dict[str, Quantity]:
+    """What each container of a node's pod asks for, by its name; nothing where the program alone asks for all."""
+    if work.pod is None or work.asks.get(resource) == work.pod_asks.get(resource):
+        return {}
+    amounts = {}
+    for container in (*work.pod.init_containers, *work.pod.containers):
+        asks = work.asks if container is work.main else requested(container)
+        if resource in asks:
+            amounts[container.name] = asks[resource]
+    return amounts
 
 
 def certainly_exceeds_huge_pages(work: Work, world: Reading) -> bool:
@@ -187,9 +202,10 @@ def pods_of_node(work: Work, pool: Pool, instance: InstanceType, world: Reading)
         fits = instance.accelerator_resource == resource
         devices = instance.accelerators if fits else 0
         capacity[resource] = Quantity.of(devices)
+    asks = work.pod_asks
     counts = []
     for name, amount in capacity.items():
-        asked = work.asks.get(name)
+        asked = asks.get(name)
         if asked:
             counts.append(amount.milli // asked.milli)
     return min(counts, default=None)
@@ -205,8 +221,11 @@ def exceeds_pool(work: Work, world: Reading) -> bool:
 
 def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
     """What the job's queue can never admit, for want of a quota in every flavor of some resource group."""
-    if work.queue is None or work.nodes is None:
+    if work.queue is None:
         return None
+    asked = asked_by(work.pod_sets)
+    # The quota of huge pages is that of its nodes.
+    exceeding = {HUGEPAGES} if exceeds_huge_pages(work, world) else set()
     chosen = [choice.flavor for choice in work.choices]
     landing = {flavor.name for flavor in chosen if flavor}
     for group in work.queue.groups:
@@ -214,7 +233,7 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
         of_pools: list[Shortfall] = []
         flavors = selectable_flavors(work, group, world)
         for flavor in flavors:
-            shortfall = _flavor_shortfall(work, work.nodes, work.queue, flavor, world)
+            shortfall = _flavor_shortfall(asked, work.queue, flavor, exceeding, world)
             if shortfall is None:
                 break
             shortfalls.append(shortfall)
@@ -303,38 +322,29 @@ def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
     return True
 
 
-def asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str) -> Quantity:
-    """What all pods of a job ask for: Kueue counts initializers in addition to the nodes (kueue v0.19.2, trainjob: the
-    pod sets of the whole JobSet), and Ray's head (rayjob)."""
-    milli = per_node.milli * nodes
-    for job in work.runtime.jobs if work.runtime else ():
-        if job.step not in BESIDE_NODES:
-            continue
-        for container in job.pod.containers:
-            asked = container.requests.get(resource)
-            asked = asked or container.limits.get(resource)
-            if asked:
-                milli += asked.milli
-    return Quantity(milli)
+def asked_by(sets: Iterable[PodSet]) -> Resources:
+    """What all pods of some sets ask for, of elastic ones the fewest. Kueue counts those of a job together:
+    initializers in addition to the nodes (kueue v0.19.2, trainjob: the pod sets of the whole JobSet), and Ray's head
+    (rayjob)."""
+    asked: dict[str, Quantity] = {}
+    for pods in sets:
+        for resource, amount in pods.asks.items():
+            asked[resource] = asked.get(resource, Quantity(0)) + amount * pods.fewest
+    return asked
 
 
 def _flavor_shortfall(
-    work: Work, nodes: int, queue: Queue, flavor: FlavorQuotas, world: Reading
+    asked: Resources, queue: Queue, flavor: FlavorQuotas, left_out: Container[str], world: Reading
 ) -> Shortfall | None:
     """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
     shortfalls: list[Shortfall] = []
     for quota in flavor.quotas:
-        per_node = work.asks.get(quota.resource)
-        if per_node is None:
+        amount = asked.get(quota.resource)
+        if amount is None or amount <= quota.nominal or quota.resource in left_out:
             continue
-        asked = asked_by_all_pods(work, nodes, per_node, quota.resource)
-        if asked <= quota.nominal:
-            continue
-        if quota.resource == HUGEPAGES and exceeds_huge_pages(work, world):
-            continue  # the quota is that of its nodes
         most = world.cohorts.borrowable(queue, flavor.flavor, quota.resource)
-        if most is not None and asked > most:
-            shortfalls.append(Shortfall(quota, asked, most))
+        if most is not None and amount > most:
+            shortfalls.append(Shortfall(quota, amount, most))
     return min(shortfalls, key=_device_order, default=None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
 from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.third_party_workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
 _DEVICES = (*ACCELERATORS, EFA)
 SHARES = ("nvidia.com/mig-", "nvidia.com/gpu.shared")
@@ -35,8 +35,8 @@ def main_container(pod: Pod) -> Container | None:
     return None
 
 
-def as_job(workload: Workload, main: Container | None) -> TrainJob:
-    """What a workload has in common with a TrainJob; the places are those of its main container."""
+def as_job(workload: Workload, part: PodSet, main: Container | None) -> TrainJob:
+    """What pods of a workload have in common with a TrainJob; the places are those of their main container."""
     if main is not None:
         places = main.origins
     else:
@@ -47,5 +47,11 @@ def as_job(workload: Workload, main: Container | None) -> TrainJob:
         namespace=workload.namespace,
         runtime="",
         queue=workload.queue,
-        origins={**places, "queue": workload.where("queue")},
+        deadline=workload.deadline,
+        origins={
+            **places,
+            "nodes": part.where("count"),
+            "queue": workload.where("queue"),
+            "deadline": workload.where("deadline"),
+        },
     )

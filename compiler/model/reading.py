@@ -18,6 +18,7 @@ from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
+from compiler.model.gangs import gang_of
 from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.patched import patched_selector, patched_tolerations
@@ -94,6 +95,12 @@ class Reading(Nodes):
         )
 
     @cached_property
+    def gangs(self) -> tuple[Work, ...]:
+        """Third-party jobs of which it is known how many pods there are, each as one job."""
+        gangs = (gang_of(workload, self._pods_work) for workload in self.plan.of(Workload))
+        return tuple(work for work in gangs if work is not None)
+
+    @cached_property
     def roles(self) -> tuple[Work, ...]:
         """The pods of jobs that run another program than the job's own, each as a job: roles of a JobSet."""
         return tuple(role for work in self.works for role in roles_of(work))
@@ -101,7 +108,7 @@ class Reading(Nodes):
     def _pods_work(self, workload: Workload, part: PodSet) -> Work:
         pod = part.pod
         main = main_container(pod)
-        job = as_job(workload, main)
+        job = as_job(workload, part, main)
         nodes = 1 if part.beside else workload.nodes
         return self._join(
             job,
@@ -209,7 +216,7 @@ class Reading(Nodes):
     ) -> Work:
         """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
         written = main if main is not None else job
-        asks = {**written.requests, **written.limits}
+        asks = {**written.limits, **written.requests}
         if pod is not None:
             selector = pod.node_selector
         else:

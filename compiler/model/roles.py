@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.core.pods.plan import Container
+from compiler.model.amounts import requested
 from compiler.model.exports import exported
 from compiler.model.pods import main_container
 from compiler.model.work import Work
@@ -17,7 +18,7 @@ def roles_of(work: Work) -> Iterator[Work]:
         return
     own = _program(work.main)
     of_image = {} if work.recipe is None else dict(work.recipe.env)
-    for part, pod, asks in work.others:
+    for part, pod, _ in work.others:
         main = pod.container(work.main.name) or main_container(pod)
         if part.step is not None or main is None or _program(main) == own:
             continue
@@ -29,7 +30,7 @@ def roles_of(work: Work) -> Iterator[Work]:
             job=job,
             pod=pod,
             main=main,
-            asks=asks,
+            asks={**requested(main), **work.asks},
             nodes=part.nodes,
             env={**of_image, **variables, **exported(words)},
             words=words,

@@ -12,6 +12,7 @@ from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
     EFA,
+    INITIALIZERS,
     Container,
     Pod,
     ReplicatedJob,
@@ -56,6 +57,25 @@ class Choice:
         return any(other is pool for other in self.pools)
 
 
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """Pods of a job that are alike, which Kueue admits together with those of its other sets (workload.spec.podSets).
+    ``asks`` is what one of them requests; ``pod`` is ``None`` while the runtime is unknown. It may start with the
+    ``least`` of them, where that is said. ``initializes``: they end before the others start."""
+
+    name: str
+    count: int
+    pod: Pod | None
+    asks: Resources
+    least: int | None = None
+    initializes: bool = False
+
+    @property
+    def fewest(self) -> int:
+        """How many of them there are in any case."""
+        return self.count if self.least is None else min(self.count, self.least)
+
+
 _INDEXED = "Job"
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
@@ -67,7 +87,8 @@ class Work:
     """A job joined with its runtime, pod, pools and queue. A value: computed once, never changed.
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
-    a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
+    the program of a node requests, by resource; it is ``complete`` only with the runtime, since the rest may stand
+    there.
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
     ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
@@ -75,7 +96,7 @@ class Work:
     ``words`` are its command and arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has
     what they have in common; rules do not see it. A ``gang`` is known to have more than one node: the pods of our own
     Indexed Jobs know no other one. ``role`` is the name of the pods beside the job's own that the value
-    is about, where it is not about the job.
+    is about, where it is not about the job. ``own_sets`` are the pods of an object that says them without a runtime.
     """
 
     job: Gang
@@ -94,6 +115,7 @@ class Work:
     kind: str = "TrainJob"
     role: str = ""
     recipe: Recipe | None = None
+    own_sets: tuple[PodSet, ...] = ()
     gang: bool = dataclasses.field(init=False)
     efa: int = dataclasses.field(init=False)
     accelerator: tuple[str, int] | None = dataclasses.field(init=False)
@@ -245,6 +267,35 @@ class Work:
         return pod.where("tolerations")
 
     @property
+    def pod_asks(self) -> Resources:
+        """What a whole pod of a node requests: with the containers beside its program, and before it."""
+        pod = self.pod
+        if pod is None or self.main is None:
+            return self.asks
+        if len(pod.containers) == 1 and not pod.init_containers:
+            return self.asks
+        return total(pod, known={self.main.name: self.asks})
+
+    @property
+    def pod_sets(self) -> tuple[PodSet, ...]:
+        """All its pods, of which Kueue admits all or none (kueue v0.19.2): nothing while it is unknown how many nodes
+        there are."""
+        if self.own_sets or self.nodes is None:
+            return self.own_sets
+        left = self.most_nodes or self.nodes
+        others = []
+        for part, pod, asks in self.others:
+            count = part.nodes or part.replicas
+            if part.step not in BESIDE_NODES:
+                left = max(0, left - count)
+            initializes = part.step in INITIALIZERS
+            others.append(PodSet(part.name, count, pod, asks, initializes=initializes))
+        main = self.runtime.trainer() if self.runtime is not None else None
+        name = main.name if main is not None else "node"
+        nodes = PodSet(name, left, self.pod, self.pod_asks, self.job.least_nodes)
+        return (nodes, *others)
+
+    @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
         """The replicated jobs other than the trainer's, each with its pod as patched and what one pod asks for: there
         are initializers, Ray's head, and the nodes of an MPI launcher, which get the resources of the job too (trainer
@@ -267,7 +318,7 @@ class Work:
                 pod = patched(pod, patch.pod)
         asks = total(pod)
         if job.step not in BESIDE_NODES:
-            asks = {**asks, **self.asks}
+            asks = {**asks, **self.pod_asks}
         return pod, asks
 
     @property
@@ -476,7 +527,8 @@ class Work:
     def place(self, resource: str) -> Route:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
         for node in self._sources():
-            if resource in node.limits:
+            limit = node.limits.get(resource)
+            if limit is not None and node.requests.get(resource, limit) == limit:
                 own = node.origins.get(f"limits.{resource}")
                 return own or node.where("limits") / resource
             if resource in node.requests:

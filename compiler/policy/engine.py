@@ -189,6 +189,7 @@ class Subjects:
         self._works = tuple(world.works)
         self._pods = tuple(world.pods)
         self._roles = tuple(world.roles)
+        self._gangs = tuple(world.gangs)
         self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
@@ -218,11 +219,13 @@ class Subjects:
         return self._nodes.get(rule.subject, ())
 
     def _of_jobs(self, rule: Rule) -> Sequence[Work]:
-        """Jobs of any platform or those in pods, and what is like one: third-party pods, roles of JobSets."""
+        """Jobs of any platform or those in pods, and what is like one: third-party pods or all of a third-party job,
+        roles of JobSets."""
         jobs = self._in_pods if rule.kubernetes else self._works
         pods = self._pods if rule.pods else ()
         roles = self._roles if rule.roles else ()
-        return (*jobs, *pods, *roles)
+        gangs = self._gangs if rule.gangs else ()
+        return (*jobs, *pods, *roles, *gangs)
 
 
 def _kind(manifest: Manifest) -> str:

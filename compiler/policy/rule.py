@@ -101,7 +101,8 @@ class Rule:
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind, ``roles`` one that holds for every program of a job.
+    rule on ``Work`` that holds for the pods of any kind, ``roles`` one that holds for every program of a job,
+    ``gangs`` one that holds for all pods of a third-party job together.
     ``kubernetes``: why a rule on ``Work`` holds for jobs in pods alone; others are not shown to it. ``doc`` is the
     manual page: its first line says what the rule finds, its examples are its tests. ``aliases`` are slugs that the
     rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
@@ -117,6 +118,7 @@ class Rule:
     kinds: tuple[str, ...] = ()
     pods: bool = False
     roles: bool = False
+    gangs: bool = False
     kubernetes: str = ""
     needs_world: bool = True
     file: str = ""
@@ -173,6 +175,7 @@ def rule(
     kinds: tuple[str, ...] = (),
     pods: bool = False,
     roles: bool = False,
+    gangs: bool = False,
     kubernetes: str = "",
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
@@ -189,6 +192,7 @@ def rule(
     ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
     ``pods``, of a rule on ``Work``: it also runs on third-party workloads, of which only the pods are known.
     ``roles``, of a rule on ``Work``: it is run on each role of a JobSet too, as on a job with that program.
+    ``gangs``, of a rule on ``Work``: it is run on each third-party job too, as on a job with all of its pods.
     ``kubernetes``, of a rule on ``Work``: why it holds in Kubernetes alone; it sees no job of another platform.
     ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
     ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
@@ -206,6 +210,7 @@ def rule(
             kinds=kinds,
             pods=pods,
             roles=roles,
+            gangs=gangs,
             kubernetes=kubernetes,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
-from compiler.core.pods.plan import BESIDE_NODES, Pod
+from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
+from compiler.model.work import PodSet as PlannedPodSet
 from compiler.model.work import Work as PlannedWork
-from compiler.plan import Quantity
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.pools import Assumed, PoolNodes, empty_flavors, pool_nodes
@@ -144,51 +144,27 @@ def _job(
     priority = priorities.get(("PriorityClass", of_pods), 0)
     if work.job.priority:
         priority = priorities.get(("WorkloadPriorityClass", work.job.priority), priority)
-    sets = tuple(_pod_sets(work, prefixes, assumed))
+    sets = tuple(_pod_set(work, each, prefixes, assumed) for each in work.pod_sets)
     return Job(work.namespace, work.name, str(work.queue_name), sets, priority)
 
 
-def _pod_sets(work: PlannedWork, prefixes: Sequence[str], assumed: Assumed) -> Iterator[PodSet]:
-    count = work.nodes or 0
-    others = []
-    for part, pod, asks in work.others:
-        pods = part.nodes or part.replicas
-        if part.step not in BESIDE_NODES:
-            count = max(0, count - pods)
-        others.append((part.name, pods, pod, asks))
-    name = "node"
-    if work.runtime is not None:
-        main = work.runtime.trainer()
-        name = main.name if main is not None else name
-    least = work.job.least_nodes
-    yield _pod_set(work, name, count, work.pod, work.asks, prefixes, assumed, least)
-    for name, pods, pod, asks in others:
-        yield _pod_set(work, name, pods, pod, asks, prefixes, assumed, None)
-
-
 def _pod_set(
-    work: PlannedWork,
-    name: str,
-    count: int,
-    pod: Pod | None,
-    asks: Mapping[str, Quantity],
-    prefixes: Sequence[str],
-    assumed: Assumed,
-    least: int | None,
+    work: PlannedWork, planned: PlannedPodSet, prefixes: Sequence[str], assumed: Assumed
 ) -> PodSet:
+    pod = planned.pod
     if pod is not None and "node_affinity" in pod.unread:
         assumed.say(f"the node affinity of `{_title(work)}` is not read")
     requests = {
         resource: ceil(quantity.milli if resource == "cpu" else quantity.milli / 1000)
-        for resource, quantity in asks.items()
+        for resource, quantity in planned.asks.items()
         if not resource.startswith(tuple(prefixes))
     }
     tolerations = pod.tolerations if pod is not None else work.tolerations or ()
     return PodSet(
-        name,
-        count,
+        planned.name,
+        planned.count,
         requests,
-        least,
+        planned.least,
         dict(pod.node_selector if pod is not None else work.selector),
         tuple(
             {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}

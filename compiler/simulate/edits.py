@@ -108,18 +108,19 @@ def _copies(node: Node, count: int) -> Iterator[Node]:
 
 
 def _fewer(world: World, job: Job, lets_in: Try) -> Iterator[Edit]:
-    main = job.pod_sets[0]
+    main, *others = job.pod_sets
+    key, most = ("nodes", main.count) if main.least is None else ("minNodes", main.least)
 
     def works(fewer: int) -> bool:
-        smaller = replace(main, count=main.count - fewer, least=None)
-        return lets_in(world, replace(job, pod_sets=(smaller, *job.pod_sets[1:])))
+        smaller = replace(main, count=most - fewer, least=None)
+        return lets_in(world, replace(job, pod_sets=(smaller, *others)))
 
-    if main.count < 2 or main.count > _MOST:
+    if most < 2 or most > _MOST:
         return
-    fewer = bisect_left(range(main.count), True, 1, key=works)
-    if fewer < main.count:
-        left = sum(each.count for each in job.pod_sets) - fewer
-        yield Edit(f"`nodes: {left}`", of_job=True)
+    fewer = bisect_left(range(most), True, 1, key=works)
+    if fewer < most:
+        left = most - fewer + sum(each.count for each in others)
+        yield Edit(f"`{key}: {left}`", of_job=True)
 
 
 def _prefer(world: World, job: Job, lets_in: Try) -> Iterator[Edit]:

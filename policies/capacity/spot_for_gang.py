@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC013", severity=Severity.WARNING)
+@rule("PLC013", gangs=True, severity=Severity.WARNING)
 def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes runs on spot capacity.
 

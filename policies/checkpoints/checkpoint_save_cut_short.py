@@ -19,7 +19,13 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN031", aliases=("saving-cut-short",), severity=Severity.WARNING, params={"seconds": 60})
+@rule(
+    "RUN031",
+    gangs=True,
+    aliases=("saving-cut-short",),
+    severity=Severity.WARNING,
+    params={"seconds": 60},
+)
 def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     """A job has a long grace period to save, and its launcher kills the ranks sooner.
 

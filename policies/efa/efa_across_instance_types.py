@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.core.pools.plan import FixedPool
 from compiler.diagnostics import Severity
+from compiler.model.choices import knows_flavors
 from compiler.model.offers import named_types, nonexistent_type
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
@@ -11,7 +12,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("EFA007", aliases=("efa-type-unpinned",), severity=Severity.WARNING)
+@rule("EFA007", gangs=True, aliases=("efa-type-unpinned",), severity=Severity.WARNING)
 def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and its nodes may be of several instance types.
 
@@ -32,7 +33,7 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.gang or not work.efa:
         return
-    if len(work.pools) != 1:
+    if len(work.pools) != 1 or not knows_flavors(work, world):
         return
     pool = work.pools[0]
     types = work.types

@@ -10,7 +10,7 @@ from compiler.policy.world import World
 _DAY = 24 * 3600
 
 
-@rule("RUN150", severity=Severity.WARNING, params={"days": 120})
+@rule("RUN150", gangs=True, severity=Severity.WARNING, params={"days": 120})
 def timeout_beyond_any_run(work: Work, world: World) -> Iterator[Finding]:
     """A job has a deadline that ends no run: it is longer than the longest that are known.
 

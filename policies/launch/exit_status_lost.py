@@ -12,7 +12,7 @@ _PYTHONS = ("python", "python3")
 _NOTHING = ("true", ":", "echo", "exit")
 
 
-@rule("RUN127", severity=Severity.WARNING)
+@rule("RUN127", gangs=True, severity=Severity.WARNING)
 def exit_status_lost(work: Work) -> Iterator[Finding]:
     """A job counts as done although its training failed: the shell that starts it ends with another status.
 

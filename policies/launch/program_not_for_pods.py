@@ -22,6 +22,7 @@ _ELSEWHERE = {
 
 @rule(
     "RUN140",
+    gangs=True,
     kubernetes="its programs are those of Slurm and of hosts, which a batch script has",
     severity=Severity.WARNING,
 )

@@ -9,7 +9,7 @@ from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
 
 
-@rule("PLC080", severity=Severity.WARNING)
+@rule("PLC080", gangs=True, severity=Severity.WARNING)
 def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
     """A job of several nodes trains on CPUs, and some of the types that it may get have AMX while others have none.
 

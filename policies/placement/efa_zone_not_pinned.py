@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from compiler.core.pools.plan import Pool, titles
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.choices import knows_flavors
 from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
 from compiler.plan.scheduling import ZONE
-from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -16,6 +16,7 @@ from compiler.policy.world import World
 
 @rule(
     "PLC004",
+    gangs=True,
     kubernetes="subnets of several zones are no fault of a partition that its own format would let pass",
     aliases=("efa-zone-unpinned",),
 )
@@ -65,12 +66,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
         return
     if not work.efa:
         return
-    if work.queue:
-        quotas = work.queue.flavors()
-    else:
-        quotas = ()
-    flavors = (world.plan.named(Flavor, quota.flavor) for quota in quotas)
-    if any(flavor is None for flavor in flavors):
+    if not knows_flavors(work, world):
         return
     for pool in work.pools:
         if pool.zones is not None or not work.spread(pool):

@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import ACCELERATORS
+from compiler.diagnostics.words import numbered
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE005", aliases=("gang-over-quota",))
+@rule("QUE005", gangs=True, aliases=("gang-over-quota",))
 def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than its queue can ever admit.
 
@@ -57,17 +58,25 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         at = quota.where("nominal")
     else:
         at = work.where("nodes")
-    notes: tuple[str, ...] = ()
+    notes = list(_shares(work, quota.resource))
     if work.queue.cohort is not None and not world.plan.closed:
-        lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
-        notes = (lent,)
+        notes.append(f"with all that cohort `{work.queue.cohort}` of these files lends it")
     queue = work.queue.name
     yield Finding(
-        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{queue}` can admit at most "
+        f"{work.title} asks for {asked} of `{quota.resource}`, and queue `{queue}` can admit at most "
         f"{most}",
         at,
         label="it waits for ever",
         help="make the job smaller, or the quota larger",
         spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{queue}`",
-        notes=notes,
+        notes=tuple(notes),
     )
+
+
+def _shares(work: Work, resource: str) -> Iterator[str]:
+    """What each set of pods asks for, where there are several."""
+    asking = [pods for pods in work.pod_sets if pods.asks.get(resource)]
+    if len(asking) < 2:
+        return
+    for pods in asking:
+        yield f"`{pods.name}`: {numbered(pods.fewest, 'pod')} of {pods.asks[resource]}"

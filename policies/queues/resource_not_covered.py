@@ -67,7 +67,7 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
 
 def _asked_resources(work: Work) -> list[str]:
     """The resources that any pod of a job asks for, except misspelled names."""
-    amounts = dict(work.asks)
+    amounts = dict(work.pod_asks)
     for _, _, asks in work.others:
         amounts.update(asks)
     asked = [name for name, amount in amounts.items() if amount]

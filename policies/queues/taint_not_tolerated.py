@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import MISSPELT, Pod, Resources
-from compiler.model.choices import find_choices, groups_of, repelling_taint
+from compiler.model.choices import find_choices, groups_of, knows_flavors, repelling_taint
 from compiler.model.work import Choice, Work
 from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -39,12 +38,7 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     own = work.tolerations
     if trainer is not None:
         own = (*own, *trainer.pod.tolerations)
-    if work.queue:
-        quotas = work.queue.flavors()
-    else:
-        quotas = ()
-    flavors = (world.plan.named(Flavor, entry.flavor) for entry in quotas)
-    if any(flavor is None for flavor in flavors):
+    if not knows_flavors(work, world):
         return
     for choice in work.choices:
         if _passed_over(choice, own):

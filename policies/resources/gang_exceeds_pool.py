@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("LIM003", aliases=("gang-over-pool",))
+@rule("LIM003", gangs=True, aliases=("gang-over-pool",))
 def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
     """A job needs more nodes than its pool may have.
 
@@ -43,7 +43,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
     # Where several jobs are too large, the limit of the pool is the mistake.
     if single and pool.limits and too_large_on(pool, world) > 1:
         yield Finding(
-            f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
+            f"pool {names} has room for {most} nodes at once, and {work.title} needs more",
             pool.where("limits"),
             label="it never starts",
             help="raise the limit of the pool",
@@ -60,7 +60,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
         has = f"pools {names} have"
     needed = _nodes(work.nodes)
     yield Finding(
-        f"job `{work.name}` needs {needed} at once, and {has} room for {most}",
+        f"{work.title} needs {needed} at once, and {has} room for {most}",
         work.where("nodes"),
         label="it never starts",
         help=f"{lower}raise the limit of the pool",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
+from compiler.model.fit import asked_by, exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.teams.plan import ResourceQuota
@@ -11,7 +11,10 @@ from compiler.policy.world import World
 
 
 @rule(
-    "LIM010", kubernetes="ResourceQuotas are of namespaces", aliases=("job-over-namespace-quota",)
+    "LIM010",
+    gangs=True,
+    kubernetes="ResourceQuotas are of namespaces",
+    aliases=("job-over-namespace-quota",),
 )
 def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
@@ -36,30 +39,32 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.nodes is None:
         return
+    at_once = [pods for pods in work.pod_sets if not pods.initializes]
+    count = sum(pods.fewest for pods in at_once)
+    asks = asked_by(at_once)
     for quota in world.plan.of(ResourceQuota):
         if quota.namespace != work.namespace or quota.scoped:
             continue
         pods = quota.hard.get("pods")
-        if pods is not None and pods < Quantity.of(work.nodes):
+        if pods is not None and pods < Quantity.of(count):
             yield Finding(
-                f"job `{work.name}` has {work.nodes} pods, and namespace `{quota.namespace}` may have {pods}",
+                f"{work.title} has {count} pods, and namespace `{quota.namespace}` may have {pods}",
                 quota.where("hard") / "pods",
                 help="raise the quota, or make the job smaller",
                 spec_help=f"raise `quota.pods` of namespace `{quota.namespace}`, or lower `nodes` of the job",
             )
-        for resource, asked in work.asks.items():
+        for resource, total in asks.items():
             requests = f"requests.{resource}"
             if requests in quota.hard:
                 key = requests
             else:
                 key = resource
             hard = quota.hard.get(key)
-            total = asked * work.nodes
             if hard is None or total <= hard:
                 continue
             if not _too_large(work, world):
                 yield Finding(
-                    f"job `{work.name}` asks for {total} of `{resource}`, and namespace "
+                    f"{work.title} asks for {total} of `{resource}`, and namespace "
                     f"`{quota.namespace}` may have {hard}",
                     quota.where("hard") / key,
                     help="raise the quota, or make the job smaller",

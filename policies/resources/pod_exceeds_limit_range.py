@@ -46,7 +46,7 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {initContainers: [
-          {name: logs, image: "bit:4.1", restartPolicy: Always, resources: {requests: {cpu: 6}, limits: {cpu: 6}}}
+          {name: logs, image: "bit:4.1", restartPolicy: Always, resources: {requests: {cpu: 0}, limits: {cpu: 6}}}
           ]}}}}}]}}}
 
     ## Passes
@@ -102,10 +102,11 @@ def _asked(work: Work, kind: object) -> Iterator[tuple[Resources, str]]:
     pod, main = work.pod, work.main
     if pod is None or main is None:
         return
+    most = {**work.asks, **main.limits}
     if kind == "Pod":
-        yield total(pod, {main.name: work.asks}), "a pod"
+        yield total(pod, amounts_of, {main.name: most}), "a pod"
     elif kind == "Container":
-        yield work.asks, "a container"
+        yield most, "a container"
         for container in (*pod.containers, *pod.init_containers):
             if container.name != main.name:
                 yield amounts_of(container), f"container `{container.name}`"

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.core.pods.plan import HUGEPAGES
+from compiler.core.pods.plan import HUGEPAGES, Resources
 from compiler.core.pools.plan import NodeShare
-from compiler.model.fit import node_room
+from compiler.model.fit import asked_by_containers, node_room
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan import Quantity
@@ -39,7 +39,8 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         devices = 0
     if devices > max(instance.accelerators for instance in work.types):
         return  # LIM001 reports a request that was written for another type
-    over = [room for room in _rooms(work, world) if _is_exceeded(work, room)]
+    asks = work.pod_asks
+    over = [room for room in _rooms(work, world) if _is_exceeded(asks, room)]
     # In third-party manifests the type may be what is wrong, and then both are one fault.
     if world.plan.closed:
         reported = over
@@ -47,13 +48,15 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         reported = over[:1]
     more = []
     for room in over[len(reported) :]:
-        asked = work.asks[room.resource]
+        asked = asks[room.resource]
         more.append(f"and for {asked} of `{room.resource}`, where there is {room.text}")
     for room in reported:
         resource = room.resource
         key = spec_key(resource)
-        asked = work.asks[resource]
+        asked = asks[resource]
         most = _limit(work, world, resource, room.text)
+        by_container = asked_by_containers(work, resource)
+        shares = [f"container `{name}`: {amount}" for name, amount in by_container.items()]
         yield Finding(
             f"{work.title} asks for {asked} of `{resource}` a node, and pods can get {room.text} of "
             f"`{room.type}`",
@@ -61,7 +64,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
             label="its pods stay Pending",
             help=f"ask for {most}",
             spec_help=f"write `resources.{key}` of {most}, or remove it to have it derived",
-            notes=(*more, *room.steps),
+            notes=(*more, *shares, *room.steps),
         )
 
 
@@ -92,8 +95,8 @@ def _amount(room: _Room) -> Quantity:
     return room.amount
 
 
-def _is_exceeded(work: Work, room: _Room) -> bool:
-    asked = work.asks.get(room.resource)
+def _is_exceeded(asks: Resources, room: _Room) -> bool:
+    asked = asks.get(room.resource)
     return asked is not None and asked > room.amount
 
 

@@ -11,6 +11,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule(
     "LIM007",
+    gangs=True,
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     aliases=("shared-memory-over-limit",),
 )

@@ -11,6 +11,7 @@ from compiler.policy.world import World
 
 @rule(
     "PLC015",
+    gangs=True,
     kubernetes="claims are of Kubernetes: the head node shares its volumes by NFS",
     aliases=("storage-in-other-zone",),
 )

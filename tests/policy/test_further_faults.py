@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from compiler.core.pods.plan import Container, Pod
-from compiler.model.amounts import total
+from compiler.model.amounts import amounts_of, total
 from compiler.places import Route
 from compiler.plan.units import Quantity
 from compiler.policy.config import Config
@@ -297,11 +297,11 @@ def test_it_is_no_fault(title: str) -> None:
 
 
 def container(cpu: int, *, sidecar: bool = False) -> Container:
-    """A container that takes so much CPU."""
+    """A container that may take so much CPU, and asks for a tenth of it."""
     return Container(
         at=Route(()),
         name=f"c{cpu}",
-        requests={"cpu": Quantity.of(1)},
+        requests={"cpu": Quantity(cpu * 100)},
         limits={"cpu": Quantity.of(cpu)},
         restart_policy="Always" if sidecar else None,
     )
@@ -323,8 +323,9 @@ def test_what_a_pod_asks_for(init: list[Container], cpu: int, known: int) -> Non
     """As KEP-753 counts it: what runs together, or the init container that needs most. ``known``: where one container
     asks for 20 instead of 3."""
     pod = Pod(at=Route(()), containers=(container(2), container(3)), init_containers=tuple(init))
-    assert total(pod) == {"cpu": Quantity.of(cpu)}
-    more = total(pod, {"c3": {"cpu": Quantity.of(20), "memory": Quantity.gib(1)}})
+    assert total(pod) == {"cpu": Quantity(cpu * 100)}
+    assert total(pod, amounts_of) == {"cpu": Quantity.of(cpu)}
+    more = total(pod, amounts_of, {"c3": {"cpu": Quantity.of(20), "memory": Quantity.gib(1)}})
     assert more == {"cpu": Quantity.of(known), "memory": Quantity.gib(1)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.lift.pods import pod
@@ -20,8 +21,19 @@ _TRAINER = "trainer"
 _LEAST = "kueue.x-k8s.io/job-min-parallelism"
 _FIRST = ("Master", "Launcher", "node", "worker", "pods", "")
 Settings = dict[str, str | int | bool]
-Part = tuple[str, Reader, int | None]
-"""The name of a part of a workload, its pod template, and how many pods it has."""
+
+
+class Part(NamedTuple):
+    """A part of a workload: its name, its pod template, and how many pods of it there are at once, ``None`` where that
+    is unknown, with the field that says so. ``beside``: they are no nodes of the training. ``alone``: each of them may
+    run without the others."""
+
+    name: str
+    template: Reader
+    pods: int | None
+    counted: Reader | None = None
+    beside: bool = False
+    alone: bool = False
 
 
 def job_and_pods(
@@ -260,10 +272,9 @@ def replica_parts(body: Reader) -> Iterator[Part]:
         if not field.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
-            pods: int | None = 0
-            if role != "Launcher":
-                pods = one_or(replica / "replicas")
-            yield role, replica / "template", pods
+            counted = replica / "replicas"
+            is_launcher = role == "Launcher"
+            yield Part(role, replica / "template", one_or(counted), counted, beside=is_launcher)
 
 
 def one_or(value: Reader) -> int | None:
@@ -275,9 +286,26 @@ def count_or_text(text: str | None) -> int | str | None:
     return text if count is None else count
 
 
-def peers(job: Reader) -> int | None:
-    """How many pods of a Job belong together: those of one that is not indexed need not know each other."""
+def part_of_job(name: str, job: Reader) -> Part:
+    """The pods of a Job; those of one that is not indexed need not know each other."""
+    counted = job / "parallelism"
+    pods = at_once(job)
+    alone = pods != 1 and (job / "completionMode").value != "Indexed"
+    return Part(name, job / "template", pods, counted, alone=alone)
+
+
+def at_once(job: Reader) -> int | None:
+    """How many pods of a Job run at once: no more than have to complete (kueue v0.19.2, job and jobset)."""
     parallel = one_or(job / "parallelism")
-    if parallel == 1 or (job / "completionMode").value == "Indexed":
+    completions = (job / "completions").integer()
+    if parallel is None or completions is None:
         return parallel
-    return None
+    return min(parallel, completions)
+
+
+def fewest(body: Reader) -> int | None:
+    """With how few pods a workload may start: as a Job that Kueue admits in part, or an elastic PyTorchJob."""
+    partial = number(own_annotations(body).get(_LEAST))
+    if partial is not None:
+        return partial
+    return body.follow("spec", "elasticPolicy", "minReplicas").integer()

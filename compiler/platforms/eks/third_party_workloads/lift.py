@@ -14,7 +14,14 @@ from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.kinds.ray_job import as_made_by_kuberay, ray_groups
-from compiler.platforms.eks.jobs.lifting import QUEUE, Part, peers, replica_parts
+from compiler.platforms.eks.jobs.lifting import (
+    QUEUE,
+    Part,
+    fewest,
+    part_of_job,
+    replica_parts,
+    run_policy,
+)
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
@@ -34,28 +41,43 @@ def reads(
     def read(body: Reader) -> Iterator[PlanNode]:
         pods: list[PodSet] = []
         counts: list[int | None] = []
-        for name, template, count in parts(body):
-            if template:
-                own = pod(template)
-                if as_made is not None:
-                    own = as_made(body, name, own)
-                part = PodSet(at=template.at, name=name, pod=own, beside=count == 0)
-                pods.append(part)
-                counts.append(count)
+        for part in parts(body):
+            if not part.template:
+                continue
+            pods.append(_pod_set(body, part, as_made))
+            if not part.beside:
+                counts.append(None if part.alone else part.pods)
         queue = body.follow("metadata", "labels", QUEUE)
+        deadline = run_policy(body) / "activeDeadlineSeconds"
         yield Workload(
             at=body.at,
             kind=(body / "kind").word(),
             name=_name(body),
             namespace=namespace_of(body),
             nodes=_total(counts) if together else None,
+            least=fewest(body),
+            deadline=deadline.integer(),
             queue=labels_of(body).get(QUEUE),
             everywhere=everywhere,
-            origins={"queue": queue.at},
+            origins={"queue": queue.at, "deadline": deadline.at},
             pods=tuple(pods),
         )
 
     return read
+
+
+def _pod_set(body: Reader, part: Part, as_made: Made | None) -> PodSet:
+    own = pod(part.template)
+    if as_made is not None:
+        own = as_made(body, part.name, own)
+    return PodSet(
+        at=part.template.at,
+        name=part.name,
+        pod=own,
+        count=part.pods,
+        beside=part.beside or part.pods == 0,
+        origins={"count": part.counted.at} if part.counted else {},
+    )
 
 
 def _total(counts: list[int | None]) -> int | None:
@@ -73,30 +95,29 @@ def _name(body: Reader) -> str:
 
 
 def _itself(body: Reader) -> Iterator[Part]:
-    yield "", body, None  # others may belong to it
+    yield Part("", body, None)  # others may belong to it
 
 
 def _template(body: Reader) -> Iterator[Part]:
-    yield "", body.follow("spec", "template"), None
+    yield Part("", body.follow("spec", "template"), None)
 
 
 def _cron_job(body: Reader) -> Iterator[Part]:
-    spec = body.follow("spec", "jobTemplate", "spec")
-    yield "", spec / "template", peers(spec)
+    yield part_of_job("", body.follow("spec", "jobTemplate", "spec"))
 
 
 def _ray(body: Reader) -> Iterator[Part]:
     """A cluster that jobs come to, or that serves."""
     spec = body / "spec"
     cluster = spec / "rayClusterConfig" or spec
-    for name, template, _ in ray_groups(cluster):
-        yield name, template, None
+    for group in ray_groups(cluster):
+        yield Part(group.name, group.template, None)
 
 
 def _leader_worker(body: Reader) -> Iterator[Part]:
     inner = body.follow("spec", "leaderWorkerTemplate")
-    yield "leader", inner / "leaderTemplate", None
-    yield "worker", inner / "workerTemplate", None
+    yield Part("leader", inner / "leaderTemplate", None)
+    yield Part("worker", inner / "workerTemplate", None)
 
 
 _SERVING = reads(_template, together=False)

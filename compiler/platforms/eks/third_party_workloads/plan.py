@@ -9,18 +9,21 @@ from compiler.plan.base import PlanNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSet(PlanNode):
-    """Pods of one template. ``name`` is that of the part, empty where there is one; ``beside``: they are no nodes of
-    the training, as those of a launcher or a head are none."""
+    """Pods of one template. ``name`` is that of the part, empty where there is one; ``count`` how many there are at
+    once, ``None`` where that is unknown; ``beside``: they are no nodes of the training, as those of a launcher or a
+    head are none."""
 
     name: str
     pod: Pod
+    count: int | None = None
     beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload(PlanNode):
-    """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; ``everywhere``: it
-    runs on every node."""
+    """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; it may start with
+    the ``least`` of them, where that is said. It is ended after ``deadline`` seconds. ``everywhere``: it runs on every
+    node."""
 
     kind: str
     name: str
@@ -28,6 +31,8 @@ class Workload(PlanNode):
     pods: tuple[PodSet, ...]
     queue: str | None = None
     nodes: int | None = None
+    least: int | None = None
+    deadline: int | None = None
     everywhere: bool = False
 
 

@@ -21,6 +21,7 @@ from compiler.platforms.eks.jobs.lifting import (
     job_and_pods,
     one_or,
     parallelism,
+    part_of_job,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.jobs.run_pods import OF_JOBSET
@@ -162,13 +163,13 @@ class JobSet(OwnPods):
 
     def parts(self, body: Reader) -> Iterator[Part]:
         for replicated in body.follow("spec", "replicatedJobs").items():
-            job = replicated.follow("template", "spec")
+            of_job = part_of_job("", replicated.follow("template", "spec"))
             replicas = one_or(replicated / "replicas")
-            parallel = one_or(job / "parallelism")
             pods = None
-            if replicas is not None and parallel is not None:
-                pods = replicas * parallel
-            yield (replicated / "name").word(), job / "template", pods
+            if replicas is not None and of_job.pods is not None:
+                pods = replicas * of_job.pods
+            counted = of_job.counted if replicas == 1 else replicated / "replicas"
+            yield Part((replicated / "name").word(), of_job.template, pods, counted)
 
     def explain(self, context: Context, job: Job) -> None:
         context.derive(

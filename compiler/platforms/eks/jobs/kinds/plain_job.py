@@ -21,7 +21,13 @@ from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
 from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
 from compiler.platforms.eks.jobs.kinds.job_set import torch_variables
-from compiler.platforms.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, peers
+from compiler.platforms.eks.jobs.lifting import (
+    Part,
+    framework_of,
+    job_and_pods,
+    parallelism,
+    part_of_job,
+)
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.jobs.run_pods import OF_JOB
 
@@ -148,7 +154,7 @@ class PlainJob(OwnPods):
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:
-        yield "", body.follow("spec", "template"), peers(body / "spec")
+        yield part_of_job("", body / "spec")
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes

@@ -234,7 +234,7 @@ class RayJob(OwnPods):
         """Of a RayJob all pods are one cluster, which Kueue admits as a whole (v0.19.2, rayjob)."""
         spec = body / "spec"
         yield from ray_groups(spec / "rayClusterSpec")
-        yield "submitter", spec / "submitterPodTemplate", 0
+        yield Part("submitter", spec / "submitterPodTemplate", 1, beside=True)
 
     def as_made(self, body: Reader, part: str, pod: Pod) -> Pod:
         return as_made_by_kuberay(body, part, pod)
@@ -430,15 +430,16 @@ def ray_groups(cluster: Reader) -> Iterator[Part]:
     """The head, and the groups of workers. How many an autoscaler makes is unknown; a head without accelerators is no
     node of the training."""
     head = cluster.follow("headGroupSpec", "template")
-    yield _RAY_HEAD, head, 1 if _has_accelerators(head) else 0
+    yield Part(_RAY_HEAD, head, 1, beside=not _has_accelerators(head))
     scales = (cluster / "enableInTreeAutoscaling").flag()
     for group in (cluster / "workerGroupSpecs").items():
-        replicas = one_or(group / "replicas")
+        counted = group / "replicas"
+        replicas = one_or(counted)
         hosts = one_or(group / "numOfHosts")
         pods = None
         if replicas is not None and hosts is not None and not scales:
             pods = replicas * hosts
-        yield (group / "groupName").word(), group / "template", pods
+        yield Part((group / "groupName").word(), group / "template", pods, counted)
 
 
 def _has_accelerators(template: Reader) -> bool:
@@ -457,8 +458,8 @@ def as_made_by_kuberay(body: Reader, name: str, own: Pod) -> Pod:
         return own
     first, *others = own.containers
     if all(mount.path != _SHM for mount in first.mounts):
-        limit = first.limits.get("memory")
-        size = limit or first.requests.get("memory")
+        # One as large as the memory limit is bounded by that alone.
+        size = None if "memory" in first.limits else first.requests.get("memory")
         volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
         mounts = (*first.mounts, Mount(volume.name, _SHM))
         first = replace(first, mounts=mounts)

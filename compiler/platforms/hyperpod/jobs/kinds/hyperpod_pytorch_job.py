@@ -185,8 +185,9 @@ class HyperPodPyTorchJob(OwnPods):
     def parts(self, body: Reader) -> Iterator[Part]:
         """By their names. ``replicas`` is 0 by default; spares have resources and run nothing."""
         for replica in body.follow("spec", "replicaSpecs").items():
-            count = replica / "replicas"
-            yield (replica / "name").word(), replica / "template", count.integer() if count else 0
+            counted = replica / "replicas"
+            pods = counted.integer() if counted else 0
+            yield Part((replica / "name").word(), replica / "template", pods, counted)
 
     def explain(self, context: Context, job: Job) -> None:
         retries = job_retries(job)

@@ -1,0 +1,47 @@
+"""Third-party jobs as a whole: what all of their pods ask for, and how many nodes they need at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import compress
+
+from compiler.core.pods.plan import ACCELERATORS
+from compiler.model.amounts import total
+from compiler.model.pods import is_judged
+from compiler.model.work import PodSet, Work
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.third_party_workloads.plan import PodSet as Part
+from compiler.platforms.eks.third_party_workloads.plan import Workload
+
+Join = Callable[[Workload, Part], Work]
+
+
+def gang_of(workload: Workload, join: Join) -> Work | None:
+    """A workload as one job, that of its largest pods; ``None`` where it is unknown how many pods there are. Its nodes
+    are those pods and others with as many accelerators; of an elastic one they are the fewest."""
+    if any(part.count is None for part in workload.pods):
+        return None
+    parts = [part for part in workload.pods if part.count]
+    if not parts:
+        return None
+    largest = max(parts, key=lambda part: (_accelerators(part), part.count))
+    if not is_judged(workload, largest.pod):
+        return None
+    work = join(workload, largest)
+    sets = tuple(_pod_set(part, workload) for part in parts)
+    nodes = None
+    if workload.nodes is not None:
+        alike = [_accelerators(part) == _accelerators(largest) for part in parts]
+        nodes = sum(pods.fewest for pods in compress(sets, alike))
+    return replace(work, nodes=nodes, own_sets=sets)
+
+
+def _accelerators(part: Part) -> Quantity:
+    asks = total(part.pod)
+    return max(asks.get(resource, Quantity(0)) for resource in ACCELERATORS)
+
+
+def _pod_set(part: Part, workload: Workload) -> PodSet:
+    least = None if part.beside else workload.least
+    return PodSet(part.name, part.count or 0, part.pod, total(part.pod), least)

@@ -1,0 +1,129 @@
+"""A compiled spec as a simulation reads it: which jobs, with how many pods, and what is assumed of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import POOL, spec
+
+from compiler.catalog import load_catalog
+from compiler.model.reading import Reading
+from compiler.simulate.compiled import Cluster, cluster
+from compiler.simulate.objects import Placement
+from compiler.simulate.together import forecast
+from compiler.simulate.verdict import Kind, Verdict
+from tests.platforms.passes import compiled
+
+IMAGE = {"image": "registry.test/train:1.0", "command": ["python", "train.py"]}
+
+
+def read(folder: Path, *jobs: dict[str, Any], **parts: Any) -> Cluster:
+    """A cluster with these jobs, as the simulation reads it."""
+    data = spec(jobs=[{**IMAGE, **job} for job in jobs], **parts)
+    done = compiled(data, folder)
+    assert done.plan is not None, done.diagnostics
+    return cluster("lab", Reading(done.plan, load_catalog(), done.manifests))
+
+
+def verdicts(simulated: Cluster) -> dict[str, Verdict]:
+    return {each.job: each for each in forecast(simulated).verdicts}
+
+
+def patched(kind: str, **body: Any) -> dict[str, Any]:
+    """The key of a spec that changes all objects of a kind."""
+    return {"patches": [{"target": {"kind": kind}, "patch": body}]}
+
+
+def of_pods(**pod: Any) -> dict[str, Any]:
+    """The same of the pods of plain Jobs."""
+    return patched("Job", spec={"template": pod})
+
+
+def test_a_job_that_kueue_admits_in_part_gets_what_is_left(tmp_path: Path) -> None:
+    first = {"name": "a-first", "nodes": 1}
+    part = {"name": "part", "kind": "Job", "nodes": 4, "minNodes": 2}
+    simulated = read(tmp_path, first, part)
+    pods = {simulated.titles[job.key]: job.pod_sets[0] for job in simulated.jobs}
+    assert (pods["part"].count, pods["part"].least) == (4, 2)
+    assert (pods["a-first"].count, pods["a-first"].least) == (1, None)
+    found = verdicts(simulated)["part"]
+    assert found.kind is Kind.FITS
+    assert [where.nodes for where in found.where] == [3]
+
+
+def test_what_helps_a_job_that_does_not_get_its_fewest_nodes(tmp_path: Path) -> None:
+    part = {"name": "part", "kind": "Job", "nodes": 4, "minNodes": 3}
+    full = {"name": "full", "nodes": 3}
+    found = verdicts(read(tmp_path, full, part))["part"]
+    assert found.kind is not Kind.FITS
+    assert "`minNodes: 1` for `part`" in found.edits
+
+
+def test_a_sidecar_is_a_part_of_what_a_pod_asks_for(tmp_path: Path) -> None:
+    sidecar = {"name": "proxy", "image": "registry.test/proxy:1.0"}
+    amounts = {"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}}
+    before = {"initContainers": [{**sidecar, **amounts, "restartPolicy": "Always"}]}
+    job = {"name": "part", "kind": "Job", "nodes": 1, "resources": {"cpu": 8, "memory": "64Gi"}}
+    (alone,) = read(tmp_path, job).jobs
+    (beside,) = read(tmp_path, job, **of_pods(spec=before)).jobs
+    assert alone.pod_sets[0].requests["cpu"] == 8000
+    assert beside.pod_sets[0].requests["cpu"] == 9000
+
+
+def test_a_job_without_a_queue_is_left_out(tmp_path: Path) -> None:
+    patch = patched("Job", metadata={"labels": {"kueue.x-k8s.io/queue-name": None}})
+    simulated = read(tmp_path, {"name": "odd", "kind": "Job"}, {"name": "train"}, **patch)
+    assert simulated.left_out == (("odd", "no queue: Kueue does not hold it back"),)
+    assert list(simulated.titles.values()) == ["train"]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "said"),
+    [
+        (
+            {"kueue.x-k8s.io/podset-group-name": "a"},
+            "sets of pods that want one domain together are placed one by one",
+        ),
+        (
+            {"kueue.x-k8s.io/podset-slice-size": "2"},
+            "slices of a set of pods are not placed as slices",
+        ),
+    ],
+)
+def test_what_is_not_modelled_is_said(
+    annotations: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    patch = of_pods(metadata={"annotations": annotations})
+    assert said in read(tmp_path, {"name": "train", "kind": "Job"}, **patch).notes
+
+
+def test_node_affinity_is_not_read_and_said(tmp_path: Path) -> None:
+    term = {"matchExpressions": [{"key": "team", "operator": "Exists"}]}
+    affinity = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}
+        }
+    }
+    patch = of_pods(spec={"affinity": affinity})
+    notes = read(tmp_path, {"name": "train", "kind": "Job"}, **patch).notes
+    assert "the node affinity of `train` is not read" in notes
+
+
+def test_pods_that_may_go_anywhere_in_a_topology(tmp_path: Path) -> None:
+    anywhere = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}
+    patch = of_pods(metadata={"annotations": anywhere})
+    (job,) = read(tmp_path, {"name": "train", "kind": "Job"}, **patch).jobs
+    assert job.pod_sets[0].placement == Placement("unconstrained")
+
+
+def test_the_first_type_and_zone_of_a_pool_are_assumed_and_said(tmp_path: Path) -> None:
+    pool = {
+        **POOL,
+        "instanceTypes": ["g6.8xlarge", "g6.16xlarge"],
+        "zones": ["us-west-2a", "us-west-2b"],
+    }
+    simulated = read(tmp_path, {"name": "train", "nodes": 1}, nodePools=[pool])
+    assert "nodes of `gpu` are taken to be g6.8xlarge, its first type" in simulated.notes
+    assert "nodes of `gpu` are taken to be in us-west-2a, its first zone" in simulated.notes
