@@ -296,6 +296,11 @@ class Work:
         return (nodes, *others)
 
     @property
+    def elastic(self) -> bool:
+        """Whether it may start with fewer nodes than it can have."""
+        return any(pods.least is not None for pods in self.pod_sets)
+
+    @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
         """The replicated jobs other than the trainer's, each with its pod as patched and what one pod asks for: there
         are initializers, Ray's head, and the nodes of an MPI launcher, which get the resources of the job too (trainer

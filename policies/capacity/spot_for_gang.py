@@ -34,7 +34,9 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
         for pool in choice.pools
         if choice.labels.get(CAPACITY_TYPE, "spot") == "spot"
     }
-    for pool in wanted.values() if work.gang else ():
+    if not work.gang or work.elastic:
+        return
+    for pool in wanted.values():
         if _reservation_unused(pool, world):
             continue  # PLC010 reports it
         if "spot" in (pool.capacity_types or ()):

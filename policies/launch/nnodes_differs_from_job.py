@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN010", aliases=("nodes-in-command",))
+@rule("RUN010", gangs=True, aliases=("nodes-in-command",))
 def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     """torchrun gets a number of nodes that differs from the job's.
 
@@ -33,6 +33,8 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     """
     if not work.nodes or not launches(work.words):
         return
+    if work.own_sets and (work.elastic or work.accelerator is None):
+        return  # of pods without accelerators some may run another program
     given = named_options(work.words).get("nnodes")
     if given is None:
         return
@@ -43,8 +45,14 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes, and torchrun gets `--nnodes` {given}",
             work.where_said("nnodes"),
-            help="remove `--nnodes`: `PET_NNODES` is set",
+            help=_help(work),
         )
+
+
+def _help(work: Work) -> str:
+    if work.own_sets:
+        return f"write `--nnodes={work.nodes}`"
+    return "remove `--nnodes`: `PET_NNODES` is set"
 
 
 def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterator[Finding]:
@@ -62,6 +70,6 @@ def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterato
         f"job `{work.name}` has {nodes} nodes, and torchrun gets `--nnodes` {given}",
         work.where_said("nnodes"),
         label=label,
-        help="remove `--nnodes`: `PET_NNODES` is set",
+        help=_help(work),
         severity=severity,
     )

@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN009")
+@rule("RUN009", gangs=True)
 def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """torchrun on several nodes uses c10d without an endpoint.
 
@@ -27,6 +27,8 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """
     if not work.gang or not launches(work.words):
         return
+    if work.own_sets and work.elastic:
+        return  # the operator sets `PET_RDZV_ENDPOINT` (training-operator v1.9.4, pkg/controller.v1/pytorch/elastic.go)
     given = named_options(work.words)
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
     endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
@@ -46,6 +48,8 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
 
 
 def _help(work: Work) -> str:
+    if work.own_sets:
+        return "add `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`"
     return (

@@ -330,7 +330,15 @@ def test_what_kuberay_makes_of_a_pod() -> None:
     assert [mount.path for mount in ray.mounts] == ["/dev/shm"]
     assert logs.mounts == ()
     (volume,) = worker.volumes
-    assert (volume.medium, volume.size) == ("Memory", Quantity.gib(8))
+    assert (volume.medium, volume.size) == ("Memory", None)  # the memory limit bounds it
+
+
+def test_shared_memory_of_a_container_without_a_memory_limit_is_as_large_as_its_request() -> None:
+    text = RAY_JOB.format(scales="false", head="{cpu: 2}")
+    requested = text.replace("limits: {memory: 8Gi, ", "requests: {memory: 8Gi}, limits: {")
+    (workload,) = read(requested).of(Workload)
+    (volume,) = workload.pods[1].pod.volumes
+    assert volume.size == Quantity.gib(8)
 
 
 def test_a_ray_cluster_is_no_gang() -> None:
