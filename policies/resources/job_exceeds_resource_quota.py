@@ -37,14 +37,17 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
 
         namespaces: [{name: team-a, quota: {accelerators: 32}}]
     """
-    if work.nodes is None:
+    quotas = [
+        quota
+        for quota in world.plan.of(ResourceQuota)
+        if quota.namespace == work.namespace and not quota.scoped
+    ]
+    if work.nodes is None or not quotas:
         return
     at_once = [pods for pods in work.pod_sets if not pods.initializes]
     count = sum(pods.fewest for pods in at_once)
     asks = asked_by(at_once)
-    for quota in world.plan.of(ResourceQuota):
-        if quota.namespace != work.namespace or quota.scoped:
-            continue
+    for quota in quotas:
         pods = quota.hard.get("pods")
         if pods is not None and pods < Quantity.of(count):
             yield Finding(
