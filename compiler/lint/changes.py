@@ -222,7 +222,7 @@ class Changes:
 
     def _file(self, name: str) -> SourceFile | None:
         """A file of the kustomization; ``None`` for one that is not below its folder."""
-        path = os.path.normpath(os.path.join(self._folder, name))
+        path = os.path.join(self._folder, os.path.normpath(name))
         real = real_path(path)
         if not real.startswith(real_path(self._folder) + os.sep):
             return None

@@ -37,11 +37,13 @@ class Kustomizations:
 
     def __init__(self, bodies: Mapping[str, Mapping[str, Any]]) -> None:
         self._bodies: dict[str, Mapping[str, Any]] = {}
+        self.changes: dict[str, Changes] = {}
         self._folders: dict[str, str] = {}
         self.patches: set[str] = set()
         for name, body in bodies.items():
             path = _real(name)
             self._bodies[path] = body
+            self.changes[path] = Changes(name, body)
             self._folders[os.path.dirname(path)] = path
             self.patches.update(_patches(path, body))
         self._roots: dict[str, set[str]] = {}
@@ -50,7 +52,6 @@ class Kustomizations:
             for file, changes in self._files(path, (), set()):
                 self._roots.setdefault(file, set()).add(path)
                 self._names.setdefault(file, set()).add((path, changes))
-        self.changes = {path: Changes(path, body) for path, body in self._bodies.items()}
 
     def applied(self) -> Iterator[dict[str, Chain]]:
         """For each kustomization that no other builds on, which is one that somebody applies, the files that it

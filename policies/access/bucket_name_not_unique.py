@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compiler.core.cloud.plan import Bucket
 from compiler.diagnostics import Severity
+from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 
 _ACCOUNT = r"[0-9]{12}|AWS::AccountId|AWS::StackId|Account"
@@ -48,5 +49,9 @@ def bucket_name_not_unique(bucket: Bucket) -> Iterator[Finding]:
         f"bucket `{bucket.logical}` is named `{name}`, which any account may have",
         bucket.where("name"),
         label="names of buckets are unique in the world",
-        help='write `!Sub "NAME-${AWS::AccountId}-${AWS::Region}"`, or leave the name out',
+        help=worded(
+            bucket,
+            'write `!Sub "NAME-${AWS::AccountId}-${AWS::Region}"`, or leave the name out',
+            "write `bucket_prefix` instead, or a name with the account id in it",
+        ),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.core.cloud.plan import RepositoryStack
 from compiler.diagnostics import Severity
+from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 
 
@@ -46,5 +47,9 @@ def ecr_tags_mutable(repository: RepositoryStack) -> Iterator[Finding]:
             f"tags of repository `{repository.name or repository.logical}` can be moved to another image",
             repository.where("mutability"),
             label="another image under one name",
-            help="write `ImageTagMutability: IMMUTABLE`",
+            help=worded(
+                repository,
+                "write `ImageTagMutability: IMMUTABLE`",
+                'write `image_tag_mutability = "IMMUTABLE"`',
+            ),
         )

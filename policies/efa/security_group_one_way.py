@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.cloud.plan import SecurityGroupStack, SecurityRule
+from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 
 
@@ -53,13 +54,18 @@ def security_group_one_way(group: SecurityGroupStack) -> Iterator[Finding]:
     ways = {rule.outgoing for rule in own}
     if len(ways) == 1:
         (there,) = own[:1]
-        kind = "SecurityGroupIngress" if there.outgoing else "SecurityGroupEgress"
+        kind = "Ingress" if there.outgoing else "Egress"
         way = "from" if there.outgoing else "to"
+        help = worded(
+            group,
+            f'add an `AWS::EC2::SecurityGroup{kind}` with `IpProtocol: "-1"` and the group itself',
+            f'add an `aws_vpc_security_group_{kind.lower()}_rule` with `ip_protocol = "-1"` and the group itself',
+        )
         yield Finding(
             f"security group `{group.logical}` has no rule for all traffic {way} itself",
             there.at,
             label="EFA needs both directions",
-            help=f'add an `AWS::EC2::{kind}` with `IpProtocol: "-1"` and the group itself',
+            help=help,
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.catalog.ami_families import AL2023, driver_marks, families
 from compiler.core.cloud.plan import NodeGroupStack
+from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -60,11 +61,12 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
             if group.ami_type:
                 said = f"`{image}`"
             else:
-                said = f"no `AmiType`, which is `{image}`"
+                said = f"no `{worded(group, 'AmiType', 'ami_type')}`, which is `{image}`"
+            driver = f"{ours.ami_types}_{arch}_{ours.drivers[resource or '']}"
             yield Finding(
                 f"node group `{group.logical}` has `{name}`, and {said}",
                 group.where("ami_type" if group.ami_type else "instance_types"),
                 label="its nodes offer no device",
-                help=f"write `AmiType: {ours.ami_types}_{arch}_{ours.drivers[resource or '']}`",
+                help=worded(group, f"write `AmiType: {driver}`", f'write `ami_type = "{driver}"`'),
             )
             return

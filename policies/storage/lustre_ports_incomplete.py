@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.catalog.lustre import PORTS
 from compiler.core.cloud.plan import SecurityGroupStack, SecurityRule
+from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 
 (_FIRST, _), _RANGE = PORTS
@@ -64,7 +65,11 @@ def lustre_ports_incomplete(group: SecurityGroupStack) -> Iterator[Finding]:
                     f"security group `{group.logical}` lets TCP {_FIRST} through, not {missing[0]} to {missing[-1]}",
                     opened.at,
                     label="Lustre needs them too",
-                    help="add a rule like it with `FromPort: 1018` and `ToPort: 1023`",
+                    help=worded(
+                        group,
+                        "add a rule like it with `FromPort: 1018` and `ToPort: 1023`",
+                        "add a rule like it with `from_port = 1018` and `to_port = 1023`",
+                    ),
                 )
 
 

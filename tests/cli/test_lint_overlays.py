@@ -128,6 +128,22 @@ def test_patches_are_counted_whatever_they_are_known_by(tmp_path: Path) -> None:
             "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}",
             "over/host.env": "# the host\nhost=a\n",
         },
+        {
+            "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}".replace(
+                "envs: [host.env]", "env: host.env"
+            ),
+            "over/host.env": "host=a\n",
+        },
+        {
+            "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}".replace(
+                "envs: [host.env]", "files: [host]"
+            )
+        },
+        {
+            "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}".replace(
+                "envs: [host.env]", "files: [host=a.txt]"
+            )
+        },
         # What keys a file outside has is not known.
         {
             "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}".replace(
@@ -175,6 +191,58 @@ def test_a_fault_of_a_patch_is_shown_in_the_patch(tmp_path: Path) -> None:
     assert finding.span is not None
     assert (finding.code, finding.span.line) == ("SCH012", 4)
     assert finding.span.file.name == str(tmp_path / "over/web.yaml")
+
+
+ADDED = "- op: add\n  path: /spec/template/spec/hostPID\n  value: true\n"
+ADDING = {
+    "web.json": "- {path: ./web.json, target: {kind: Deployment}}\n",
+    "kustomization.yaml": "- target: {kind: Deployment}\n  patch: |\n"
+    + "".join(f"    {line}\n" for line in ADDED.splitlines()),
+}
+
+
+@pytest.mark.parametrize("where", [".", "over", "./over"])
+@pytest.mark.parametrize("file", ADDING)
+def test_the_place_of_a_patch_is_written_as_the_folder_was(
+    file: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "over/kustomization.yaml": f"resources: [./all.yaml]\npatches:\n{ADDING[file]}",
+        "over/all.yaml": f"{NAMESPACE}---\n{DEPLOYMENT}",
+        "over/web.json": ADDED,
+    }
+    linted(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    found = errors(lint([where], Options(today=date(2026, 11, 23))))
+    places = {finding.span.file.name for finding in found if finding.span is not None}
+    assert f"{where if 'over' in where else './over'}/{file}" in places
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"),
+    [
+        ("web", True),
+        ("^web$", True),
+        ("(api|web)", True),
+        ("w.*", True),
+        (".*b", True),
+        ("w.*e.*b", True),
+        (".+e.+", True),
+        ("api|db", False),
+        ("we", False),
+        ("x.*", False),
+        ("w.*x", False),
+        ("w.*x.*b", False),
+        ("webw.*b", False),
+    ],
+)
+def test_the_names_that_a_target_fits(name: str, fits: bool, tmp_path: Path) -> None:
+    """As regular expressions that are held against whole names (kustomize v5.8, api/types/selector.go)."""
+    over = (
+        f"resources: [../base]\npatches: [{{path: web.json, target: {{name: {name!r}}}}}]\n{HOST}"
+    )
+    files = {"over/kustomization.yaml": over, "over/web.json": OPERATIONS}
+    assert codes(tmp_path, files) == ([] if fits else ["SCH012"])
 
 
 def test_an_item_that_a_patch_adds_moves_no_place(tmp_path: Path) -> None:

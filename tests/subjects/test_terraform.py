@@ -346,6 +346,28 @@ def test_modules_of_third_parties_are_judged(tmp_path: Path, trainyard: Command)
     assert "desired_size" in where["SCH002"]
 
 
+def test_groups_and_registries_are_read_in_each_form_and_helps_are_in_words_of_terraform(
+    trainyard: Command,
+) -> None:
+    """Rules within a group and beside it, blocks as lists and alone, the group itself by `self` and by name."""
+    modules = Path(__file__).parent / "modules"
+    done = trainyard("lint", "--format=json", "groups.tf.json", cwd=modules)
+    lines = (modules / "groups.tf.json").read_text().splitlines()
+    found = {
+        each["code"]: (lines[each["place"]["line"] - 1].strip().split(":")[0], each["help"])
+        for each in json.loads(done.out)["diagnostics"]
+    }
+    assert found == {
+        "PLC048": ('"ingress"', "add a rule like it with `from_port = 1018` and `to_port = 1023`"),
+        "EFA031": (
+            '"in"',
+            'add an `aws_vpc_security_group_egress_rule` with `ip_protocol = "-1"` and the group itself',
+        ),
+        "ACC015": ('"moved"', 'write `image_tag_mutability = "IMMUTABLE"`'),
+        "HLT040": ('"gpu"', 'write `ami_type = "AL2023_x86_64_NVIDIA"`'),
+    }
+
+
 def test_a_module_with_expressions_is_left_alone(tmp_path: Path, trainyard: Command) -> None:
     text = """{"resource": {
       "aws_s3_bucket_policy": {"a": {"bucket": "${var.bucket}", "policy": "${jsonencode(local.policy)}"}},

@@ -22,6 +22,7 @@ from verify.conftest import (
 
 Edit = tuple[str, Any]
 C = "spec/containers/0"
+NO_AMOUNT = {"nvidia.com/gpu": None}
 RG = "spec/resourceGroups/0"
 RJ = "spec/template/spec/replicatedJobs/0"
 PATCH = "spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0"
@@ -529,6 +530,12 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     (
         "Pod",
         [(f"{C}/resources/requests/nvidia.com|gpu", 4)],
+        "SCH011",
+        'spec.containers[0].resources.requests["nvidia.com/gpu"]',
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources", {"requests": NO_AMOUNT, "limits": NO_AMOUNT})],
         "SCH011",
         'spec.containers[0].resources.requests["nvidia.com/gpu"]',
     ),

@@ -256,13 +256,9 @@ def _security_group(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _rule_within(body: Reader, address: str, *, outgoing: bool) -> SecurityRule:
-    peers = several_at(body / "security_groups")
-    if flag_at(body / "self"):
-        peer = address
-    else:
-        peer = None
-    if peer is None and peers:
-        peer = name_at(peers[0])
+    peers = [name_at(peer) for peer in several_at(body / "security_groups")]
+    is_own = flag_at(body / "self") or address in peers
+    peer = address if is_own else next(iter(peers), None)
     return _rule(body, "protocol", peer, outgoing=outgoing)
 
 

@@ -187,6 +187,8 @@ def _breach(name: str, request: Any, limit: Any) -> tuple[str, str] | None:
             return None
         fact = f"request {request} of `{name}` is above its limit {limit}"
         return fact, "raise the limit, or lower the request"
+    if request is None and limit is None:
+        return f"`{name}` has no amount, and so is not asked for", "write how many, or leave it out"
     if limit is None:
         return f"`{name}` is requested without a limit", "give both, equal"
     if request is None or exact(request) == exact(limit):
