@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import compress
 
 from compiler.core.pods.plan import ACCELERATORS
 from compiler.model.amounts import total
@@ -29,12 +28,24 @@ def gang_of(workload: Workload, join: Join) -> Work | None:
     if not is_judged(workload, largest.pod):
         return None
     work = join(workload, largest)
-    sets = tuple(_pod_set(part, workload) for part in parts)
+    sets = {id(part): _pod_set(part, workload) for part in parts}
     nodes = None
     if workload.nodes is not None:
-        alike = [_accelerators(part) == _accelerators(largest) for part in parts]
-        nodes = sum(pods.fewest for pods in compress(sets, alike))
-    return replace(work, nodes=nodes, own_sets=sets)
+        nodes = sum(sets[id(part)].fewest for part in _alike(largest, parts))
+    return replace(work, nodes=nodes, own_sets=tuple(sets.values()))
+
+
+def nodes_of(workload: Workload, part: Part) -> int | None:
+    """How many nodes pods of a part are among: those that ask for as many accelerators, or all where it is alone."""
+    if part.beside or workload.nodes is None:
+        return 1 if part.beside else None
+    alike = sum(each.count or 0 for each in _alike(part, workload.pods) if not each.beside)
+    return alike if alike > 1 else workload.nodes
+
+
+def _alike(part: Part, parts: Iterable[Part]) -> list[Part]:
+    most = _accelerators(part)
+    return [each for each in parts if _accelerators(each) == most]
 
 
 def _accelerators(part: Part) -> Quantity:

@@ -18,7 +18,7 @@ from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
-from compiler.model.gangs import gang_of
+from compiler.model.gangs import gang_of, nodes_of
 from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.patched import patched_selector, patched_tolerations
@@ -109,13 +109,12 @@ class Reading(Nodes):
         pod = part.pod
         main = main_container(pod)
         job = as_job(workload, part, main)
-        nodes = 1 if part.beside else workload.nodes
         return self._join(
             job,
             pod=pod,
             main=main,
             queue=self._queue(job) if job.queue else None,
-            nodes=nodes,
+            nodes=nodes_of(workload, part),
             kind=workload.kind,
             # A DaemonSet runs on every node. Where required node affinity leads is not read.
             unknown=workload.everywhere or "node_affinity" in pod.unread,

@@ -296,6 +296,13 @@ class Work:
         return (nodes, *others)
 
     @property
+    def copies(self) -> int | None:
+        """How many pods run its program: of a third-party job those of one part."""
+        if not self.own_sets:
+            return self.nodes
+        return sum(pods.fewest for pods in self.own_sets if pods.pod is self.pod)
+
+    @property
     def elastic(self) -> bool:
         """Whether it may start with fewer nodes than it can have."""
         return any(pods.least is not None for pods in self.pod_sets)

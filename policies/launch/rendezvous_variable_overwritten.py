@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
@@ -35,14 +36,22 @@ def rendezvous_variable_overwritten(work: Work) -> Iterator[Finding]:
     ## Passes
 
         jobs: [{name: llama, nodes: 1, command: [python, train.py], env: {RANK: "0", WORLD_SIZE: "1"}}]
+
+        jobs: [{name: llama, env: {MASTER_ADDR: first}, command: [torchrun, --master_addr=$(MASTER_ADDR), train.py]}]
     """
     if not launches(work.words):
         return
     for name in _SET:
-        if name in work.env:
+        if name in work.env and not _is_used(name, work):
             yield Finding(
                 f"`{name}` of job `{work.name}` is set, and torchrun sets another value for each process",
                 work.where_env(name),
                 label="read by nobody",
                 help="remove it",
             )
+
+
+def _is_used(name: str, work: Work) -> bool:
+    """Whether the command or another variable takes the value, like `--master_addr=$MASTER_ADDR`."""
+    values = (value for value in work.env.values() if value is not None)
+    return any(re.search(rf"\$[({{]?{name}\b", text) for text in (*work.words, *values))

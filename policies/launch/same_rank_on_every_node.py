@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.places import Route
@@ -10,13 +11,14 @@ from compiler.policy.rule import Finding, rule
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 
 
-@rule("RUN036", aliases=("each-node-told-the-same",))
+@rule("RUN036", gangs=True, aliases=("each-node-told-the-same",))
 def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
     """Every node of a job is configured as the first, or as the only one.
 
     All pods of a TrainJob have the same command and variables. `--standalone` has torchrun start a store of its own on
     each node, and train there alone; one `--node_rank` for all, or a master on `localhost`, and the nodes wait for each
-    other for ever (PyTorch, torchrun). Trainer gives each pod its own `PET_NODE_RANK`, and the address of the first.
+    other for ever; a rendezvous by c10d reads neither, and ranks the nodes itself, which is a warning (PyTorch 2.10,
+    torch/distributed/run.py). Trainer gives each pod its own `PET_NODE_RANK`, and the address of the first.
 
     ## Fails
 
@@ -40,7 +42,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py], env: {RANK: "0"}}]
     """
-    if not work.gang or work.framework == "mpi":
+    if not work.gang or work.framework == "mpi" or work.copies == 1:
         return
     if work.framework == "jax":
         yield from _jax(work)
@@ -55,6 +57,9 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             "each node trains alone",
             _without_standalone(work),
         )
+    backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND") or "static"
+    # c10d reads neither, and so the job works all the same.
+    severity = None if backend == "static" else Severity.WARNING
     rank = given.get("node-rank") or ""
     master = given.get("master-addr") or ""
     if torchrun and rank.isdigit():
@@ -62,16 +67,18 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             work,
             f"`--node_rank` {rank} for all of them",
             work.where_said("node-rank"),
-            "they wait",
+            _NOT_READ if severity else "they wait",
             _own_rank(work),
+            severity,
         )
     if torchrun and master in _ITSELF and not given.get("rdzv-endpoint"):
         yield _finding(
             work,
             f"`--master_addr` `{master}`",
             work.where_said("master-addr"),
-            "each waits for itself",
+            _NOT_READ if severity else "each waits for itself",
             _own_master(work),
+            severity,
         )
     for name in () if torchrun else ("RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR"):
         value = work.env.get(name) or ""
@@ -85,10 +92,13 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             )
 
 
+_NOT_READ = "not read: a rendezvous by c10d ranks the nodes itself"
 _FIRST_NODE = "the first node of `scontrol show hostnames`"
 
 
 def _without_standalone(work: Work) -> str:
+    if work.own_sets:
+        return "remove it, and say where the nodes meet: `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "remove it: the nodes find each other by the variables that Trainer sets"
     return (
@@ -98,6 +108,8 @@ def _without_standalone(work: Work) -> str:
 
 
 def _own_rank(work: Work) -> str:
+    if work.own_sets:
+        return "take it from a variable of the pod, like the index that its controller gives it"
     if work.has_pods:
         return "remove it: `PET_NODE_RANK` is set in each pod"
     return (
@@ -107,6 +119,8 @@ def _own_rank(work: Work) -> str:
 
 
 def _own_master(work: Work) -> str:
+    if work.own_sets:
+        return "name the host of the first pod"
     if work.has_pods:
         return "remove it: `PET_MASTER_ADDR` is set"
     return f"name {_FIRST_NODE}"
@@ -127,7 +141,9 @@ def _jax(work: Work) -> Iterator[Finding]:
             )
 
 
-def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding:
+def _finding(
+    work: Work, what: str, at: Route, label: str, help: str, severity: Severity | None = None
+) -> Finding:
     spec_help = help
     if not work.has_pods:
         spec_help = "remove it: the script of the job exports what torchrun reads on each node"
@@ -137,4 +153,5 @@ def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding
         label=label,
         help=help,
         spec_help=spec_help,
+        severity=severity,
     )
