@@ -28,7 +28,9 @@ def gang_of(workload: Workload, join: Join) -> Work | None:
     if not is_judged(workload, largest.pod):
         return None
     work = join(workload, largest)
-    sets = {id(part): _pod_set(part, workload) for part in parts}
+    count = sum(part.count or 0 for part in parts if not part.beside)
+    missing = 0 if workload.least is None else max(0, count - workload.least)
+    sets = {id(part): _pod_set(part, missing) for part in parts}
     nodes = None
     if workload.nodes is not None:
         nodes = sum(sets[id(part)].fewest for part in _alike(largest, parts))
@@ -53,6 +55,8 @@ def _accelerators(part: Part) -> Quantity:
     return max(asks.get(resource, Quantity(0)) for resource in ACCELERATORS)
 
 
-def _pod_set(part: Part, workload: Workload) -> PodSet:
-    least = None if part.beside else workload.least
-    return PodSet(part.name, part.count or 0, part.pod, total(part.pod), least)
+def _pod_set(part: Part, missing: int) -> PodSet:
+    """The pods of a part, of which so many may be missing."""
+    count = part.count or 0
+    least = max(0, count - missing) if missing and not part.beside else None
+    return PodSet(part.name, count, part.pod, total(part.pod), least)

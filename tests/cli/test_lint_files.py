@@ -236,8 +236,8 @@ spec:
 
 def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
-        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a, namespace: b}\nspec: {}\n"
-        "---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: c, namespace: b}\nspec: {}\n"
+        "apiVersion: ray.io/v1\nkind: RayCronJob\nmetadata: {name: a, namespace: b}\nspec: {}\n"
+        "---\napiVersion: ray.io/v1\nkind: RayCronJob\nmetadata: {name: c, namespace: b}\nspec: {}\n"
     )
     assert reported(tmp_path) == [("NOTE", "LNT003", 2, 7)]
 

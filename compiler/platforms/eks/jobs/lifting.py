@@ -304,8 +304,10 @@ def at_once(job: Reader) -> int | None:
 
 
 def fewest(body: Reader) -> int | None:
-    """With how few pods a workload may start: as a Job that Kueue admits in part, or an elastic PyTorchJob."""
+    """With how few pods a workload may start: as a Job that Kueue admits in part, an elastic PyTorchJob, or a Job of
+    Volcano, whose gang is ``minAvailable``."""
     partial = number(own_annotations(body).get(_LEAST))
     if partial is not None:
         return partial
-    return body.follow("spec", "elasticPolicy", "minReplicas").integer()
+    elastic = body.follow("spec", "elasticPolicy", "minReplicas")
+    return (elastic or body.follow("spec", "minAvailable")).integer()

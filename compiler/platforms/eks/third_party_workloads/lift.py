@@ -1,7 +1,7 @@
 """Lift: pods of every other kind that has a pod template.
 
 Sources: k8s.io/api v0.36 (core, apps, batch), jobset v0.12.0, training-operator v1.9.4, mpi-operator v0.8.2, KubeRay
-v1.6.2, leaderworkerset v1.
+v1.6.2, leaderworkerset v1, volcano ed72c7c8 (batch.volcano.sh/v1alpha1).
 """
 
 from __future__ import annotations
@@ -120,6 +120,12 @@ def _leader_worker(body: Reader) -> Iterator[Part]:
     yield Part("worker", inner / "workerTemplate", None)
 
 
+def _volcano(body: Reader) -> Iterator[Part]:
+    for task in body.follow("spec", "tasks").items():
+        counted = task / "replicas"
+        yield Part((task / "name").word(), task / "template", counted.integer(), counted)
+
+
 _SERVING = reads(_template, together=False)
 _OPERATOR = reads(replica_parts)
 _RAY = reads(_ray, together=False, as_made=as_made_by_kuberay)
@@ -136,6 +142,7 @@ KINDS = {
     "apps/StatefulSet": _SERVING,
     "apps/ReplicaSet": _SERVING,
     "batch/CronJob": reads(_cron_job),
+    "batch.volcano.sh/Job": reads(_volcano),
     "kubeflow.org/TFJob": _OPERATOR,
     "kubeflow.org/XGBoostJob": _OPERATOR,
     "kubeflow.org/PaddleJob": _OPERATOR,
