@@ -106,6 +106,13 @@ FAULTS = {
         "EFA010",
         "`FI_EFA_USE_DEVICE_RDMA` is `1`, and `g4dn.metal` has no RDMA in job `llama`",
     ),
+    "one sample and one step, and a batch of two": (
+        "jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/z.json], files: {/z.json: "
+        """'{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 1}'}}]""",
+        "RUN066",
+        "the configuration of DeepSpeed of job `llama` has a train_batch_size of 64, with 32 ranks, "
+        "train_micro_batch_size_per_gpu 1, gradient_accumulation_steps 1",
+    ),
     "threads of sockets beside EFA": (
         of_job(NCCL_SOCKET_NTHREADS="4"),
         "EFA011",

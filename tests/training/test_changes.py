@@ -95,6 +95,13 @@ def test_advice_names_the_part_that_is_large() -> None:
     assert "leaves the node" in next(advice(across))
 
 
+def test_advice_is_about_parts_that_a_step_has() -> None:
+    """Without tensor parallelism, a pipeline or shards nothing is said of them."""
+    sentences = " ".join(advice(run(sharding="none", micro_batch=8)))
+    for part in ("tensor parallelism", "bubble", "sharded weights"):
+        assert part not in sentences, sentences
+
+
 def test_no_time_is_computed_where_a_speed_is_not_known() -> None:
     unknown = replace(H100, peak={}, accelerator="A10G")
     job = run()
