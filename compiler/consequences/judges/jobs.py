@@ -62,7 +62,7 @@ _THIRD_PARTY = (
         "PaddleJob.kubeflow.org",
         "JAXJob.kubeflow.org",
     ),
-    *("RayCluster.ray.io", "RayService.ray.io"),
+    *("RayCluster.ray.io", "RayService.ray.io", "Job.batch.volcano.sh"),
 )
 
 

@@ -86,7 +86,7 @@ main() {
 again='' chosen='' deleted=()
 programs=(aws eksctl kubectl flux)
 # Every kind of job that Trainyard writes or reads, those that make others first.
-kinds=(cronjobs.batch jaxjobs.kubeflow.org leaderworkersets.leaderworkerset.x-k8s.io mpijobs.kubeflow.org paddlejobs.kubeflow.org pytorchjobs.kubeflow.org rayjobs.ray.io rayservices.ray.io tfjobs.kubeflow.org trainjobs.trainer.kubeflow.org xgboostjobs.kubeflow.org jobs.batch jobsets.jobset.x-k8s.io rayclusters.ray.io)
+kinds=(cronjobs.batch jaxjobs.kubeflow.org jobs.batch.volcano.sh leaderworkersets.leaderworkerset.x-k8s.io mpijobs.kubeflow.org paddlejobs.kubeflow.org pytorchjobs.kubeflow.org rayjobs.ray.io rayservices.ray.io tfjobs.kubeflow.org trainjobs.trainer.kubeflow.org xgboostjobs.kubeflow.org jobs.batch jobsets.jobset.x-k8s.io rayclusters.ray.io)
 steps=(
   "data|whether data is kept or deleted"
   "flux|Flux stops, or it would make everything again"

@@ -9,6 +9,7 @@ from compiler.platforms.eks.jobs.kinds import kinds, kinds_of_eks
 _OTHERS = (
     "cronjobs.batch",
     "jaxjobs.kubeflow.org",
+    "jobs.batch.volcano.sh",
     "leaderworkersets.leaderworkerset.x-k8s.io",
     "paddlejobs.kubeflow.org",
     "rayservices.ray.io",
