@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from compiler.model.fit import asked_by, selectable_flavors
+from compiler.model.fit import selectable_flavors
+from compiler.model.gangs import asked_by, pod_sets
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.scheduling import HOSTNAME
@@ -25,7 +26,7 @@ def contended(world: Reading) -> bool:
             continue
         if work.nodes is None or _divides(work):
             return True
-        asked = asked_by(work.pod_sets)
+        asked = asked_by(pod_sets(work))
         for group in work.queue.groups:
             for flavor in selectable_flavors(work, group, world):
                 for quota in flavor.quotas:

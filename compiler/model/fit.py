@@ -6,7 +6,7 @@ quota is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import NamedTuple
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
@@ -15,8 +15,9 @@ from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import FlavorQuotas, Queue, Quota, ResourceGroup
 from compiler.manifest import placeholder
 from compiler.model.amounts import requested
+from compiler.model.gangs import asked_by, pod_sets
 from compiler.model.reading import Reading, Room
-from compiler.model.work import Choice, PodSet, Work
+from compiler.model.work import Choice, Work
 from compiler.plan import Quantity
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.teams.plan import Namespace
@@ -223,7 +224,7 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
     """What the job's queue can never admit, for want of a quota in every flavor of some resource group."""
     if work.queue is None:
         return None
-    asked = asked_by(work.pod_sets)
+    asked = asked_by(pod_sets(work))
     # The quota of huge pages is that of its nodes.
     exceeding = {HUGEPAGES} if exceeds_huge_pages(work, world) else set()
     chosen = [choice.flavor for choice in work.choices]
@@ -320,17 +321,6 @@ def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
         if label != value and not placeholder(label):
             return False
     return True
-
-
-def asked_by(sets: Iterable[PodSet]) -> Resources:
-    """What all pods of some sets ask for, of elastic ones the fewest. Kueue counts those of a job together:
-    initializers in addition to the nodes (kueue v0.19.2, trainjob: the pod sets of the whole JobSet), and Ray's head
-    (rayjob)."""
-    asked: dict[str, Quantity] = {}
-    for pods in sets:
-        for resource, amount in pods.asks.items():
-            asked[resource] = asked.get(resource, Quantity(0)) + amount * pods.fewest
-    return asked
 
 
 def _flavor_shortfall(

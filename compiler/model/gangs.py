@@ -1,19 +1,62 @@
-"""Third-party jobs as a whole: what all of their pods ask for, and how many nodes they need at once."""
+"""All pods of a job: what they ask for together, and third-party jobs as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from compiler.core.pods.plan import ACCELERATORS
+from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Resources
 from compiler.model.amounts import total
+from compiler.model.pod_set import PodSet
 from compiler.model.pods import is_judged
-from compiler.model.work import PodSet, Work
+from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.third_party_workloads.plan import PodSet as Part
 from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 Join = Callable[[Workload, Part], Work]
+
+
+def pod_sets(work: Work) -> tuple[PodSet, ...]:
+    """All pods of a job, of which Kueue admits all or none (kueue v0.19.2): nothing while it is unknown how many nodes
+    there are."""
+    if work.own_sets or work.nodes is None:
+        return work.own_sets
+    left = work.most_nodes or work.nodes
+    others = []
+    for part, pod, asks in work.others:
+        count = part.nodes or part.replicas
+        if part.step not in BESIDE_NODES:
+            left = max(0, left - count)
+        initializes = part.step in INITIALIZERS
+        others.append(PodSet(part.name, count, pod, asks, initializes=initializes))
+    main = work.runtime.trainer() if work.runtime is not None else None
+    name = main.name if main is not None else "node"
+    nodes = PodSet(name, left, work.pod, work.pod_asks, work.job.least_nodes)
+    return (nodes, *others)
+
+
+def asked_by(sets: Iterable[PodSet]) -> Resources:
+    """What all pods of some sets ask for, of elastic ones the fewest. Kueue counts those of a job together:
+    initializers in addition to the nodes (kueue v0.19.2, trainjob: the pod sets of the whole JobSet), and Ray's head
+    (rayjob)."""
+    asked: dict[str, Quantity] = {}
+    for pods in sets:
+        for resource, amount in pods.asks.items():
+            asked[resource] = asked.get(resource, Quantity(0)) + amount * pods.fewest
+    return asked
+
+
+def is_elastic(work: Work) -> bool:
+    """Whether a job may start with fewer nodes than it can have."""
+    return any(pods.least is not None for pods in pod_sets(work))
+
+
+def copies(work: Work) -> int | None:
+    """How many pods run the program of a job: of a third-party one those of a part."""
+    if not work.own_sets:
+        return work.nodes
+    return sum(pods.fewest for pods in work.own_sets if pods.pod is work.pod)
 
 
 def gang_of(workload: Workload, join: Join) -> Work | None:

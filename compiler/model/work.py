@@ -12,7 +12,6 @@ from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
     EFA,
-    INITIALIZERS,
     Container,
     Pod,
     ReplicatedJob,
@@ -26,6 +25,7 @@ from compiler.dataclass import dataclass
 from compiler.model.amounts import total
 from compiler.model.exports import exported
 from compiler.model.patched import patched_selector, patched_tolerations
+from compiler.model.pod_set import PodSet
 from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
@@ -55,25 +55,6 @@ class Choice:
     def has(self, pool: Pool) -> bool:
         """Whether a pool is one of those where the pods may land."""
         return any(other is pool for other in self.pools)
-
-
-@dataclass(frozen=True, slots=True)
-class PodSet:
-    """Pods of a job that are alike, which Kueue admits together with those of its other sets (workload.spec.podSets).
-    ``asks`` is what one of them requests; ``pod`` is ``None`` while the runtime is unknown. It may start with the
-    ``least`` of them, where that is said. ``initializes``: they end before the others start."""
-
-    name: str
-    count: int
-    pod: Pod | None
-    asks: Resources
-    least: int | None = None
-    initializes: bool = False
-
-    @property
-    def fewest(self) -> int:
-        """How many of them there are in any case."""
-        return self.count if self.least is None else min(self.count, self.least)
 
 
 _INDEXED = "Job"
@@ -275,37 +256,6 @@ class Work:
         if len(pod.containers) == 1 and not pod.init_containers:
             return self.asks
         return total(pod, known={self.main.name: self.asks})
-
-    @property
-    def pod_sets(self) -> tuple[PodSet, ...]:
-        """All its pods, of which Kueue admits all or none (kueue v0.19.2): nothing while it is unknown how many nodes
-        there are."""
-        if self.own_sets or self.nodes is None:
-            return self.own_sets
-        left = self.most_nodes or self.nodes
-        others = []
-        for part, pod, asks in self.others:
-            count = part.nodes or part.replicas
-            if part.step not in BESIDE_NODES:
-                left = max(0, left - count)
-            initializes = part.step in INITIALIZERS
-            others.append(PodSet(part.name, count, pod, asks, initializes=initializes))
-        main = self.runtime.trainer() if self.runtime is not None else None
-        name = main.name if main is not None else "node"
-        nodes = PodSet(name, left, self.pod, self.pod_asks, self.job.least_nodes)
-        return (nodes, *others)
-
-    @property
-    def copies(self) -> int | None:
-        """How many pods run its program: of a third-party job those of one part."""
-        if not self.own_sets:
-            return self.nodes
-        return sum(pods.fewest for pods in self.own_sets if pods.pod is self.pod)
-
-    @property
-    def elastic(self) -> bool:
-        """Whether it may start with fewer nodes than it can have."""
-        return any(pods.least is not None for pods in self.pod_sets)
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:

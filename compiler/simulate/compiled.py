@@ -8,8 +8,9 @@ from math import ceil
 
 from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
+from compiler.model.gangs import pod_sets
+from compiler.model.pod_set import PodSet as PlannedPodSet
 from compiler.model.reading import Reading
-from compiler.model.work import PodSet as PlannedPodSet
 from compiler.model.work import Work as PlannedWork
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.simulate.objects import Job, Placement, PodSet
@@ -144,7 +145,7 @@ def _job(
     priority = priorities.get(("PriorityClass", of_pods), 0)
     if work.job.priority:
         priority = priorities.get(("WorkloadPriorityClass", work.job.priority), priority)
-    sets = tuple(_pod_set(work, each, prefixes, assumed) for each in work.pod_sets)
+    sets = tuple(_pod_set(work, each, prefixes, assumed) for each in pod_sets(work))
     return Job(work.namespace, work.name, str(work.queue_name), sets, priority)
 
 

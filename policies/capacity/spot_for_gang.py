@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
+from compiler.model.gangs import is_elastic
 from compiler.model.offers import place
 from compiler.model.work import Work
 from compiler.plan.scheduling import CAPACITY_TYPE
@@ -34,7 +35,7 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
         for pool in choice.pools
         if choice.labels.get(CAPACITY_TYPE, "spot") == "spot"
     }
-    if not work.gang or work.elastic:
+    if not work.gang or is_elastic(work):
         return
     for pool in wanted.values():
         if _reservation_unused(pool, world):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
+from compiler.model.gangs import is_elastic
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -33,7 +34,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     """
     if not work.nodes or not launches(work.words):
         return
-    if work.own_sets and (work.elastic or work.accelerator is None):
+    if work.own_sets and (is_elastic(work) or work.accelerator is None):
         return  # of pods without accelerators some may run another program
     given = named_options(work.words).get("nnodes")
     if given is None:

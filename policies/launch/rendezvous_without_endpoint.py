@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.command import launches, named_options
+from compiler.model.gangs import is_elastic
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -27,7 +28,7 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """
     if not work.gang or not launches(work.words):
         return
-    if work.own_sets and work.elastic:
+    if work.own_sets and is_elastic(work):
         return  # the operator sets `PET_RDZV_ENDPOINT` (training-operator v1.9.4, pkg/controller.v1/pytorch/elastic.go)
     given = named_options(work.words)
     backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
+from compiler.model.gangs import copies
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
@@ -42,7 +43,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py], env: {RANK: "0"}}]
     """
-    if not work.gang or work.framework == "mpi" or work.copies == 1:
+    if not work.gang or work.framework == "mpi" or copies(work) == 1:
         return
     if work.framework == "jax":
         yield from _jax(work)

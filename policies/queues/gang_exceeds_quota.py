@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import ACCELERATORS
 from compiler.diagnostics.words import numbered
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
+from compiler.model.gangs import pod_sets
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -75,7 +76,7 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
 
 def _shares(work: Work, resource: str) -> Iterator[str]:
     """What each set of pods asks for, where there are several."""
-    asking = [pods for pods in work.pod_sets if pods.asks.get(resource)]
+    asking = [pods for pods in pod_sets(work) if pods.asks.get(resource)]
     if len(asking) < 2:
         return
     for pods in asking:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import asked_by, exceeds_node, exceeds_pool, quota_shortfall
+from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
+from compiler.model.gangs import asked_by, pod_sets
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.teams.plan import ResourceQuota
@@ -44,7 +45,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     ]
     if work.nodes is None or not quotas:
         return
-    at_once = [pods for pods in work.pod_sets if not pods.initializes]
+    at_once = [pods for pods in pod_sets(work) if not pods.initializes]
     count = sum(pods.fewest for pods in at_once)
     asks = asked_by(at_once)
     for quota in quotas:
