@@ -49,6 +49,16 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
         metadata: {name: kueue, namespace: flux-system}
         spec: {url: oci://registry.k8s.io/kueue/charts/kueue, interval: 1h, ref: {tag: 0.19.2}}
 
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        privateCluster: {enabled: true}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          containers: [{name: logs, image: "fluent/fluent-bit:4.1"}]}}}}}]}}}
+
     ## Passes
 
         network: {create: {nat: single}}
@@ -66,11 +76,11 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _images(work: Work, world: World) -> Iterator[Finding]:
     node = work if work.image or work.main is None else work.main
+    beside: list[Container] = []
     if work.pod is not None:
-        containers = work.pod.init_containers
-    else:
-        containers = ()
-    for container in (node, *containers):
+        beside += [container for container in work.pod.containers if container is not work.main]
+        beside += work.pod.init_containers
+    for container in (node, *beside):
         yield from _image(work, container, world.region)
 
 

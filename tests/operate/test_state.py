@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compiler.operate.runs import Run
-from compiler.operate.state import Nodes, State, attempts, held_seconds, state_of
+from compiler.operate.state import Nodes, State, attempts, held_seconds, nodes_of, state_of
 from compiler.platforms.eks.jobs.kinds import kinds
 
 Body = dict[str, Any]
@@ -38,6 +38,18 @@ def pod(index: int, *, restarts: int = 0, phase: str = "Running") -> Body:
         "metadata": {"labels": {INDEX: str(index)}},
         "status": {"phase": phase, "containerStatuses": [{"restartCount": restarts}]},
     }
+
+
+@pytest.mark.parametrize(
+    ("workload", "pods", "nodes"),
+    [
+        (None, [pod(0), pod(1, phase="Pending")], Nodes(1, 2)),
+        ({"spec": {"podSets": [{"name": "main", "count": 4}]}}, [pod(0), pod(1)], Nodes(2, 4)),
+    ],
+)
+def test_the_nodes_of_a_run(workload: Body | None, pods: list[Body], nodes: Nodes) -> None:
+    """Those with a running pod of its own, and as many as Kueue counts, or else as there are pods."""
+    assert nodes_of(run_of(workload), pods) == nodes
 
 
 @pytest.mark.parametrize(("reason", "state"), [("Succeeded", State.DONE), ("Failed", State.FAILED)])

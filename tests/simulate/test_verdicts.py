@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -133,3 +134,34 @@ def test_a_job_that_takes_quota_back_says_whom_it_ends() -> None:
     assert found["owner"].kind is Kind.FITS
     assert found["borrower"].kind is Kind.WAITS
     assert found["borrower"].blockers == ("owner",)
+
+
+def tainted(name: str) -> dict[str, object]:
+    """A flavor that few pods tolerate."""
+    taint = {"key": "team", "value": "other", "effect": "NoSchedule"}
+    return {"kind": "ResourceFlavor", "metadata": {"name": name}, "spec": {"nodeTaints": [taint]}}
+
+
+def test_the_taints_that_keep_a_job_out_are_named() -> None:
+    """Of two flavors one has taints, and too little of the other is there: both are reasons, and one is enough."""
+    flavors = [
+        {"name": name, "resources": [{"name": "nvidia.com/gpu", "nominalQuota": gpus}]}
+        for name, gpus in (("main", 8), ("held", 64))
+    ]
+    groups = [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]
+    world = made(queue("q", None, resourceGroups=groups), more=[tainted("held")])
+    (never,) = of(world, job("wide", "q", 4)).values()
+    assert never.kind is Kind.NEVER
+    assert any("the taints of flavor `held`" in reason for reason in never.conflict), never.conflict
+    (fits,) = of(world, job("narrow", "q", 1)).values()
+    assert fits.kind is Kind.FITS
+
+
+def test_a_resource_that_a_queue_does_not_cover_is_named() -> None:
+    world = made(queue("q", 64))
+    wide = job("wide", "q", 1)
+    (pods,) = wide.pod_sets
+    asking = replace(wide, pod_sets=(replace(pods, requests={**pods.requests, "cpu": 4000}),))
+    (never,) = of(world, asking).values()
+    assert never.kind is Kind.NEVER
+    assert never.conflict == ("queue `q` has no quota of cpu, the job asks for 4",)
