@@ -7,6 +7,7 @@ from functools import lru_cache
 from compiler.core.pods.plan import Container
 from compiler.diagnostics.near import near
 from compiler.manifest import placeholder
+from compiler.model.containers import with_images
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -58,10 +59,8 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "public.ecr.aws/team/train:1.0"}]
     """
-    node = work if work.image or work.main is None else work.main
-    yield from _found(work, world, node)
-    for container in work.pod.init_containers if work.pod is not None else ():
-        yield from _found(work, world, container)
+    for node in with_images(work):
+        yield from _found(work, world, node)
 
 
 @lru_cache(maxsize=1024)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
+from compiler.model.containers import all_of, with_images
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -21,22 +23,35 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         kind: TrainJob
         spec: {trainer: {image: "ghcr.io/team/train:latest"}}
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          containers: [{name: logs, image: fluent/fluent-bit}]}}}}}]}}}
+
     ## Passes
 
         jobs: [{name: llama}]
     """
-    node = work if work.image or work.main is None else work.main
-    image = node.image
-    if not image or "@" in image:
-        return
-    tag = image.rpartition("/")[2].partition(":")[2]
-    if tag in ("", "latest") and not placeholder(image) and not _is_file(image):
-        what = "is `latest`" if tag else "has no tag"
-        yield Finding(
-            f"image `{image}` of {work.title} {what}",
-            node.where("image"),
-            help="pin a version or, better, a digest",
-        )
+    for node in _with_images(work):
+        image = node.image
+        if not image or "@" in image:
+            continue
+        tag = image.rpartition("/")[2].partition(":")[2]
+        if tag in ("", "latest") and not placeholder(image) and not _is_file(image):
+            what = "is `latest`" if tag else "has no tag"
+            yield Finding(
+                f"image `{image}` of {work.title} {what}",
+                node.where("image"),
+                help="pin a version or, better, a digest",
+            )
+
+
+def _with_images(work: Work) -> Sequence[Work | Container]:
+    """What names an image in all pods of a job; of third-party pods RUN077 judges the rest."""
+    if work.runtime is None:
+        return with_images(work)[:1]
+    others = (container for _, pod, _ in work.others for container in all_of(pod))
+    return [*with_images(work), *others]
 
 
 def _is_file(image: str) -> bool:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
+from compiler.model.containers import with_images
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -36,9 +36,7 @@ def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
     region = world.region
     if region not in world.catalog.regions:
         return  # unknown, or PLC001 speaks of it
-    nodes: list[Work | Container] = [work if work.image or work.main is None else work.main]
-    nodes += work.pod.init_containers if work.pod is not None else ()
-    for node in nodes:
+    for node in with_images(work):
         image = node.image or ""
         if ".dkr" not in image:
             continue

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.containers import beside
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -32,7 +33,7 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
     """
     most = world.param("bytes")
     said = [(word, work.where_said(word[:40])) for word in work.words if len(word) * 4 > most]
-    for container in work.pod.init_containers if work.pod is not None else ():
+    for container in beside(work):
         words = (*container.command, *container.args)
         said += [(word, container.where("command")) for word in words]
     for word, at in said:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
+from compiler.model.containers import with_images
 from compiler.model.work import Work
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import GitSource, HelmSource
@@ -75,13 +76,8 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
 
 
 def _images(work: Work, world: World) -> Iterator[Finding]:
-    node = work if work.image or work.main is None else work.main
-    beside: list[Container] = []
-    if work.pod is not None:
-        beside += [container for container in work.pod.containers if container is not work.main]
-        beside += work.pod.init_containers
-    for container in (node, *beside):
-        yield from _image(work, container, world.region)
+    for node in with_images(work):
+        yield from _image(work, node, world.region)
 
 
 def _image(work: Work, node: Work | Container, region: str | None) -> Iterator[Finding]:

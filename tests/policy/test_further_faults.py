@@ -92,6 +92,14 @@ def image(name: str) -> str:
     return f'jobs: [{{name: llama, image: "{ECR}/{name}"}}]'
 
 
+def sidecar(image: str) -> str:
+    """The runtime of the job with another container."""
+    containers = f'{{containers: [{{name: logs, image: "{image}"}}]}}'
+    node = f"{{name: node, template: {{spec: {{template: {{spec: {containers}}}}}}}}}"
+    spec = f"{{template: {{spec: {{replicatedJobs: [{node}]}}}}}}"
+    return f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nspec: {spec}"
+
+
 REST = ((1, 0, "efa-only"), (2, 0, "efa-only"), (3, 0, "efa-only"))
 """EFA on the other cards of a p4d.24xlarge."""
 FAULTS = {
@@ -105,6 +113,12 @@ FAULTS = {
         + of_job(FI_EFA_USE_DEVICE_RDMA="1"),
         "EFA010",
         "`FI_EFA_USE_DEVICE_RDMA` is `1`, and `g4dn.metal` has no RDMA in job `llama`",
+    ),
+    "a sidecar in a Region that does not exist": (
+        sidecar("111122223333.dkr.ecr.us-wset-2.amazonaws.com/logs:1.0"),
+        "RUN038",
+        "image `111122223333.dkr.ecr.us-wset-2.amazonaws.com/logs:1.0` of job `llama` is in region `us-wset-2`, "
+        "which does not exist",
     ),
     "one sample and one step, and a batch of two": (
         "jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/z.json], files: {/z.json: "
