@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Resources
 from compiler.model.amounts import total
 from compiler.model.pod_set import PodSet
-from compiler.model.pods import is_judged
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.third_party_workloads.plan import PodSet as Part
 from compiler.platforms.eks.third_party_workloads.plan import Workload
-
-Join = Callable[[Workload, Part], Work]
 
 
 def pod_sets(work: Work) -> tuple[PodSet, ...]:
@@ -59,18 +56,19 @@ def copies(work: Work) -> int | None:
     return sum(pods.fewest for pods in work.own_sets if pods.pod is work.pod)
 
 
-def gang_of(workload: Workload, join: Join) -> Work | None:
+def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:
     """A workload as one job, that of its largest pods; ``None`` where it is unknown how many pods there are. Its nodes
-    are those pods and others with as many accelerators; of an elastic one they are the fewest."""
+    are those pods and others with as many accelerators; of an elastic one they are the fewest. ``works`` are the parts
+    that rules judge, by their ids."""
     if any(part.count is None for part in workload.pods):
         return None
     parts = [part for part in workload.pods if part.count]
     if not parts:
         return None
     largest = max(parts, key=lambda part: (_accelerators(part), part.count))
-    if not is_judged(workload, largest.pod):
+    work = works.get(id(largest))
+    if work is None:
         return None
-    work = join(workload, largest)
     count = sum(part.count or 0 for part in parts if not part.beside)
     missing = 0 if workload.least is None else max(0, count - workload.least)
     sets = {id(part): _pod_set(part, missing) for part in parts}

@@ -87,17 +87,21 @@ class Reading(Nodes):
     @cached_property
     def pods(self) -> tuple[Work, ...]:
         """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
-        return tuple(
-            self._pods_work(workload, pods)
+        return tuple(self._of_parts.values())
+
+    @cached_property
+    def _of_parts(self) -> Mapping[int, Work]:
+        return {
+            id(part): self._pods_work(workload, part)
             for workload in self.plan.of(Workload)
-            for pods in workload.pods
-            if is_judged(workload, pods.pod)
-        )
+            for part in workload.pods
+            if is_judged(workload, part.pod)
+        }
 
     @cached_property
     def gangs(self) -> tuple[Work, ...]:
         """Third-party jobs of which it is known how many pods there are, each as one job."""
-        gangs = (gang_of(workload, self._pods_work) for workload in self.plan.of(Workload))
+        gangs = (gang_of(workload, self._of_parts) for workload in self.plan.of(Workload))
         return tuple(work for work in gangs if work is not None)
 
     @cached_property

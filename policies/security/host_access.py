@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.containers import beside
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -24,6 +25,11 @@ def host_access(work: Work) -> Iterator[Finding]:
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
           hostNetwork: true}}}}}]}}}
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          initContainers: [{name: tune, image: "tune:1.0", securityContext: {privileged: true}}]}}}}}]}}}
+
     ## Passes
 
         jobs: [{name: llama}]
@@ -36,9 +42,10 @@ def host_access(work: Work) -> Iterator[Finding]:
             work.pod.where("host_network"),
             help="remove `hostNetwork`",
         )
-    if work.main.privileged:
-        yield Finding(
-            f"pods of job `{work.name}` are privileged",
-            work.main.where("privileged"),
-            help="remove `privileged`",
-        )
+    for container in (work.main, *beside(work)):
+        if container.privileged:
+            yield Finding(
+                f"container `{container.name}` of job `{work.name}` is privileged",
+                container.where("privileged"),
+                help="remove `privileged`",
+            )
