@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Resources
+from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Container, Resources
 from compiler.model.amounts import total
 from compiler.model.pod_set import PodSet
 from compiler.model.work import Work
@@ -42,6 +42,16 @@ def asked_by(sets: Iterable[PodSet]) -> Resources:
         for resource, amount in pods.asks.items():
             asked[resource] = asked.get(resource, Quantity(0)) + amount * pods.fewest
     return asked
+
+
+def limited_to(sets: Iterable[PodSet]) -> Resources:
+    """The limits of all pods of some sets together, of elastic ones the fewest."""
+    limits = (replace(pods, asks=total(pods.pod, _limits)) for pods in sets if pods.pod is not None)
+    return asked_by(limits)
+
+
+def _limits(container: Container) -> Resources:
+    return container.limits
 
 
 def is_elastic(work: Work) -> bool:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
-from compiler.catalog.runtimes import released_runtimes
 from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
@@ -279,8 +278,7 @@ class Reading(Nodes):
         runtime = runtime_of(self.plan, job)
         if runtime is not None or self.plan.closed:
             return runtime
-        is_released = job.runtime in released_runtimes()
-        if job.runtime_kind != "ClusterTrainingRuntime" or not is_released:
+        if job.runtime_kind != "ClusterTrainingRuntime":
             return None
         return released_runtime(job.runtime, job.where("runtime"))
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
-from compiler.model.gangs import asked_by, pod_sets
+from compiler.model.gangs import asked_by, limited_to, pod_sets
+from compiler.model.pod_set import PodSet
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.teams.plan import ResourceQuota
@@ -34,6 +36,11 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: none, namespace: team-a}
         spec: {hard: {requests.nvidia.com/gpu: 0}}
 
+        apiVersion: v1
+        kind: ResourceQuota
+        metadata: {name: memory, namespace: team-a}
+        spec: {hard: {limits.memory: 3000Gi}}
+
     ## Passes
 
         namespaces: [{name: team-a, quota: {accelerators: 32}}]
@@ -47,7 +54,7 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
         return
     at_once = [pods for pods in pod_sets(work) if not pods.initializes]
     count = sum(pods.fewest for pods in at_once)
-    asks = asked_by(at_once)
+    sums = list(_sums(at_once))
     for quota in quotas:
         pods = quota.hard.get("pods")
         if pods is not None and pods < Quantity.of(count):
@@ -57,23 +64,33 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
                 help="raise the quota, or make the job smaller",
                 spec_help=f"raise `quota.pods` of namespace `{quota.namespace}`, or lower `nodes` of the job",
             )
-        for resource, total in asks.items():
-            requests = f"requests.{resource}"
-            if requests in quota.hard:
-                key = requests
-            else:
-                key = resource
-            hard = quota.hard.get(key)
-            if hard is None or total <= hard:
+        for each in sums:
+            key = next((key for key in each.keys if key in quota.hard), None)
+            if key is None or each.total <= quota.hard[key] or _too_large(work, world):
                 continue
-            if not _too_large(work, world):
-                yield Finding(
-                    f"{work.title} asks for {total} of `{resource}`, and namespace "
-                    f"`{quota.namespace}` may have {hard}",
-                    quota.where("hard") / key,
-                    help="raise the quota, or make the job smaller",
-                    spec_help=f"raise `quota` of namespace `{quota.namespace}`, or lower `nodes` of the job",
-                )
+            yield Finding(
+                f"{work.title} {each.verb} {each.total} of `{each.resource}`, and namespace "
+                f"`{quota.namespace}` may have {quota.hard[key]}",
+                quota.where("hard") / key,
+                help="raise the quota, or make the job smaller",
+                spec_help=f"raise `quota` of namespace `{quota.namespace}`, or lower `nodes` of the job",
+            )
+
+
+class _Sum(NamedTuple):
+    """What all pods of a job have of a resource together, and the keys by which a quota counts it."""
+
+    verb: str
+    resource: str
+    total: Quantity
+    keys: tuple[str, ...]
+
+
+def _sums(sets: Sequence[PodSet]) -> Iterator[_Sum]:
+    for resource, total in asked_by(sets).items():
+        yield _Sum("asks for", resource, total, (f"requests.{resource}", resource))
+    for resource, total in limited_to(sets).items():
+        yield _Sum("is limited to", resource, total, (f"limits.{resource}",))
 
 
 def _too_large(work: Work, world: World) -> bool:

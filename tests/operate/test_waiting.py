@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from compiler.operate.api import Api
 from compiler.operate.runs import Run
-from compiler.operate.waiting import Places
+from compiler.operate.waiting import Places, meaning
 from compiler.platforms.eks.jobs.kinds import kinds
 
 Body = dict[str, Any]
@@ -67,3 +67,12 @@ def test_a_higher_priority_and_an_earlier_time_come_first() -> None:
     )
     assert place("mine", *workloads) == (3, 4, "order")
     assert place("urgent", *workloads) == (1, 4, "order")
+
+
+def test_a_run_that_is_deactivated_says_so() -> None:
+    """Whatever the last reason was for which it had no quota."""
+    reserved = {"type": "QuotaReserved", "status": "False", "reason": "WaitingForQuota"}
+    body = {"metadata": {"name": "a", "namespace": "team-a"}}
+    for active, words in ((False, "it is deactivated"), (True, "other jobs hold the quota")):
+        held = {"spec": {"active": active}, "status": {"conditions": [reserved]}}
+        assert meaning(Run(kinds()["Job"], body, held, None)).startswith(words)
