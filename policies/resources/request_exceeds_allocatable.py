@@ -27,6 +27,14 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {cpu: 96}}]
 
+        patches:
+          - target: {kind: ClusterTrainingRuntime}
+            patch:
+              - op: add
+                path: /spec/template/spec/replicatedJobs/0/template/spec/template/spec/initContainers
+                value: [{name: logs, image: "team/logs:1.0", restartPolicy: Always,
+                  resources: {limits: {cpu: 8, memory: 1Gi}}}]
+
     ## Passes
 
         jobs: [{name: llama, resources: {memory: 1000Gi, cpu: 90}}]
@@ -54,7 +62,11 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         resource = room.resource
         key = spec_key(resource)
         asked = asks[resource]
-        most = _limit(work, world, resource, room.text)
+        others = asked - work.asks.get(resource, Quantity(0))
+        most = _limit(work, world, room, others)
+        instead = (
+            "which leaves room for the others" if others else "or remove it to have it derived"
+        )
         by_container = asked_by_containers(work, resource)
         shares = [f"container `{name}`: {amount}" for name, amount in by_container.items()]
         yield Finding(
@@ -63,7 +75,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
             work.place(resource),
             label="its pods stay Pending",
             help=f"ask for {most}",
-            spec_help=f"write `resources.{key}` of {most}, or remove it to have it derived",
+            spec_help=f"write `resources.{key}` of {most}, {instead}",
             notes=(*more, *shares, *room.steps),
         )
 
@@ -100,16 +112,19 @@ def _is_exceeded(asks: Resources, room: _Room) -> bool:
     return asked is not None and asked > room.amount
 
 
-def _limit(work: Work, world: World, resource: str, text: str) -> str:
-    """The most that a job can ask for, where all is known that runs on the nodes."""
+def _limit(work: Work, world: World, room: _Room, others: Quantity) -> str:
+    """The most that a program can ask for, where all is known that runs on the nodes; ``others`` is what the other
+    containers of its pod ask for."""
     most = []
     for pool in work.pools:
         share = world.plan.named(NodeShare, pool.title)
         if share is not None:
-            most.append(share.resources[resource])
+            most.append(share.resources[room.resource])
     if most and len(most) == len(work.pools):
-        return f"at most {max(most)}"
-    return f"at most {text}, minus what the DaemonSets of the cluster take"
+        return f"at most {max(most) - others}"
+    daemons = "the DaemonSets of the cluster"
+    who = f"its other containers and {daemons}" if others else daemons
+    return f"at most {room.text}, minus what {who} take"
 
 
 def _rounded(mib: int) -> str:
