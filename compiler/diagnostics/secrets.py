@@ -225,11 +225,17 @@ def in_text(text: str) -> str:
     return ""
 
 
+_NAME_SERVICES = frozenset({"compat", "db", "files", "ldap", "nis", "sss", "systemd", "winbind"})
+"""What ``passwd`` is looked up in (nsswitch.conf(5), sssd, winbind)."""
+
+
 def _stands_for_itself(assignment: re.Match[str]) -> bool:
     value = assignment["value"]
     sign = assignment["sign"]
-    if not literal(value) or value.startswith(("{", "<", "%")):
+    if not literal(value) or value.startswith(("{", "<", "%", ".*")):
         return False
+    if sign.startswith(":") and value in _NAME_SERVICES:
+        return False  # `passwd: files` is a line of nsswitch.conf
     if assignment["quote"]:
         return True
     if re.match(_EXPRESSION, value):

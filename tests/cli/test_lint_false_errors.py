@@ -184,6 +184,12 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": BINDING},
         {"a.yaml": f"{POD}    env: [{{name: HF_TOKEN, value: $HF_TOKEN}}]\n"},
         {"Dockerfile.job": POD},
+        {"a.yaml": f"{SECRET}data: {{token: $HF_TOKEN, other: '{{{{ .Values.token }}}}'}}\n"},
+        {"a.yaml": f"{SECRET}data:\n  token: {{{{ .Values.token }}}}\n"},
+        {
+            "Dockerfile": "FROM scratch\n"
+            "RUN sed -ri 's/^passwd:.*/passwd:     files sss/' /etc/nsswitch.conf && getent passwd root\n"
+        },
         {
             "a.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nstatus: {succeeded: 1}\n"
         },
