@@ -33,6 +33,7 @@ from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
 from compiler.output import Artifact
 from compiler.places import Document, Route
+from compiler.platforms.eks.third_party_workloads.plan import is_job
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
@@ -354,7 +355,7 @@ def _unread(objects: list[LintObject]) -> Iterator[Diagnostic]:
     reported: set[str] = set()
     for item in objects:
         ref = item.manifest.ref
-        if ref.group not in _TRAINING:
+        if ref.group not in _TRAINING or not is_job(ref.kind):
             continue
         if f"{ref.group}/{ref.kind}" in kinds():
             continue

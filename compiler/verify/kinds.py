@@ -67,7 +67,7 @@ _OTHERS = frozenset(
         "ThanosRuler",
     }
 )
-_VERSION = r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z"
+_VERSION = r"v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?\Z"
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 

@@ -169,6 +169,9 @@ class _Names:
         """Whether a target is not there, and others are that it could be meant for."""
         if target in self._objects or not self.declared(target):
             return False
+        group, kind, _, name = target
+        if (group, kind, "", name) in self._objects:
+            return False  # a kustomization may give it the namespace, or `kubectl -n`
         if target in self._made:
             return False
         return not every_cluster_has(target)

@@ -32,9 +32,11 @@ def ami_not_pinned(node_class: NodeClass) -> Iterator[Finding]:
     family = of_alias(alias)
     if family is not None and not family.pinned:
         return
-    if alias.endswith("@latest"):
+    name, _, version = alias.partition("@")
+    if version == "latest":
+        example = "v20260714" if family is None or family.by_day else "v1.50.0"
         yield Finding(
             f"node class `{node_class.name}` follows `{node_class.ami_alias}`",
             node_class.where("ami_alias"),
-            help="pin the version, like `al2023@v20260714`",
+            help=f"pin the version, like `{name}@{example}`",
         )

@@ -20,6 +20,7 @@ spec:
     image: a:1
     resources: {limits: {nvidia.com/gpu: 1}, requests: {cpu: 1, memory: 1Gi}}
 """
+ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {}{}}}\n"
 SECRET = """\
 apiVersion: v1
 kind: Secret
@@ -184,6 +185,14 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": BINDING},
         {"a.yaml": f"{POD}    env: [{{name: HF_TOKEN, value: $HF_TOKEN}}]\n"},
         {"Dockerfile.job": POD},
+        # A kustomization may give the account the namespace of the pod.
+        {
+            "rbac/account.yaml": ACCOUNT.format("controller-manager", ""),
+            "rbac/other/account.yaml": ACCOUNT.format("other-controller-manager", ", namespace: x"),
+            "manager/pod.yaml": POD.replace(
+                "spec:\n", "spec:\n  serviceAccountName: controller-manager\n"
+            ),
+        },
         {"a.yaml": f"{SECRET}data: {{token: $HF_TOKEN, other: '{{{{ .Values.token }}}}'}}\n"},
         {"a.yaml": f"{SECRET}data:\n  token: {{{{ .Values.token }}}}\n"},
         {

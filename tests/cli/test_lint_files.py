@@ -242,6 +242,14 @@ def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) 
     assert reported(tmp_path) == [("NOTE", "LNT003", 2, 7)]
 
 
+def test_what_is_no_job_of_their_operators_is_none(tmp_path: Path) -> None:
+    notebook = (
+        "apiVersion: kubeflow.org/v1\nkind: Notebook\nmetadata: {name: a, namespace: b}\nspec: {}\n"
+    )
+    (tmp_path / "a.yaml").write_text(notebook)
+    assert reported(tmp_path) == []
+
+
 def test_one_fault_behind_an_alias_is_one_fault(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("""\
 apiVersion: v1

@@ -120,6 +120,12 @@ FAULTS = {
         "image `111122223333.dkr.ecr.us-wset-2.amazonaws.com/logs:1.0` of job `llama` is in region `us-wset-2`, "
         "which does not exist",
     ),
+    "the newest image of Bottlerocket": (
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
+        "spec: {amiSelectorTerms: [{alias: bottlerocket@latest}]}",
+        "HLT018",
+        "node class `gpu` follows `bottlerocket@latest`",
+    ),
     "one sample and one step, and a batch of two": (
         "jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/z.json], files: {/z.json: "
         """'{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 1}'}}]""",
