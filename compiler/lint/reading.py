@@ -370,9 +370,16 @@ def _add_object(
     reading.objects.append(LintObject(manifest, text, where))
 
 
+def _is_kubeconfig(body: dict[str, Any]) -> bool:
+    if (body.get("apiVersion"), body.get("kind")) != ("v1", "Config"):
+        return False
+    return not body.keys().isdisjoint(("clusters", "contexts", "users"))
+
+
 def _is_object(body: dict[str, Any]) -> bool:
-    """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
-    if "$patch" in body:
+    """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart, and no
+    kubeconfig (client-go, tools/clientcmd/api/v1), which stays with people."""
+    if "$patch" in body or _is_kubeconfig(body):
         return False
     if not isinstance(body.get("kind"), str):
         return False

@@ -185,6 +185,10 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": BINDING},
         {"a.yaml": f"{POD}    env: [{{name: HF_TOKEN, value: $HF_TOKEN}}]\n"},
         {"Dockerfile.job": POD},
+        {
+            "a.yaml": POD,
+            "config.yaml": "apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n",
+        },
         # A kustomization may give the account the namespace of the pod.
         {
             "rbac/account.yaml": ACCOUNT.format("controller-manager", ""),
