@@ -124,6 +124,12 @@ def test_a_long_line_is_cut_around_the_caret(at: int, filler: str) -> None:
     assert line[len(before)] == "!"
 
 
+@pytest.mark.parametrize("at", [1, 50, 300])
+def test_a_mark_that_is_longer_than_the_excerpt_ends_with_it(at: int) -> None:
+    line, caret = _caret("x" * 600, (1, at, 1, at + 250))
+    assert len(line.removesuffix("...")) == len(caret)
+
+
 def test_a_place_on_an_empty_line_or_past_the_end_has_no_excerpt() -> None:
     for line in (2, 9):
         span = Span(SourceFile("f", "a\n\n"), line, 1, line, 1)

@@ -297,6 +297,21 @@ def test_three_resources_that_wait_for_each_other() -> None:
     assert fault.message == "resources wait for each other: `A` → `B` → `C` → `A`"
 
 
+def test_what_is_filled_in() -> None:
+    """A transform may have keys beside it; a condition of a policy is none of a template."""
+    assert is_call({"Fn::Transform": {"Name": "AWS::Include"}, "Name": "a"})
+    assert is_call({"Ref": "A"})
+    assert is_call({"Condition": "InChina"})
+    for value in (
+        {"Condition": {"StringEquals": {}}},
+        {"Ref": "A", "Name": "a"},
+        {},
+        "Ref",
+        ["Ref"],
+    ):
+        assert not is_call(value), value
+
+
 @pytest.mark.parametrize(
     ("body", "known"),
     [

@@ -543,6 +543,15 @@ def test_timeouts_that_bound_each_other(trainyard: Command, tmp_path: Path) -> N
     assert {row[4] for row in table} == {"yes"}
 
 
+def test_how_long_nodes_wait_for_each_other_is_read_out_of_the_rendezvous(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    env = {"PET_RDZV_CONF": "close_timeout=60,join_timeout=2400"}
+    write(tmp_path, job={"env": env})
+    table = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Timeouts")
+    assert [row[1] for row in table if row[0].startswith("torchrun")] == ["40m"]
+
+
 def test_a_timeout_that_is_too_short(trainyard: Command, tmp_path: Path) -> None:
     write(tmp_path, kueue={"waitForPodsReady": {"timeout": "5m"}})
     table = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Timeouts")
