@@ -3,26 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.command import starts
+from compiler.model.mpirun import PROGRAMS, ranks_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-
-_COUNTS = ("np", "n", "c")
-# Options of mpirun 4.1 that often come before the count, with the number of words that follow each.
-_VALUES = {
-    **dict.fromkeys(_COUNTS, 1),
-    "allow-run-as-root": 0,
-    "bind-to": 1,
-    "display-map": 0,
-    "hostfile": 1,
-    "mca": 2,
-    "prefix": 1,
-    "q": 0,
-    "report-bindings": 0,
-    "tag-output": 0,
-    "v": 0,
-    "x": 1,
-}
-_PROGRAMS = ("mpirun", "mpiexec")
 
 
 @rule("RUN060")
@@ -51,10 +34,10 @@ def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
         return
     if not isinstance(work.processes, int):
         return
-    if not any(starts(work.words, program) for program in _PROGRAMS):
+    if not any(starts(work.words, program) for program in PROGRAMS):
         return
     slots = work.nodes * work.processes
-    ranks = _ranks(work.words)
+    ranks = ranks_of(work.words)
     if ranks is None or ranks == slots:
         return
     if ranks > slots:
@@ -67,26 +50,3 @@ def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
         label=more,
         help=f"remove `-np`, or write {slots}",
     )
-
-
-def _ranks(words: tuple[str, ...]) -> int | None:
-    """What the options of mpirun say; ``None`` where its program or an option that is not known comes first."""
-    parts = " ".join(words).split()
-    names = [part.rpartition("/")[2] for part in parts]
-    programs = (index for index, name in enumerate(names) if name in _PROGRAMS)
-    index = 1 + next(programs)
-    while index < len(parts):
-        option = parts[index].lstrip("-")
-        if not parts[index].startswith("-") or option not in _VALUES:
-            return None
-        if option in _COUNTS:
-            is_last = index + 1 == len(parts)
-            if is_last:
-                count = ""
-            else:
-                count = parts[index + 1]
-            if count.isdigit():
-                return int(count)
-            return None
-        index += 1 + _VALUES[option]
-    return None

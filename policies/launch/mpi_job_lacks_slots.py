@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Manifest
+from compiler.model.command import starts
+from compiler.model.mpirun import PROGRAMS, ranks_of
+from compiler.model.values import mapping, value
+from compiler.places import Route
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+_OPEN_MPI = "OpenMPI"
+_MEANT = "oversubscribe"
+_REPLICAS = ("spec", "mpiReplicaSpecs")
+
+
+@rule("RUN176", kinds=("kubeflow.org/MPIJob",))
+def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
+    """mpirun gets more ranks than the workers of its MPIJob have slots.
+
+    The MPI operator writes a host file with `slots=slotsPerWorker`, which is 1 unless it is said, for each worker, and
+    for the launcher if it is one too (mpi-operator v0.8.2, pkg/controller/mpi_job_controller.go). Open MPI 4.1 starts
+    none where there are more ranks: "There are not enough slots available". `--oversubscribe` is meant. What a spec
+    says is RUN060.
+
+    ## Fails
+
+        apiVersion: kubeflow.org/v2beta1
+        kind: MPIJob
+        metadata: {name: ring, namespace: team-a}
+        spec:
+          slotsPerWorker: 8
+          mpiReplicaSpecs:
+            Launcher: {template: {spec: {containers: [{name: l, image: "r:1", command: [mpirun, -np, "32", ring]}]}}}
+            Worker: {replicas: 2, template: {spec: {containers: [{name: w, image: "r:1"}]}}}
+
+    ## Passes
+
+        apiVersion: kubeflow.org/v2beta1
+        kind: MPIJob
+        metadata: {name: ring, namespace: team-a}
+        spec:
+          slotsPerWorker: 8
+          mpiReplicaSpecs:
+            Launcher: {template: {spec: {containers: [{name: l, image: "r:1", command: [mpirun, -np, "16", ring]}]}}}
+            Worker: {replicas: 2, template: {spec: {containers: [{name: w, image: "r:1"}]}}}
+
+        apiVersion: kubeflow.org/v2beta1
+        kind: MPIJob
+        metadata: {name: ring, namespace: team-a}
+        spec:
+          runLauncherAsWorker: true
+          mpiReplicaSpecs:
+            Launcher: {template: {spec: {containers: [{name: l, image: "r:1", command: [mpirun, -np, "3", ring]}]}}}
+            Worker: {replicas: 2, template: {spec: {containers: [{name: w, image: "r:1"}]}}}
+    """
+    if world.plan.closed:
+        return
+    spec = mapping(manifest.body, "spec")
+    words = _launcher(manifest)
+    if spec.get("mpiImplementation", _OPEN_MPI) != _OPEN_MPI or any(
+        _MEANT in word for word in words
+    ):
+        return
+    if not any(starts(words, program) for program in PROGRAMS):
+        return
+    ranks, slots = ranks_of(words), _slots(manifest)
+    if ranks is None or slots is None or ranks <= slots:
+        return
+    yield Finding(
+        f"job `{manifest.ref.name}` starts {ranks} ranks, and its workers have {slots} slots",
+        Route((manifest.id, *_CONTAINER, "args" if _has_args(manifest) else "command")),
+        label="it starts none",
+        help=f"write `-np {slots}`, more workers, or `slotsPerWorker` with the GPUs of a worker",
+    )
+
+
+_CONTAINER = (*_REPLICAS, "Launcher", "template", "spec", "containers", 0)
+
+
+def _launcher(manifest: Manifest) -> tuple[str, ...]:
+    """The command of the launcher, and its arguments."""
+    words: list[str] = []
+    for key in ("command", "args"):
+        said = value(manifest.body, *_CONTAINER, key)
+        words += [str(word) for word in said] if isinstance(said, list) else []
+    return tuple(words)
+
+
+def _has_args(manifest: Manifest) -> bool:
+    return bool(value(manifest.body, *_CONTAINER, "args"))
+
+
+def _slots(manifest: Manifest) -> int | None:
+    """The slots of all workers; ``None`` where one of the numbers is filled in later."""
+    spec = mapping(manifest.body, "spec")
+    each = spec.get("slotsPerWorker", 1)
+    workers = value(manifest.body, *_REPLICAS, "Worker", "replicas")
+    workers = 1 if workers is None else workers
+    if not isinstance(each, int) or not isinstance(workers, int):
+        return None
+    return each * (workers + bool(spec.get("runLauncherAsWorker")))
