@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod, Resources
 from compiler.manifest import placeholder
 from compiler.plan.units import Quantity
@@ -22,9 +23,15 @@ def amounts_of(container: Container) -> Resources:
     return {**container.requests, **container.limits}
 
 
-def requested(container: Container) -> Resources:
-    """What a container asks for: its requests, and its limits where it has none (core/v1, ResourceRequirements)."""
-    return {**container.limits, **container.requests}
+def requested(source: Container | Gang) -> Resources:
+    """What a container asks for, or a job for it: its requests, and its limits where it has none (core/v1,
+    ResourceRequirements)."""
+    return {**source.limits, **source.requests}
+
+
+def limited(container: Container) -> Resources:
+    """What a container is limited to."""
+    return container.limits
 
 
 def total(
@@ -37,18 +44,28 @@ def total(
     ``known`` are those of containers by name that are not in the pod, as a TrainJob sets them.
     """
     known = known or {}
-    running = _sum(known.get(each.name, of(each)) for each in pod.containers)
+    running = summed(known.get(each.name, of(each)) for each in pod.containers)
     beside: Resources = {}
     starting: Resources = {}
     for container in pod.init_containers:
-        needed = _sum((beside, of(container)))
+        needed = summed((beside, of(container)))
         starting = _larger(starting, needed)
         if is_sidecar(container):
             beside = needed
-    return _larger(_sum((running, beside)), starting)
+    return _larger(summed((running, beside)), starting)
 
 
-def _sum(amounts: Iterable[Resources]) -> Resources:
+def with_others(asks: Resources, pod: Pod | None, main: Container | None) -> Resources:
+    """What a whole pod requests whose main container asks for ``asks``; just that while the pod is unknown."""
+    if pod is None or main is None:
+        return asks
+    if len(pod.containers) == 1 and not pod.init_containers:
+        return asks
+    return total(pod, known={main.name: asks})
+
+
+def summed(amounts: Iterable[Resources]) -> Resources:
+    """Amounts together, by resource."""
     found: dict[str, Quantity] = {}
     for each in amounts:
         for name, amount in each.items():

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.core.pods.plan import Container, Pod
+from compiler.core.pods.plan import Container
 from compiler.model.work import Work
-
-
-def all_of(pod: Pod) -> tuple[Container, ...]:
-    """Every container of a pod."""
-    return (*pod.init_containers, *pod.containers)
 
 
 def beside(work: Work) -> list[Container]:

@@ -6,7 +6,6 @@ quota is the pool's) is too small as well; and so forth.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import NamedTuple
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
@@ -105,11 +104,9 @@ def exceeds_node(work: Work, world: Reading) -> bool:
 
 
 def asked_by_containers(work: Work, resource: str) -> dict[str, Quantity]:
-    """What each container of a node's pod asks for, by its name; nothing where the program alone asks for all."""
-    if work.pod is None or work.asks.get(resource) == work.pod_asks.get(resource):
-        return {}
+    """What each container of a node's pod asks for, by its name; nothing while the pod is unknown."""
     amounts = {}
-    for container in (*work.pod.init_containers, *work.pod.containers):
+    for container in work.pod.all_containers if work.pod is not None else ():
         asks = work.asks if container is work.main else requested(container)
         if resource in asks:
             amounts[container.name] = asks[resource]
@@ -225,8 +222,8 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
     if work.queue is None:
         return None
     asked = asked_by(pod_sets(work))
-    # The quota of huge pages is that of its nodes.
-    exceeding = {HUGEPAGES} if exceeds_huge_pages(work, world) else set()
+    if exceeds_huge_pages(work, world):  # their quota is that of its nodes
+        asked = {name: amount for name, amount in asked.items() if name != HUGEPAGES}
     chosen = [choice.flavor for choice in work.choices]
     landing = {flavor.name for flavor in chosen if flavor}
     for group in work.queue.groups:
@@ -234,7 +231,7 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
         of_pools: list[Shortfall] = []
         flavors = selectable_flavors(work, group, world)
         for flavor in flavors:
-            shortfall = _flavor_shortfall(asked, work.queue, flavor, exceeding, world)
+            shortfall = _flavor_shortfall(asked, work.queue, flavor, world)
             if shortfall is None:
                 break
             shortfalls.append(shortfall)
@@ -324,13 +321,13 @@ def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
 
 
 def _flavor_shortfall(
-    asked: Resources, queue: Queue, flavor: FlavorQuotas, left_out: Container[str], world: Reading
+    asked: Resources, queue: Queue, flavor: FlavorQuotas, world: Reading
 ) -> Shortfall | None:
     """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
     shortfalls: list[Shortfall] = []
     for quota in flavor.quotas:
         amount = asked.get(quota.resource)
-        if amount is None or amount <= quota.nominal or quota.resource in left_out:
+        if amount is None or amount <= quota.nominal:
             continue
         most = world.cohorts.borrowable(queue, flavor.flavor, quota.resource)
         if most is not None and amount > most:

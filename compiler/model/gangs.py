@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Container, Resources
-from compiler.model.amounts import total
+from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Resources
+from compiler.model.amounts import limited, summed, total
 from compiler.model.pod_set import PodSet
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
@@ -37,21 +37,17 @@ def asked_by(sets: Iterable[PodSet]) -> Resources:
     """What all pods of some sets ask for, of elastic ones the fewest. Kueue counts those of a job together:
     initializers in addition to the nodes (kueue v0.19.2, trainjob: the pod sets of the whole JobSet), and Ray's head
     (rayjob)."""
-    asked: dict[str, Quantity] = {}
-    for pods in sets:
-        for resource, amount in pods.asks.items():
-            asked[resource] = asked.get(resource, Quantity(0)) + amount * pods.fewest
-    return asked
+    return summed(_times(pods.asks, pods.fewest) for pods in sets)
 
 
 def limited_to(sets: Iterable[PodSet]) -> Resources:
     """The limits of all pods of some sets together, of elastic ones the fewest."""
-    limits = (replace(pods, asks=total(pods.pod, _limits)) for pods in sets if pods.pod is not None)
-    return asked_by(limits)
+    known = ((pods.pod, pods.fewest) for pods in sets)
+    return summed(_times(total(pod, limited), count) for pod, count in known if pod is not None)
 
 
-def _limits(container: Container) -> Resources:
-    return container.limits
+def _times(amounts: Resources, count: int) -> Resources:
+    return {resource: amount * count for resource, amount in amounts.items()}
 
 
 def is_elastic(work: Work) -> bool:
@@ -68,41 +64,38 @@ def copies(work: Work) -> int | None:
 
 def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:
     """A workload as one job, that of its largest pods; ``None`` where it is unknown how many pods there are. Its nodes
-    are those pods and others with as many accelerators; of an elastic one they are the fewest. ``works`` are the parts
+    are those pods and others with as many accelerators; of an elastic one they are the fewest. ``works`` are the pods
     that rules judge, by their ids."""
     if any(part.count is None for part in workload.pods):
         return None
     parts = [part for part in workload.pods if part.count]
     if not parts:
         return None
-    largest = max(parts, key=lambda part: (_accelerators(part), part.count))
-    work = works.get(id(largest))
-    if work is None:
-        return None
     count = sum(part.count or 0 for part in parts if not part.beside)
     missing = 0 if workload.least is None else max(0, count - workload.least)
-    sets = {id(part): _pod_set(part, missing) for part in parts}
+    sets = tuple(_pod_set(part, missing) for part in parts)
+    largest = max(sets, key=lambda pods: (_accelerators(pods.asks), pods.count))
+    work = works.get(id(largest.pod))
+    if work is None:
+        return None
     nodes = None
     if workload.nodes is not None:
-        nodes = sum(sets[id(part)].fewest for part in _alike(largest, parts))
-    return replace(work, nodes=nodes, own_sets=tuple(sets.values()))
+        most = _accelerators(largest.asks)
+        nodes = sum(pods.fewest for pods in sets if _accelerators(pods.asks) == most)
+    return replace(work, nodes=nodes, own_sets=sets)
 
 
 def nodes_of(workload: Workload, part: Part) -> int | None:
     """How many nodes pods of a part are among: those that ask for as many accelerators, or all where it is alone."""
     if part.beside or workload.nodes is None:
         return 1 if part.beside else None
-    alike = sum(each.count or 0 for each in _alike(part, workload.pods) if not each.beside)
+    most = _accelerators(total(part.pod))
+    nodes = [each for each in workload.pods if not each.beside]
+    alike = sum(each.count or 0 for each in nodes if _accelerators(total(each.pod)) == most)
     return alike if alike > 1 else workload.nodes
 
 
-def _alike(part: Part, parts: Iterable[Part]) -> list[Part]:
-    most = _accelerators(part)
-    return [each for each in parts if _accelerators(each) == most]
-
-
-def _accelerators(part: Part) -> Quantity:
-    asks = total(part.pod)
+def _accelerators(asks: Resources) -> Quantity:
     return max(asks.get(resource, Quantity(0)) for resource in ACCELERATORS)
 
 

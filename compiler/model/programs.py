@@ -50,7 +50,7 @@ def _words_of_jobs(plan: Plan) -> list[tuple[Gang, str]]:
 
 
 def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
-    for container in (*pod.init_containers, *pod.containers):
+    for container in pod.all_containers:
         for word, at in _said(container, hints):
             yield Program(title, word, at)
 

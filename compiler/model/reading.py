@@ -14,6 +14,7 @@ from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
 from compiler.core.pools.plan import Pool
 from compiler.core.queues.plan import Queue
 from compiler.manifest import Manifest
+from compiler.model.amounts import requested
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
@@ -86,12 +87,12 @@ class Reading(Nodes):
     @cached_property
     def pods(self) -> tuple[Work, ...]:
         """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
-        return tuple(self._of_parts.values())
+        return tuple(self._by_pod.values())
 
     @cached_property
-    def _of_parts(self) -> Mapping[int, Work]:
+    def _by_pod(self) -> Mapping[int, Work]:
         return {
-            id(part): self._pods_work(workload, part)
+            id(part.pod): self._pods_work(workload, part)
             for workload in self.plan.of(Workload)
             for part in workload.pods
             if is_judged(workload, part.pod)
@@ -100,7 +101,7 @@ class Reading(Nodes):
     @cached_property
     def gangs(self) -> tuple[Work, ...]:
         """Third-party jobs of which it is known how many pods there are, each as one job."""
-        gangs = (gang_of(workload, self._of_parts) for workload in self.plan.of(Workload))
+        gangs = (gang_of(workload, self._by_pod) for workload in self.plan.of(Workload))
         return tuple(work for work in gangs if work is not None)
 
     @cached_property
@@ -218,7 +219,7 @@ class Reading(Nodes):
     ) -> Work:
         """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
         written = main if main is not None else job
-        asks = {**written.limits, **written.requests}
+        asks = requested(written)
         if pod is not None:
             selector = pod.node_selector
         else:

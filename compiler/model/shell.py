@@ -71,7 +71,7 @@ def title_of(workload: Workload) -> str:
 
 
 def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
-    for container in (*pod.init_containers, *pod.containers):
+    for container in pod.all_containers:
         yield from _said(container, title, container.image or "")
 
 

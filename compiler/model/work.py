@@ -22,7 +22,7 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
-from compiler.model.amounts import total
+from compiler.model.amounts import total, with_others
 from compiler.model.exports import exported
 from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.model.pod_set import PodSet
@@ -100,10 +100,12 @@ class Work:
     gang: bool = dataclasses.field(init=False)
     efa: int = dataclasses.field(init=False)
     accelerator: tuple[str, int] | None = dataclasses.field(init=False)
+    pod_asks: Resources = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it; and whether it is
-        a ``gang``. Rules ask for each twenty times a job."""
+        """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it; what its whole
+        pod asks for; and whether it is a ``gang``. Rules ask for each twenty times a job."""
+        self.pod_asks = with_others(self.asks, self.pod, self.main)
         is_indexed = self.runtime is not None and self.runtime.kind == _INDEXED
         self.gang = not is_indexed and self.nodes is not None and self.nodes > 1
         devices = self.asks.get(EFA)
@@ -246,16 +248,6 @@ class Work:
         if pod is None:
             return self.job.at
         return pod.where("tolerations")
-
-    @property
-    def pod_asks(self) -> Resources:
-        """What a whole pod of a node requests: with the containers beside its program, and before it."""
-        pod = self.pod
-        if pod is None or self.main is None:
-            return self.asks
-        if len(pod.containers) == 1 and not pod.init_containers:
-            return self.asks
-        return total(pod, known={self.main.name: self.asks})
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:

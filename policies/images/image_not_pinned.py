@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
-from compiler.model.containers import all_of, with_images
+from compiler.model.containers import with_images
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -50,7 +50,7 @@ def _with_images(work: Work) -> Sequence[Work | Container]:
     """What names an image in all pods of a job; of third-party pods RUN077 judges the rest."""
     if work.runtime is None:
         return with_images(work)[:1]
-    others = (container for _, pod, _ in work.others for container in all_of(pod))
+    others = (container for _, pod, _ in work.others for container in pod.all_containers)
     return [*with_images(work), *others]
 
 

@@ -46,11 +46,8 @@ def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
 
 def _others(workload: Workload, pods: PodSet) -> list[Container]:
     """The containers of which RUN013 does not judge the image."""
-    containers = [*pods.pod.init_containers, *pods.pod.containers]
-    if not is_judged(workload, pods.pod):
-        return containers
-    main = main_container(pods.pod)
-    return [container for container in containers if container is not main]
+    main = main_container(pods.pod) if is_judged(workload, pods.pod) else None
+    return [container for container in pods.pod.all_containers if container is not main]
 
 
 def _unpinned(image: str) -> str:

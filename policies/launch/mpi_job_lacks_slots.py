@@ -58,7 +58,8 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
     if world.plan.closed:
         return
     spec = mapping(manifest.body, "spec")
-    words = _launcher(manifest)
+    said = _launcher(manifest)
+    words = [word for each in said.values() for word in each]
     if spec.get("mpiImplementation", _OPEN_MPI) != _OPEN_MPI or any(
         _MEANT in word for word in words
     ):
@@ -70,7 +71,7 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
         return
     yield Finding(
         f"job `{manifest.ref.name}` starts {ranks} ranks, and its workers have {slots} slots",
-        Route((manifest.id, *_CONTAINER, "args" if _has_args(manifest) else "command")),
+        Route((manifest.id, *_CONTAINER, list(said)[-1])),
         label="it starts none",
         help=f"write `-np {slots}`, more workers, or `slotsPerWorker` with the GPUs of a worker",
     )
@@ -79,17 +80,12 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
 _CONTAINER = (*_REPLICAS, "Launcher", "template", "spec", "containers", 0)
 
 
-def _launcher(manifest: Manifest) -> tuple[str, ...]:
-    """The command of the launcher, and its arguments."""
-    words: list[str] = []
-    for key in ("command", "args"):
-        said = value(manifest.body, *_CONTAINER, key)
-        words += [str(word) for word in said] if isinstance(said, list) else []
-    return tuple(words)
-
-
-def _has_args(manifest: Manifest) -> bool:
-    return bool(value(manifest.body, *_CONTAINER, "args"))
+def _launcher(manifest: Manifest) -> dict[str, list[str]]:
+    """The words of the launcher's command and arguments, by their keys."""
+    found = {key: value(manifest.body, *_CONTAINER, key) for key in ("command", "args")}
+    return {
+        key: list(map(str, said)) for key, said in found.items() if said and isinstance(said, list)
+    }
 
 
 def _slots(manifest: Manifest) -> int | None:

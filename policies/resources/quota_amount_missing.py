@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import Container
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.words import numbered
-from compiler.model.containers import all_of
 from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.platforms.eks.teams.plan import ResourceQuota
@@ -66,7 +65,7 @@ def quota_amount_missing(work: Work, world: World) -> Iterator[Finding]:
         if quota.namespace != work.namespace or quota.scoped:
             continue
         for field, resource in (_COUNTED[key] for key in quota.hard if key in _COUNTED):
-            silent = [each for each in all_of(work.pod) if _lacks(each, field, resource)]
+            silent = [each for each in work.pod.all_containers if _lacks(each, field, resource)]
             if silent and not _is_given(field, resource, work.namespace, world):
                 names = listed([each.name for each in silent], " and ")
                 which = numbered(len(silent), "container").partition(" ")[2]

@@ -67,7 +67,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         instead = (
             "which leaves room for the others" if others else "or remove it to have it derived"
         )
-        by_container = asked_by_containers(work, resource)
+        by_container = asked_by_containers(work, resource) if others else {}
         shares = [f"container `{name}`: {amount}" for name, amount in by_container.items()]
         yield Finding(
             f"{work.title} asks for {asked} of `{resource}` a node, and pods can get {room.text} of "

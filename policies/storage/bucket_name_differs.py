@@ -196,4 +196,4 @@ def _nodes(plan: Plan) -> Iterator[Gang | Container]:
     for workload in plan.of(Workload):
         pods += [part.pod for part in workload.pods]
     for pod in pods:
-        yield from (*pod.init_containers, *pod.containers)
+        yield from pod.all_containers

@@ -49,7 +49,7 @@ def _commands(plan: Plan) -> Iterator[tuple[Gang | Workload, Gang | Container]]:
         yield job, job
     for workload in plan.of(Workload):
         for part in workload.pods:
-            for container in (*part.pod.init_containers, *part.pod.containers):
+            for container in part.pod.all_containers:
                 yield workload, container
 
 

@@ -138,6 +138,11 @@ class Pod(PlanNode):
     pools: tuple[tuple[Requirement, ...], ...] = field(default=(), metadata=LATER)
     fs_group: int | None = field(default=None, metadata=LATER)
 
+    @property
+    def all_containers(self) -> tuple[Container, ...]:
+        """Its init containers, then its containers."""
+        return (*self.init_containers, *self.containers)
+
     def container(self, name: str) -> Container | None:
         """The container of a name."""
         for container in self.containers:

@@ -54,7 +54,7 @@ def _annotations(job: TrainJob, own: Runtime | None, once: bool) -> Body:
 def pod_texts(pod: Pod) -> Iterator[str]:
     """What the spec says in a pod of a runtime, word for word."""
     yield from pod.annotations.values()
-    for container in (*pod.init_containers, *pod.containers):
+    for container in pod.all_containers:
         yield container.working_dir
         yield from container.command
         yield from container.args

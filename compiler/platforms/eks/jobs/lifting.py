@@ -286,12 +286,12 @@ def count_or_text(text: str | None) -> int | str | None:
     return text if count is None else count
 
 
-def part_of_job(name: str, job: Reader) -> Part:
+def part_of_job(job: Reader) -> Part:
     """The pods of a Job; those of one that is not indexed need not know each other."""
     counted = job / "parallelism"
     pods = at_once(job)
     alone = pods != 1 and (job / "completionMode").value != "Indexed"
-    return Part(name, job / "template", pods, counted, alone=alone)
+    return Part("", job / "template", pods, counted, alone=alone)
 
 
 def at_once(job: Reader) -> int | None:

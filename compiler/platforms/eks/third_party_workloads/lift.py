@@ -103,7 +103,7 @@ def _template(body: Reader) -> Iterator[Part]:
 
 
 def _cron_job(body: Reader) -> Iterator[Part]:
-    yield part_of_job("", body.follow("spec", "jobTemplate", "spec"))
+    yield part_of_job(body.follow("spec", "jobTemplate", "spec"))
 
 
 def _ray(body: Reader) -> Iterator[Part]:

@@ -163,7 +163,7 @@ class JobSet(OwnPods):
 
     def parts(self, body: Reader) -> Iterator[Part]:
         for replicated in body.follow("spec", "replicatedJobs").items():
-            of_job = part_of_job("", replicated.follow("template", "spec"))
+            of_job = part_of_job(replicated.follow("template", "spec"))
             replicas = one_or(replicated / "replicas")
             pods = None
             if replicas is not None and of_job.pods is not None:

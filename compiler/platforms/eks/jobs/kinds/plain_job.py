@@ -154,7 +154,7 @@ class PlainJob(OwnPods):
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:
-        yield part_of_job("", body / "spec")
+        yield part_of_job(body / "spec")
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
