@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -150,6 +151,9 @@ def _read_objects(
     path = file.name
     text = Text(file)
     bodies, faults = _parse(text, reader)
+    if _is_lost(faults) and _is_other_json(file.text):
+        reading.kindless += 1
+        return
     if faults:
         bodies, faults, problem = _parse_otherwise(text, bodies, faults, reading)
         if problem is not None:
@@ -254,6 +258,18 @@ def _parse_shown(text: Text, instead: str) -> tuple[list[Any], list[Diagnostic]]
     file.text = shown
     bodies = [document.root.to_python() for document in text.documents]
     return bodies, faults
+
+
+def _is_other_json(text: str) -> bool:
+    """Whether a text that is no YAML is JSON without an object in it: keys of YAML have fewer characters (YAML 1.2.2,
+    7.4.2), and a pair of surrogates is two of its characters."""
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return not isinstance(value, dict) or "kind" not in value
 
 
 def _is_lost(faults: Iterable[Diagnostic]) -> bool:

@@ -74,7 +74,7 @@ def filled_in(text: str) -> str | None:
     for expression in expressions:
         if not _is_value(expression["inside"]) or _is_alone(text, expression):
             return None
-    return re.sub(_EXPRESSION, _name, text)
+    return re.sub(_EXPRESSION + r"(?P<last>$)?", _name, text, flags=re.MULTILINE)
 
 
 def _is_value(inside: str) -> bool:
@@ -169,7 +169,10 @@ def _is_alone(text: str, expression: re.Match[str]) -> bool:
 
 
 def _name(expression: re.Match[str]) -> str:
-    return "$" + "_" * (len(expression.group()) - 1)
+    """A variable with the words of an expression: spaces at the end of a line belong to no value."""
+    words = re.findall(r"\w+", expression["inside"])
+    padding = "_" if expression["last"] is None else " "
+    return f"${'_'.join(words)}".ljust(len(expression.group()), padding)
 
 
 def once(findings: list[Diagnostic]) -> list[Diagnostic]:

@@ -135,8 +135,12 @@ def _with_lf(text: str) -> str:
 
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
+        message = f"no file `{name}`"
         help = "check the path; it is relative to the working directory"
-        return error("YML020", f"no file `{name}`", help=help)
+        if os.path.islink(name):
+            message = f"`{name}` is a link to `{os.readlink(name)}`, which is not there"
+            help = "correct the link, or remove it"
+        return error("YML020", message, help=help)
     if isinstance(fault, IsADirectoryError):
         message = f"`{name}` is a directory, not a file"
         return error("YML021", message, help="name a file in it")

@@ -224,8 +224,9 @@ def _enum(values: list[Any]) -> Test:
             return None
         from compiler.verify.fault import nearest  # error path only
 
-        message = f"`{value}` is not one of {listed(values)}"
-        help = nearest(str(value), map(str, values), "write one of them")
+        named = [str(other) for other in values if other != ""]
+        message = f"`{value}` is not one of {listed(named)}"
+        help = nearest(str(value), named, "write one of them")
         return "SCH004", message, help
 
     return test

@@ -38,7 +38,7 @@ def install_at_pod_start(work: Work) -> Iterator[Finding]:
     what = next(filter(None, map(_fetches, work.words)), "")
     if what:
         yield Finding(
-            f"{work.title} runs `{what}` at every start of each of its pods",
+            f"{work.title} runs `{what}` each time that it starts",
             work.where_said(what),
             label="at every restart, on all nodes at once",
             help="put it into the image",

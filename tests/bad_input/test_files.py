@@ -58,12 +58,22 @@ def _pipe(folder: Path) -> None:
     os.mkfifo(folder / "spec.yaml")
 
 
+def _link_to_nothing(folder: Path) -> None:
+    (folder / "spec.yaml").symlink_to("../shared/spec.yaml")
+
+
 def _link_to_itself(folder: Path) -> None:
     (folder / "spec.yaml").symlink_to("spec.yaml")
 
 
 CASES = [
     (_missing, "YML020", None, "no file `spec.yaml`"),
+    (
+        _link_to_nothing,
+        "YML020",
+        None,
+        "`spec.yaml` is a link to `../shared/spec.yaml`, which is not there",
+    ),
     (_empty, "YML019", 1, "`spec.yaml` has no content"),
     (_only_comments, "YML019", 1, "`spec.yaml` has no content"),
     (_binary, "YML017", 1, "`spec.yaml` is binary"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -183,6 +184,17 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": f"$patch: delete\n{MAP}"},
         {"a.yaml": USES_SECRET + CERTIFICATE},
         {"a.yaml": BINDING},
+        {
+            "a.yaml": BINDING.replace(
+                "apiGroup: rbac.authorization.k8s.io, kind", 'apiGroup: "", kind'
+            )
+        },
+        {
+            "a.yaml": POD,
+            "vocabulary.json": json.dumps(
+                {"\u2581" + "x" * 2000: 1, "about": "kind and apiVersion"}
+            ),
+        },
         {"a.yaml": f"{POD}    env: [{{name: HF_TOKEN, value: $HF_TOKEN}}]\n"},
         {"Dockerfile.job": POD},
         {
@@ -248,6 +260,16 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
         ({"a.yaml": USES_SECRET}, "REF001"),
         ({"a.yaml": BINDING.replace("[get]", "[create]")}, "ACC005"),
+        (
+            {
+                "a.yaml": BINDING.replace(
+                    "{apiGroup: rbac.authorization.k8s.io,", "{apiGroup: apps,"
+                )
+            },
+            "SCH004",
+        ),
+        ({"a.json": json.dumps({"kind": "Pod", "apiVersion": "v1", "x" * 2000: 1})}, "YML002"),
+        ({"a.json": '{"kind": "Pod", "apiVersion": "v1"'}, "YML002"),
         ({"a.yaml": f"{POD}    env: [{{name: PATH, value: '/opt:$PATH'}}]\n"}, "RUN042"),
         ({"Dockerfile.job": "FORM scratch\n"}, "SCH004"),
         (

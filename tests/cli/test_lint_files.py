@@ -50,6 +50,22 @@ def test_a_template_is_reported_once(text: str, place: tuple[int, int], tmp_path
 
 
 @pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("{{ .Values.teams.research }}", "$Values_teams_research"),
+        ('{{ .Values.team | default "a" }}', "$Values_team_default_a"),
+        ("{{ .Values.team }}-a", "$Values_team______-a"),
+    ],
+)
+def test_an_expression_is_called_by_its_words(value: str, shown: str, tmp_path: Path) -> None:
+    (tmp_path / "space.yaml").write_text(
+        f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  namespace: {value}\n"
+    )
+    messages = [each.message for each in lint([tmp_path], Options(today=date(2026, 11, 21))).all()]
+    assert messages == [f"a `Namespace` has no namespace, and `{shown}` is given"]
+
+
+@pytest.mark.parametrize(
     "value", ["$N", "<N>", "<number of nodes>", "{{ N }}", '"{{ .Values.n }}"', "$(N)"]
 )
 def test_a_value_to_be_filled_in_is_unknown_and_the_rest_is_judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
@@ -18,6 +18,8 @@ CONTAINER = {
     "dataset-initializer": "dataset-initializer",
     "model-initializer": "model-initializer",
 }
+_INITIALIZERS = ("dataset-initializer", "model-initializer")
+_CONTAINERS: Path = ("template", "spec", "template", "spec", "containers")
 _JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 
@@ -72,11 +74,7 @@ def _injected(policy: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _trainer(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
-    """Without a job of step `trainer`, one pod of the runtime's own image runs, without command, nodes or variables of
-    the job (builder.go, Trainer)."""
-    steps = [_step(job) for job in jobs]
-    others = [step for step in steps if step not in (None, *CONTAINER)]
-    if "trainer" in steps or others:
+    if takes_trainer(jobs) or has_commands(jobs):
         return
     message = (
         f"no replicated job has the label `{ANCESTOR}: trainer`: "
@@ -84,6 +82,22 @@ def _trainer(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     )
     help = "put it in `template.metadata.labels` of the job that trains"
     yield never_works(_JOBS, message, help)
+
+
+def takes_trainer(jobs: Sequence[Body]) -> bool:
+    """Whether what a TrainJob says in `trainer` reaches a pod. Without a job of step `trainer`, one pod of the
+    runtime's own image runs, without command, nodes or variables of the job (builder.go, Trainer)."""
+    steps = [_step(job) for job in jobs]
+    return any(step not in (None, *_INITIALIZERS) for step in steps)
+
+
+def has_commands(jobs: Sequence[Body]) -> bool:
+    """Whether a runtime says itself what runs, so that a TrainJob need not."""
+    for job in jobs:
+        for container in items(job, *_CONTAINERS):
+            if container.get("command") or container.get("args"):
+                return True
+    return False
 
 
 def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
@@ -114,12 +128,11 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     if replicas not in (None, 1):
         message = f"the job of step `{step}` has {replicas} replicas, not 1"
         yield refused((*path, "replicas"), message, "scale with `numNodes`")
-    inner: Path = ("template", "spec", "template", "spec", "containers")
-    containers = items(job, *inner)
+    containers = items(job, *_CONTAINERS)
     names = [container.get("name") for container in containers]
     wanted = CONTAINER[step]
     if wanted not in names:
-        place = (*path, *inner)
+        place = (*path, *_CONTAINERS)
         if len(names) == 1:
             place = (*place, 0, "name")
         message = f"the job of step `{step}` has no container `{wanted}`"

@@ -17,7 +17,13 @@ from compiler.verify.names import pod_name_faults
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import claimed
 from compiler.verify.webhooks._pods import resources, tolerations
-from compiler.verify.webhooks._runtimes import ANCESTOR, CONTAINER, added_volumes
+from compiler.verify.webhooks._runtimes import (
+    ANCESTOR,
+    CONTAINER,
+    added_volumes,
+    has_commands,
+    takes_trainer,
+)
 from compiler.verify.webhooks._topology import topology
 
 GROUP = "trainer.kubeflow.org"
@@ -57,7 +63,16 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     initializer = at(spec, "initializer") or {}
     if initializer:
         yield from _uris(initializer)
-    yield from _trainer(at(spec, "trainer") or {}, runtime)
+    trainer = at(spec, "trainer") or {}
+    yield from _trainer(trainer, runtime)
+    own = [*jobs.values()]
+    if trainer and has_commands(own) and not takes_trainer(own):
+        yield never_works(
+            ("spec", "trainer"),
+            "the runtime has no replicated job of step `trainer`: nothing of this reaches a pod",
+            f"choose another runtime, or give its job the label `{ANCESTOR}: trainer`",
+            key=True,
+        )
     if initializer:
         yield from _initializers(initializer, jobs)
     patches = items(spec, "runtimePatches")

@@ -13,6 +13,9 @@ from builders import ROOT
 
 from compiler.linter import lint
 from compiler.outcome import Options
+from compiler.output import Artifact
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
+from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes as jobs_of
 
 QUEUE: dict[str, Any] = {
     "Name": "gpu",
@@ -256,6 +259,34 @@ def test_a_batch_script_is_read_with_the_partitions_beside_it(tmp_path: Path) ->
     findings = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
     places = {(fact.code, fact.span.line) for fact in findings if fact.span is not None}
     assert {("LIM003", 4), ("EFA010", 7), ("RUN010", 8)} <= places
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("#SBATCH --job-name=fsdp\n", "fsdp"), ("", "nightly.sh"), ("#SBATCH --job-name=$NAME\n", "")],
+)
+def test_the_name_of_a_batch_script(option: str, name: str) -> None:
+    text = SCRIPT.replace("#SBATCH --job-name=fsdp\n", option)
+    artifact = Artifact(path="jobs/nightly.sh", format="sbatch", text=text)
+    (job,) = jobs_of(artifact, closed=False)
+    assert isinstance(job, BatchJob)
+    assert job.name == name
+
+
+@pytest.mark.parametrize(
+    ("start", "codes"),
+    [
+        ("srun torchrun --nnodes 8 train.py", ["RUN134"]),
+        ("srun torchrun --nnodes 8 --rdzv_endpoint $(hostname):${MASTER_PORT} train.py", []),
+        ("srun torchrun --nnodes 8 --rdzv_endpoint $(hostname):$MASTER_PORT train.py", []),
+        ("srun torchrun --nnodes 8 --rdzv_endpoint $(hostname):$MASTER_PORTS train.py", ["RUN134"]),
+    ],
+)
+def test_a_port_that_the_script_itself_takes(start: str, codes: list[str], tmp_path: Path) -> None:
+    lines = SCRIPT.replace("FI_PROVIDER=tcp", "MASTER_PORT=12345").splitlines()
+    (tmp_path / "job.sh").write_text("\n".join([*lines[:-1], start, ""]))
+    findings = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
+    assert [each.code for each in findings if each.code == "RUN134"] == codes
 
 
 @pytest.mark.parametrize(

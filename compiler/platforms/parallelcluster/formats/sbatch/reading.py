@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand
 from compiler.core.pods.plan import GPU, EnvVar
@@ -66,6 +67,7 @@ class _Script:
     ) -> None:
         self._several = several
         self._at = Route((artifact.id,))
+        self._path = artifact.path
         self._options = options
         self._lines = text.split("\n")
         self._statements = list(statements(text))
@@ -91,7 +93,7 @@ class _Script:
         if image and "$(" in image:
             image = None
             unread.add("image")
-        name = self._value("job-name", "name") or ""
+        name = self._name()
         self._place("requeue", "retries")
         return BatchJob(
             at=self._at,
@@ -130,6 +132,12 @@ class _Script:
             unread=frozenset(unread),
             origins=self._origins,
         )
+
+    def _name(self) -> str:
+        """The name of the job. Without one it is that of the script (Slurm documentation, sbatch ``--job-name``)."""
+        if "job-name" in self._options:
+            return self._value("job-name", "name") or ""
+        return PurePosixPath(self._path).name
 
     def _unread(
         self, step: Step | None, nodes: int | None, asked: Mapping[str, Quantity]
@@ -265,11 +273,16 @@ class _Script:
             if not is_exported or statement.inner:
                 continue
             self._origins[f"env.{name}"] = self._at / statement.line
-            if name.startswith(_RENDEZVOUS) and (name in exported or "$" in written):
+            is_rendezvous = name.startswith(_RENDEZVOUS)
+            if is_rendezvous and (name in exported or "$" in written or self._reads(name)):
                 rendezvous.append((name, written.strip('"')))
             else:
                 env.append(EnvVar(name, unquoted(written)))
         return env, rendezvous, stored
+
+    def _reads(self, variable: str) -> bool:
+        """Whether the script itself takes the value of a variable, so that it is not for the program alone."""
+        return re.search(rf"\$\{{?{variable}\b", "\n".join(self._lines)) is not None
 
     def _exported(self) -> set[str]:
         """Variables that a statement exports by their names alone."""
