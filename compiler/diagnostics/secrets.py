@@ -244,7 +244,16 @@ def _stands_for_itself(assignment: re.Match[str]) -> bool:
     before = assignment.string[:start].rstrip(" ")
     is_argument = before.endswith(("(", ","))
     is_program = assignment["after"] or sign == " = " or is_argument
-    return not (is_program and re.match(_IDENTIFIER, value))
+    if re.match(_IDENTIFIER, value) is None:
+        return True
+    return not is_program and not _is_prose(assignment)
+
+
+def _is_prose(assignment: re.Match[str]) -> bool:
+    """Whether a sentence follows, as in the documentation of arguments: `api_key: Required (no default)`."""
+    after = assignment.string[assignment.end() :]
+    is_first_word = assignment["value"].istitle() and re.match(r" +[\w(]", after) is not None
+    return is_first_word and assignment["sign"].startswith(":")
 
 
 def masked(text: str) -> str:

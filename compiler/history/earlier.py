@@ -11,6 +11,7 @@ from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.spec import StorageSection
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.diagnostics.words import numbered
 from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
 from compiler.places import Route
@@ -291,10 +292,7 @@ def _holds(run: Run) -> str:
     name = f"`{run.object}` of job `{run.job}`"
     if not run.nodes:
         return name
-    nodes = "1 node"
-    if run.nodes > 1:
-        nodes = f"{run.nodes} nodes"
-    return f"{name} holds {nodes} of pool `{run.pool}`"
+    return f"{name} holds {numbered(run.nodes, 'node')} of pool `{run.pool}`"
 
 
 def ended_runs_faults(

@@ -31,11 +31,22 @@ def application_xid_marks_node_unhealthy(
 
     ## Passes
 
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: node-problem-detector, namespace: kube-system}
+        data:
+          ntp.json: |
+            {"plugin": "custom", "source": "ntp",
+             "conditions": [{"type": "NTPProblem", "reason": "NTPIsUp", "message": "ntp is up"}],
+             "rules": [{"type": "permanent", "condition": "NTPProblem", "reason": "NTPIsDown", "path": "./ntp.sh"}]}
+
         health: {nodeProblemDetector: true}
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:
-            if not monitor_rule.permanent or refusal(monitor_rule.pattern):
+            if not monitor_rule.permanent or not monitor_rule.pattern:
+                continue  # a custom plugin has a script and no pattern
+            if refusal(monitor_rule.pattern):
                 continue
             pattern = compile_re2(monitor_rule.pattern)
             codes = [

@@ -334,3 +334,19 @@ def test_an_edit_of_a_cluster_of_slurm(
     ((found, why),) = said("parallelcluster", before, after, path)
     assert found == consequence
     assert reason in why
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "consequence", "reason"),
+    [
+        (None, {"script": 1}, C.MOVES_JOBS, "submits it"),
+        ({"script": 1}, None, C.ENDS_JOBS, "cancels it if it waits or runs"),
+        ({"script": 1}, {"script": 2}, C.ENDS_JOBS, "cancels the run that was submitted"),
+    ],
+)
+def test_an_edit_of_a_batch_script(
+    before: Body | None, after: Body | None, consequence: Consequence, reason: str
+) -> None:
+    ((found, why),) = said("sbatch", before, after, "jobs/models/borneo.sbatch")
+    assert found == consequence
+    assert reason in why

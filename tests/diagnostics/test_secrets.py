@@ -164,6 +164,12 @@ def test_a_random_value_of_a_token_is_a_secret() -> None:
         ("password: ${PASSWORD}", []),
         ("password: /run/secrets/password", []),
         ("password: REPLACE_ME", []),
+        ("api_key: Required (no default)", []),
+        ("api_key: Whatever it asks for", []),
+        ("api_key: Swordfish", ["api_key"]),
+        ("api_key: Swordfish # of the lab", ["api_key"]),
+        ("api_key: swordfish and more", ["api_key"]),
+        ("API_KEY=Swordfish python train.py", ["API_KEY"]),
     ],
 )
 def test_values_in_a_text(text: str, names: list[str]) -> None:

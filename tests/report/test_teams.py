@@ -99,6 +99,28 @@ def test_a_capacity_block_counts_for_as_long_as_it_lasts(
     assert team_a[2] == money(2 * 48 * (47.76 + 8 / 730))
 
 
+def test_without_queues_all_namespaces_with_jobs_share_the_nodes(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """The queues are derived, one for each pool, and take jobs of each namespace."""
+    jobs = [{**job(name, "", namespace)} for name, namespace in (("one", "team-a"), ("two", "b"))]
+    for each in jobs:
+        del each["queue"]
+    write(
+        tmp_path,
+        region="us-east-1",
+        pool={"zones": ["us-east-1b"]},
+        namespaces=[{"name": "team-a"}, {"name": "b"}],
+        job=None,
+        jobs=jobs,
+    )
+    text = trainyard("report", "lab.yaml", cwd=tmp_path).out
+    teams, cluster = rows(text, "Cost by team and month")
+    assert teams[0] == "b, team-a"
+    assert "of gpu" in teams[1]
+    assert cluster[0] == "the cluster"
+
+
 def test_the_same_numbers_as_json(trainyard: Command, tmp_path: Path) -> None:
     write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]}, queues=QUEUES, jobs=[])
     done = trainyard("report", "lab.yaml", "--format", "json", cwd=tmp_path)

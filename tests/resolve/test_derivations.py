@@ -16,6 +16,7 @@ from builders import (
     example,
     job_of,
     plan_of,
+    resolved,
     spec,
 )
 
@@ -567,6 +568,24 @@ def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
     )
     assert plan.of(NodePool)[0].zones == ("us-west-2b",)
     assert "the only zone" in reasons(plan, "pool/gpu")["zones"]
+
+
+@pytest.mark.parametrize(
+    ("region", "instance", "zones"),
+    [("us-east-2", "trn1.32xlarge", 1), ("us-east-2", "p4d.24xlarge", 3)],
+)
+def test_the_only_zone_that_offers_a_type_is_derived(
+    region: str, instance: str, zones: int
+) -> None:
+    offered = load_catalog().instance(instance).zones[region]
+    assert len(offered) == zones
+    plan, _ = resolved(spec(region=region, pool={"zones": None, "instanceTypes": [instance]}))
+    if zones == 1:
+        assert plan is not None
+        assert plan.of(NodePool)[0].zones == offered
+        assert reasons(plan, "pool/gpu")["zones"] == f"the only zone of {region} with {instance}"
+    else:
+        assert plan is None
 
 
 def test_the_network_spans_the_pools_zones_and_two_at_least() -> None:

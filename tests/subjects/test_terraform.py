@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,18 @@ def by_terraform(data: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
+def nested(node: Any, key: str) -> Iterator[Any]:
+    """Every value below a node that stands under a key."""
+    if isinstance(node, list):
+        for item in node:
+            yield from nested(item, key)
+    if isinstance(node, dict):
+        if key in node:
+            yield node[key]
+        for item in node.values():
+            yield from nested(item, key)
+
+
 def of_format(plan: Plan, name: str) -> list[Artifact]:
     return [artifact for artifact in lower(plan) if artifact.format == name]
 
@@ -159,6 +172,24 @@ def test_both_are_read_into_the_same_resources(pair: tuple[list[Artifact], list[
             one = [known(node) for node in ours if isinstance(node, kind)]
             other = [known(node) for node in theirs if isinstance(node, kind)]
             assert one == other, stack.path
+
+
+def _tagged(bodies: Iterable[dict[str, Any]], path: str) -> Counter[tuple[tuple[str, Any], ...]]:
+    """How often each set of tags is given, as far as they are texts."""
+    found: Counter[tuple[tuple[str, Any], ...]] = Counter()
+    for body in bodies:
+        for tags in nested(body, path):
+            pairs = tags if isinstance(tags, dict) else {tag["Key"]: tag["Value"] for tag in tags}
+            literal = [(key, value) for key, value in pairs.items() if "{" not in str(value)]
+            found[tuple(sorted(literal))] += 1
+    return found
+
+
+def test_tags_are_the_same(pair: tuple[list[Artifact], list[Artifact]]) -> None:
+    stacks, modules = pair
+    of_stacks = _tagged((stack.body["Resources"] for stack in stacks), "Tags")
+    assert of_stacks.total() > 4
+    assert _tagged((module.body["resource"] for module in modules), "tags") == of_stacks
 
 
 def test_policies_have_the_same_statements_and_roles_the_same_policies(

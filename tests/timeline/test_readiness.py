@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from builders import plan_of, spec
 from simulate.worlds import job, queue
 
 from compiler.model.lengths import Basis, Length
 from compiler.timeline.course import Timeline
-from compiler.timeline.readiness import PodsReady
+from compiler.timeline.readiness import PodsReady, pods_ready
 from timeline.worlds import HOUR, course, flat, hours, run, spans
 
 READY = PodsReady(timeout=1800, limit=2)
@@ -29,6 +32,17 @@ def without_nodes(ready: PodsReady | None) -> Timeline:
 )
 def test_each_wait_is_twice_as_long_up_to_an_hour(evictions: int, seconds: int) -> None:
     assert PodsReady(1800, None).backoff(evictions) == seconds
+
+
+@pytest.mark.parametrize(
+    ("waits", "ready"),
+    [
+        ({"timeout": "1h", "requeues": 3}, PodsReady(3600, 3)),
+        ({"timeout": "45m", "requeues": 0}, PodsReady(2700, 0)),
+    ],
+)
+def test_the_waits_are_those_of_the_queue_manager(waits: dict[str, Any], ready: PodsReady) -> None:
+    assert pods_ready(plan_of(spec(kueue={"waitForPodsReady": waits}))) == ready
 
 
 def test_a_job_without_nodes_gives_its_quota_back_to_the_next_one() -> None:

@@ -138,8 +138,7 @@ def _packages(command: str) -> dict[str, str]:
     words = command.split()
     if words[:1] != ["apt-get"] or "install" not in words:
         return {}
-    arguments = words[1:]
-    names = [word for word in arguments if not word.startswith("-")]
+    names = [word for word in words if not word.startswith("-")]
     pinned = [name.partition("=") for name in names]
     return {name: version for name, equals, version in pinned if equals}
 

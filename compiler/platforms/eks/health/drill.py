@@ -88,7 +88,7 @@ def _patterns(plan: Plan) -> list[str]:
     for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:
             permanent = [rule for rule in monitor.rules if rule.permanent]
-            patterns += [rule.pattern for rule in permanent]
+            patterns += [rule.pattern for rule in permanent if rule.pattern]
     return patterns
 
 

@@ -29,7 +29,8 @@ BURN_IN_RIGHTS = (PolicyRule(("",), ("nodes",), ("get", "patch")),)
 
 @dataclass(frozen=True, slots=True)
 class MonitorRule:
-    """A rule of a node-problem-detector monitor. ``permanent`` rules set a node condition, others an event."""
+    """A rule of a node-problem-detector monitor. ``permanent`` rules set a node condition, others an event. In a custom
+    plugin, which runs a script, ``pattern`` is empty."""
 
     permanent: bool
     condition: str | None
