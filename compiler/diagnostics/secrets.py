@@ -90,7 +90,7 @@ _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<val
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
 _REFERENCE = (
-    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
+    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false|yes|no|on|off|[01])$|\.\.\.$|…$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
     r"|.*(?<!\$)\$[({A-Za-z_]"
 )
@@ -186,7 +186,7 @@ def carried(name: str, value: str) -> str:
     if not _may_carry(name):
         return ""
     if named(name):
-        return "a secret" if literal(value) else ""
+        return "a secret" if literal(value) and value != name else ""
     if not _worded(name).endswith(ENDS):
         return ""
     return "a secret" if re.match(_RANDOM, value) else ""

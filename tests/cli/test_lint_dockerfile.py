@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 from running import Command
+
+from compiler.diagnostics import Severity
+from compiler.linter import lint
+from compiler.outcome import Options
 
 DIGEST = "sha256:" + "0" * 64
 # Seed: a Dockerfile as the workshop has it.
@@ -65,6 +70,38 @@ def test_what_docker_refuses_is_reported(trainyard: Command, tmp_path: Path) -> 
     done = trainyard("lint", "--format", "json", "Dockerfile", cwd=tmp_path)
     assert found(done.out) == [("SCH004", "Dockerfile", 2)]
     assert done.code == 1
+
+
+@pytest.mark.parametrize(
+    ("steps", "faults"),
+    [
+        ("RUN cat > /a <<EOF\nset -e\nEOF\n", []),
+        ("RUN cat > /a << 'EOF'\nset -e\nEOF\n", []),
+        ("RUN cat > /a <<  EOF && chmod 755 /a\nset -e\nEOF\n", []),
+        ("RUN 3<<EOF cat /dev/fd/3\nset -e\nEOF\n", []),
+        ("ONBUILD RUN <<EOF\nset -e\nEOF\n", []),
+        ("COPY <<-'one' <<\"two\" /a/\nset\n\tone\nif\ntwo\n", []),
+        ("RUN <<EOF\nset -e\n EOF\nEOF\n", []),
+        ("RUN <<EOF\nset -e\n\tEOF\n", [("SCH012", 2)]),
+        ("RUN <<EOF\nset -e\nEOF \nRUN true\n", [("SCH012", 2)]),
+        ("RUN <<-EOF\nset -e\n EOF\n", [("SCH012", 2)]),
+        ("COPY <<ONE <<TWO /a/\nset\nONE\nif\n", [("SCH012", 2)]),
+        ("RUN <<EOF\nset -e", [("SCH012", 2)]),
+        # Words that begin none.
+        ('RUN ["cat", "<<EOF"]\nRUN true\n', []),
+        ('RUN echo "cat << EOF" > /a\nRUN true\n', []),
+        ("RUN echo 'a <<EOF' $((1<<width)) && cat <<<word\nRUN true\n", []),
+        ("CMD cat <<EOF\nset -e\n", [("SCH004", 3)]),
+    ],
+)
+def test_here_documents(steps: str, faults: list[tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM scratch\n{steps}")
+    errors = lint([tmp_path], Options(today=date(2026, 11, 27))).all()
+    assert [
+        (each.code, each.span.line)
+        for each in errors
+        if each.span is not None and each.severity is Severity.ERROR
+    ] == faults
 
 
 def test_a_clean_one_is_counted(trainyard: Command, tmp_path: Path) -> None:

@@ -142,6 +142,20 @@ def test_no_name_in_a_text_is_passed_over(name: str, sign: str) -> None:
         assert named_values(f"{form}{sign}hunter22") == [form]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MYSQL_ALLOW_EMPTY_PASSWORD", "yes"),
+        ("MYSQL_RANDOM_ROOT_PASSWORD", "1"),
+        ("WANDB_API_KEY", "..."),
+        ("HF_TOKEN", "HF_TOKEN"),
+    ],
+)
+def test_a_switch_or_what_is_to_be_written_is_no_secret(name: str, value: str) -> None:
+    assert carried(name, value) == ""
+    assert carried(name, f"{value}hunter2") == "a secret"
+
+
 def test_a_random_value_of_a_token_is_a_secret() -> None:
     assert carried("REGISTRY_TOKEN", "0a1b2c3d4e5f60718293") == "a secret"
     assert carried("REGISTRY_DIGEST", "0a1b2c3d4e5f60718293") == ""

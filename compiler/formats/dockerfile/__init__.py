@@ -69,6 +69,12 @@ def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
             f"`{step.name}` of `{path}` comes before the first `FROM`",
             help="begin with `FROM IMAGE@DIGEST`",
         )
+    if step.unended:
+        return error(
+            "SCH012",
+            f"a here-document of `{path}` does not end",
+            help=f"write `{step.unended}` alone on a line, without spaces before it or after it",
+        )
     count = len(step.text.split())
     least = _LEAST.get(step.name, 1)
     if count < least and not step.document:

@@ -2,6 +2,7 @@
 
 Source: Dockerfile reference (docs.docker.com, 2026-11): a line that ends with a backslash goes on with the next one,
 comments between are dropped; only `ARG` may come before the first `FROM`; a text in JSON is a list of words.
+Here-documents: moby/buildkit, frontend/dockerfile/parser/parser.go (ca4838f8, `reHeredoc`, `Parse`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ INSTRUCTIONS = (
     "WORKDIR",
 )
 _DIRECTIVE = re.compile(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
-_HEREDOC = r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?"
+_QUOTED = r"\"(?:\\.|[^\"\\])*\"|'[^']*'"
+_HEREDOC = r"(?<!\S)\d*<<(?P<tabs>-?)\s*(?P<quote>[\"']?)(?P<end>\w+)(?P=quote)(?=\s|$)"
 _VALUE = r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)'
 
 
@@ -42,7 +44,8 @@ _VALUE = r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)'
 class Instruction:
     """An instruction: its first line, from 0, its name in capitals, its flags, and the rest on one line.
 
-    ``document``: the lines of a here-document that follows it; ``parts``: the lines of the text, each with its number.
+    ``document``: the lines of a here-document that follows it; ``unended``: the name of one that never ends; ``parts``:
+    the lines of the text, each with its number.
     """
 
     line: int
@@ -50,6 +53,7 @@ class Instruction:
     text: str
     flags: tuple[str, ...] = ()
     document: str = ""
+    unended: str = ""
     parts: tuple[tuple[int, str], ...] = ()
 
     @property
@@ -128,14 +132,25 @@ def instructions(text: str) -> Iterator[Instruction]:
             flag, _, rest = rest.partition(" ")
             flags.append(flag)
             rest = rest.strip()
-        ends = []
-        if name.upper() in ("RUN", "COPY", "ADD"):
-            ends = re.findall(_HEREDOC, rest)
         document: list[str] = []
-        for end in ends:
-            while number < len(lines) and lines[number].strip() != end:
+        unended = ""
+        for end, tabs in _here_documents(name.upper(), rest):
+            while number < len(lines) and lines[number].lstrip(tabs) != end:
                 document.append(lines[number])
                 number += 1
+            if number == len(lines):
+                unended = end
             number += 1
         text = "\n".join(document)
-        yield Instruction(start, name.upper(), rest, tuple(flags), text, tuple(parts))
+        yield Instruction(start, name.upper(), rest, tuple(flags), text, unended, tuple(parts))
+
+
+def _here_documents(name: str, text: str) -> Iterator[tuple[str, str]]:
+    """The last line of each here-document that an instruction has, and what may stand before it there."""
+    if name == "ONBUILD":
+        name, _, text = text.partition(" ")
+    if name.upper() not in ("RUN", "COPY", "ADD") or text.startswith("["):
+        return
+    for found in re.finditer(f"{_QUOTED}|{_HEREDOC}", text):
+        if found["end"]:
+            yield found["end"], "\t" if found["tabs"] else ""
