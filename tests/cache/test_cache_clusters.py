@@ -57,6 +57,23 @@ def test_each_cluster_has_an_entry(several: Asker) -> None:
     assert {name: after[name] for name in before} == before
 
 
+def test_a_cluster_that_is_written_has_an_entry_when_nothing_is_left_to_write(
+    several: Asker,
+) -> None:
+    several.write("specs/three.yaml", _spec("three"))
+    several.write("specs/two.yaml", _spec("two"))
+    several.ask("compile", "specs")
+    several.write("specs/one.yaml", _spec("one", "env: {A: b}, "))
+    several.ask("compile", "specs")
+    written = _clusters(several)
+    assert len(written) == len(NAMES) - 1
+    several.write("specs/one.yaml", _spec("one", "env: {A: c}, "))
+    done = several.ask("compile", "specs")
+    assert done == several.anew("compile", "specs")
+    after = _clusters(several)
+    assert {name: after[name] for name in written} == written
+
+
 def test_findings_of_other_clusters_are_said_again(several: Asker) -> None:
     several.ask("check", "specs")
     several.write("specs/one.yaml", _spec("one", "env: {A: b}, "))

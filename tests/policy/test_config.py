@@ -113,6 +113,7 @@ def test_params(tmp_path: Path) -> None:
         ("params:\n  QUE010:\n    minuets: 3\n", [("POL008", 3)]),
         ("params:\n  QUE010:\n    minutes: many\n", [("POL008", 3)]),
         ("level: {}\n", [("POL014", 1)]),
+        ("level:\n  EFA001: note\n", [("POL014", 1)]),
         ("- EFA001\n", [("POL014", 1)]),
         ("levels: {EFA001: note\n", [("YML002", 1)]),
         ("# nothing yet\n", []),
