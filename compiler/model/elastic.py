@@ -48,8 +48,9 @@ def elastic_works(manifest: Manifest, works: tuple[Work, ...]) -> Iterator[tuple
 
 
 def workers_that_fit(work: Work, nodes: Nodes) -> int | None:
-    """The most pods of a job that its pools have accelerators for; ``None`` where one of them has no known limit."""
-    if work.accelerator is None or not work.offers:
+    """The most pods of a job that its pools have accelerators for; ``None`` where no pool is known, or one of them has
+    no known limit."""
+    if work.accelerator is None or not work.pools:
         return None
     asked = work.accelerator[1]
     total = 0

@@ -73,6 +73,21 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
                   containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
                     resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
                       limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+
+        # a whole cluster
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 64}
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  nodeSelector: {node.kubernetes.io/instance-type: g6.12xlarge}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {limits: {nvidia.com/gpu: 4}}}]
     """
     for bounds, work in elastic_works(manifest, world.pods):
         fits = workers_that_fit(work, world)

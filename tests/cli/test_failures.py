@@ -60,6 +60,7 @@ def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
     ]
     assert lost["nodeHours"] is None
     assert len(job["week"]["failures"]) == 2
+    assert all(0 < each["number"] < 1 for each in job["week"]["failures"])
     harmless = {each["failure"] for each in job["failures"] if each["resumes"] == "runs_on"}
     assert harmless == {"leaves", "upgrade"}
     assert [each.name for each in tmp_path.iterdir()] == ["lab.yaml"]
