@@ -145,12 +145,14 @@ def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
     """Whether the value at a fault is a placeholder, or its key; a text with spaces stays one, after any substitution,
-    and a key is wrong with whatever value."""
+    and a key is wrong with whatever value. A mapping of placeholders alone stands for lines of whatever they become."""
     if fault.path and placeholder(str(fault.path[-1])):
         return True
     if fault.key:
         return False
     value = at(body, *fault.path)
+    if isinstance(value, dict) and fault.code == "SCH002":
+        return bool(value) and all(map(placeholder, map(str, value)))
     if not isinstance(value, str):
         return False
     if not placeholder(value):

@@ -181,6 +181,7 @@ def test_an_index_of_an_older_trainyard(folder: Path, trainyard: Command) -> Non
 
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/research/llama/train@sha256:{}".format
+TYPES = ("p4d.24xlarge", "p5.48xlarge")
 QUEUES = [
     {
         "name": name,
@@ -224,6 +225,19 @@ def test_the_field_that_has_changed_is_named(
     done = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert "error[RES030]" in done.out
     assert re.search(f"= note: {note}\n", done.out), done.out
+
+
+def test_what_changed_at_the_job_itself_is_said_before_what_follows_from_its_pool(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    pools = [{**spec()["spec"]["nodePools"][0], "instanceTypes": [name]} for name in TYPES]
+    write(tmp_path, spec(nodePools=pools[:1]))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    write(tmp_path, spec(nodePools=pools[1:], job={"image": "registry.test/train:2.0"}))
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    notes = re.findall(r"= note: `(\S+)`: ", done.out)
+    assert notes[0] == "spec.trainer.image"
+    assert len(notes) > 1
 
 
 def test_a_field_that_was_not_submitted(tmp_path: Path, trainyard: Command) -> None:

@@ -384,3 +384,58 @@ def test_a_tag_of_the_owner_is_named_in_the_help() -> None:
     text, _, _ = FAULTS["subnets that another cluster owns"]
     (found,) = findings_for(text)
     assert found.help == "write `kubernetes.io/cluster/a`"
+
+
+@pytest.mark.parametrize(
+    ("resources", "notes"),
+    [("{limits: {memory: 256Mi}}", 1), ("{requests: {memory: 512Mi}, limits: {memory: 256Mi}}", 0)],
+)
+def test_a_request_that_the_values_do_not_say_has_its_source(resources: str, notes: int) -> None:
+    text = f"components: {{kueue: {{values: {{controllerManager: {{manager: {{resources: {resources}}}}}}}}}}}"
+    (found,) = (each for each in findings_for(text) if each.code == "LIM042")
+    assert "requests 512Mi memory, and may take 256Mi" in found.message
+    sources = [note for note in found.notes if note.startswith("source: ")]
+    assert len(sources) == notes
+
+
+RUNTIME = """apiVersion: trainer.kubeflow.org/v1alpha1
+kind: {}
+metadata: {{name: torch-own{}}}
+spec: {{mlPolicy: {{numNodes: 1, torch: {{}}}}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: llama, namespace: team-a}}
+spec: {{runtimeRef: {{name: torch-own, kind: {}}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("there", "namespace", "wanted", "help"),
+    [
+        ("ClusterTrainingRuntime", "", "TrainingRuntime", "write `kind: ClusterTrainingRuntime`"),
+        (
+            "TrainingRuntime",
+            ", namespace: team-a",
+            "ClusterTrainingRuntime",
+            "write `kind: TrainingRuntime`",
+        ),
+        (
+            "TrainingRuntime",
+            ", namespace: team-b",
+            "ClusterTrainingRuntime",
+            "make the runtime in namespace `team-a`",
+        ),
+        (
+            "TrainingRuntime",
+            ", namespace: team-b",
+            "TrainingRuntime",
+            "make the runtime in namespace `team-a`",
+        ),
+    ],
+)
+def test_a_runtime_of_another_kind_or_namespace(
+    there: str, namespace: str, wanted: str, help: str
+) -> None:
+    found = findings_for(RUNTIME.format(there, namespace, wanted))
+    (help_given,) = (each.help for each in found if each.code == "RUN023")
+    assert help_given.startswith(help)

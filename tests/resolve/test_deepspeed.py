@@ -154,3 +154,13 @@ def test_a_configuration_that_no_command_names_is_doubted() -> None:
     data = job(command=["torchrun", "train.py"], deepspeed={"microBatchSize": 4})
     (doubt,) = [fault for fault in resolved(data)[1] if fault.code == "RES198"]
     assert doubt.severity is Severity.WARNING
+
+
+def test_each_file_of_a_job_has_a_place_in_the_spec() -> None:
+    data = job(deepspeed={"microBatchSize": 4}, files={"/etc/train/other.yaml": "a: b\n"})
+    (files,) = plan_of(data).of(FileSet)
+    places = {key.removeprefix("files."): str(route) for key, route in files.origins.items()}
+    assert places == {
+        "etc.deepspeed.config.json": "spec.jobs[0].deepspeed",
+        "etc.train.other.yaml": 'spec.jobs[0].files["/etc/train/other.yaml"]',
+    }
