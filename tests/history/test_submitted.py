@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import spec
+from builders import job_of, spec
 from running import Command, snapshot
 
 from compiler.core.pods.plan import EnvVar
+from compiler.history.changes import _distance
+from compiler.places import Route
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import runs, train_jobs, write
@@ -181,7 +183,6 @@ def test_an_index_of_an_older_trainyard(folder: Path, trainyard: Command) -> Non
 
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/research/llama/train@sha256:{}".format
-TYPES = ("p4d.24xlarge", "p5.48xlarge")
 QUEUES = [
     {
         "name": name,
@@ -227,17 +228,11 @@ def test_the_field_that_has_changed_is_named(
     assert re.search(f"= note: {note}\n", done.out), done.out
 
 
-def test_what_changed_at_the_job_itself_is_said_before_what_follows_from_its_pool(
-    tmp_path: Path, trainyard: Command
-) -> None:
-    pools = [{**spec()["spec"]["nodePools"][0], "instanceTypes": [name]} for name in TYPES]
-    write(tmp_path, spec(nodePools=pools[:1]))
-    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
-    write(tmp_path, spec(nodePools=pools[1:], job={"image": "registry.test/train:2.0"}))
-    done = trainyard("check", "spec.yaml", cwd=tmp_path)
-    notes = re.findall(r"= note: `(\S+)`: ", done.out)
-    assert notes[0] == "spec.trainer.image"
-    assert len(notes) > 1
+def test_what_changed_at_the_job_stands_before_its_pool_and_what_is_derived() -> None:
+    job = job_of(spec())
+    own, pool = job.at / "image", Route(("spec", "nodePools", 0, "taints"))
+    changes = [job.at, pool, own]
+    assert sorted(changes, key=lambda at: _distance(at, job)) == [own, pool, job.at]
 
 
 def test_a_field_that_was_not_submitted(tmp_path: Path, trainyard: Command) -> None:
