@@ -32,7 +32,8 @@ from compiler.lift import assembled, carried
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.artifact import Artifact, UnjudgedError
 from compiler.plan import Plan, PlanNode
-from compiler.verify.loose_ends import Near, beside, everywhere
+from compiler.verify.loose_ends import Near, beside
+from compiler.verify.objects import Collide, always
 
 __all__ = [
     "Setting",
@@ -56,15 +57,15 @@ class Setting:
     """What artifacts are judged in.
 
     ``closed``: they are all there is, our own output; ``external`` are objects that exist besides. ``near`` says of
-    two files of an open set whether what is in them is likely to belong together, ``collide`` whether objects of one
-    name are one object there. ``others``: everything that is
+    two files of an open set whether what is in them is likely to belong together, ``collide`` whether two
+    manifests of one name are one object there. ``others``: everything that is
     written with them, of every format; ``folder``: where, in the repository.
     """
 
     closed: bool = True
     external: frozenset[ObjectRef] = frozenset()
     near: Near = beside
-    collide: Near = everywhere
+    collide: Collide = always
     others: Sequence[Artifact] = field(default=(), repr=False)
     folder: str = ""
 

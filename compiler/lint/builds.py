@@ -12,10 +12,11 @@ from dataclasses import field, replace
 
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
-from compiler.lint.changes import Patch
+from compiler.lint.changes import Patch, is_namespace
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
 from compiler.manifest import ObjectRef
+from compiler.output.body import at
 from compiler.patching.place import Draft
 from compiler.places import Key, Route
 
@@ -60,6 +61,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         for item in objects:
             real = real_path(item.path)
             by_file.setdefault(real, []).append(item)
+    named = {item.manifest.ref.namespace for item in objects}
     first: dict[str, LintObject | None] = {}
     made: list[Build] = []
     renamed: set[ObjectRef] = set()
@@ -74,7 +76,10 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
                 ref = item.manifest.ref
                 for name in _names(ref.name, chain, kustomizations)[1:]:
                     renamed.add(replace(ref, name=name))
-                _add(build, item, _changed(item, chain, kustomizations), first)
+                changed = _changed(item, chain, kustomizations)
+                if changed is not None and ref.name not in named:
+                    changed = _in_space(changed, chain, kustomizations)
+                _add(build, item, changed, first)
         made.append(build)
     together = []
     for item in objects:
@@ -141,6 +146,18 @@ def _changed(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> 
         text, where = places[int(number)]
         changed[field_path] = (text or item.text, where, Route(below))
     return replace(item, manifest=manifest, changed=changed)
+
+
+def _in_space(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> LintObject:
+    """A Namespace with the name that the last kustomization gives it that gives a namespace. It is for one that no
+    object names as its own: what kustomizations make of those is not known here."""
+    given = [kustomizations.changes[path].namespace for path in chain]
+    names = list(filter(None, given))
+    if not names or not is_namespace(item.manifest.ref):
+        return item
+    body = item.manifest.body
+    metadata = {**(at(body, "metadata") or {}), "name": names[-1]}
+    return replace(item, manifest=replace(item.manifest, body={**body, "metadata": metadata}))
 
 
 def _list_items(value: object, path: tuple[Key, ...]) -> Iterator[tuple[Key, ...]]:

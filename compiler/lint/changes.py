@@ -18,7 +18,7 @@ from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
-from compiler.manifest import Body, ref_of
+from compiler.manifest import Body, ObjectRef, ref_of
 from compiler.output.body import at, items, texts
 from compiler.patching.merge import merge
 from compiler.patching.operations import operate
@@ -129,6 +129,12 @@ class Generator:
         draft.put((field,), merged, place)
 
 
+def is_namespace(ref: ObjectRef) -> bool:
+    """Whether an object is a Namespace: kustomizations that give a namespace give it that name (kustomize v5.8,
+    api/filters/namespace)."""
+    return (ref.api_version, ref.kind) == ("v1", "Namespace")
+
+
 Change = Patch | Generator
 _LARGEST = 64 << 10
 """Characters of the largest patch that is applied: its time grows with the square of them."""
@@ -168,6 +174,11 @@ class Changes:
         """The name that the kustomization gives to an object."""
         prefix, suffix = (_text(self._body.get(key)) or "" for key in ("namePrefix", "nameSuffix"))
         return f"{prefix}{name}{suffix}"
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that the kustomization gives to objects; empty without one."""
+        return _text(self._body.get("namespace")) or ""
 
     def _generators(self) -> Iterator[Generator]:
         for kind, key in (("ConfigMap", "configMapGenerator"), ("Secret", "secretGenerator")):

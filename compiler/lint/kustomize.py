@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.inputs import real_path
-from compiler.lint.changes import Changes
+from compiler.lint.changes import Changes, is_namespace
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
-from compiler.manifest import Body
+from compiler.manifest import Body, Manifest, ObjectRef
 from compiler.output.body import at, items, texts
+from compiler.verify import BUILTIN
 
 _OWN = ("resources", "bases", "crds")
 _APPLIED = (*_OWN, "components")
@@ -48,6 +49,7 @@ class Kustomizations:
             self.patches.update(_patches(path, body))
         self._roots: dict[str, set[str]] = {}
         self._names: dict[str, set[_Naming]] = {}
+        self._within = self._included()
         for path in self._bodies:
             for file, changes in self._files(path, (), set()):
                 self._roots.setdefault(file, set()).add(path)
@@ -56,15 +58,19 @@ class Kustomizations:
     def applied(self) -> Iterator[dict[str, Chain]]:
         """For each kustomization that no other builds on, which is one that somebody applies, the files that it
         applies: with the kustomizations whose changes their objects get, in this order."""
-        within: set[str] = set()
-        for path, body in self._bodies.items():
-            within.update(self._inner(path, (*_OWN, "components")))
-            if body.get("kind") == "Component":
-                within.add(path)
-        for path in sorted(self._bodies.keys() - within):
+        for path in sorted(self._bodies.keys() - self._within):
             files: dict[str, Chain] = {}
             self._gather(path, files, set(), 0)
             yield files
+
+    def _included(self) -> set[str]:
+        """The kustomizations that others build on, and components, which nobody applies by themselves."""
+        within: set[str] = set()
+        for path, body in self._bodies.items():
+            within.update(self._inner(path, _APPLIED))
+            if body.get("kind") == "Component":
+                within.add(path)
+        return within
 
     def made(self) -> set[Made]:
         """The ConfigMaps and Secrets that generators make."""
@@ -107,15 +113,28 @@ class Kustomizations:
             return set()
         return self._roots.get(_real(file), set())
 
-    def collide(self, one: str, other: str) -> bool:
+    def collide(self, one: Manifest, other: Manifest) -> bool:
         """Whether objects of two files that have the same name here have it in the cluster: kustomizations may give
         them different ones."""
-        names, others = (self._names.get(_real(file)) for file in (one, other))
+        names, others = (self._names.get(_real(each.path)) for each in (one, other))
         if not names or not others:
             return True
-        if self.roots(one).isdisjoint(self.roots(other)):
-            return True
-        return not names.isdisjoint(others)
+        apart = self.roots(one.path).isdisjoint(self.roots(other.path))
+        in_namespace = _is_in_namespace(one.ref)
+        known = [set(self._named(each, apart, in_namespace)) for each in (names, others)]
+        return not known[0].isdisjoint(known[1])
+
+    def _named(
+        self, namings: Iterable[_Naming], apart: bool, in_namespace: bool
+    ) -> Iterator[_Naming]:
+        """The changes of a name: those that each kustomization makes of its own too, where two objects come from
+        different ones (``apart``)."""
+        for path, changes in namings:
+            if apart and path in self._within:
+                continue
+            own = _change(self._bodies[path]) if apart else ()
+            whole = (own, *changes) if own else changes
+            yield "" if apart else path, whole if in_namespace else _without_namespace(whole)
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
@@ -208,6 +227,21 @@ def _change(body: Mapping[str, Any]) -> tuple[str, ...]:
     if not any(parts):
         return ()
     return tuple(str(part or "") for part in parts)
+
+
+def _without_namespace(changes: _Changes) -> _Changes:
+    """The changes of the name of an object that is in no namespace."""
+    names = (change[:2] for change in changes)
+    return tuple(change for change in names if any(change))
+
+
+def _is_in_namespace(ref: ObjectRef) -> bool:
+    """Whether kustomizations say where an object is, as they may of an unknown kind; a Namespace has its name from
+    them."""
+    if is_namespace(ref):
+        return True
+    schemas = BUILTIN.find(ref.api_version, ref.kind)
+    return not schemas or schemas[0].namespaced
 
 
 def _real(path: str) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from compiler.manifest import Body, Manifest, group_of, ref_of
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
+Collide = Callable[[Manifest, Manifest], bool]
+"""Whether two manifests of one identity are one object."""
+
+
+def always(one: Manifest, other: Manifest) -> bool:
+    """In one cluster they are."""
+    return True
 
 
 class ObjectSet:

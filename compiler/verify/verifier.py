@@ -17,7 +17,7 @@ from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
 from compiler.verify.fault import NAME, SCHEMA, Fault
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, everywhere, loose_ends
-from compiler.verify.objects import ObjectSet
+from compiler.verify.objects import Collide, ObjectSet, always
 from compiler.verify.pod_security import refused_pods
 from compiler.verify.references import TRAINER, link
 from compiler.verify.schemas import BUILTIN, Schemas
@@ -33,7 +33,7 @@ def verify(
     cel: bool = False,
     previous: Mapping[ObjectRef, Body] | None = None,
     near: Near = beside,
-    collide: Near = everywhere,
+    collide: Collide = always,
 ) -> list[Diagnostic]:
     """Everything that the cluster would refuse or never run, in the order of the manifests.
 
@@ -42,7 +42,7 @@ def verify(
     reported. ``external`` are objects that exist outside the set; their API version need not be exact, only its group.
     ``cel`` evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
     ``near`` says of two files of an open set whether what is in them is likely to belong together, ``collide`` whether
-    objects of one name are one object there. Routes start with the manifest's id.
+    two manifests of one name are one object there. Routes start with the manifest's id.
     """
     objects = ObjectSet(manifests)
     if closed:
@@ -68,7 +68,7 @@ def verify(
             own_faults = list(_unverified(manifest, schemas))
         faults += [(manifest, fault) for fault in own_faults]
     for first, later in objects.duplicates:
-        if not collide(first.path, later.path):
+        if not collide(first, later):
             continue
         copy, other = later, first
         if first.key and not later.key:

@@ -297,3 +297,69 @@ def test_kustomizations_that_name_each_other_end(tmp_path: Path) -> None:
     for number in range(1200):
         files[f"deep/{number}/kustomization.yaml"] = f"resources: [../{number + 1}]\n"
     assert codes(tmp_path, files) == ["REF001", "SCH012"]
+
+
+ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: flux-apps}\n"
+ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: flux-apps}\nrules: []\n"
+SPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n"
+OTHER = "apiVersion: apps.test/v1\nkind: Sync\nmetadata: {name: flux-apps}\n"
+STAGE = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 1h, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: fleet}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "two", "codes"),
+    [
+        (ACCOUNT, "namespace: backend", "namespace: frontend", []),
+        (ACCOUNT, "namespace: backend", "labels: []", []),
+        (ACCOUNT, "namespace: backend", "namespace: backend", ["NAM005"]),
+        (ACCOUNT, "labels: []", "labels: []", ["NAM005"]),
+        (ACCOUNT, "namePrefix: one-", "labels: []", []),
+        (OTHER, "namespace: backend", "namespace: frontend", []),
+        # What is in no namespace has one name.
+        (ROLE, "namespace: backend", "namespace: frontend", ["NAM005"]),
+        (ROLE, "{namespace: backend, namePrefix: one-}", "namespace: frontend", []),
+        # A Namespace gets its name from its kustomization.
+        (SPACE, "namespace: backend", "namespace: frontend", []),
+        (SPACE, "namespace: backend", "namespace: backend", ["NAM005"]),
+        (SPACE, "namespace: backend", "namePrefix: two-", ["NAM001"]),
+    ],
+)
+def test_folders_that_flux_applies_together(
+    text: str, one: str, two: str, codes: list[str], tmp_path: Path
+) -> None:
+    for folder, said in (("one", one), ("two", two)):
+        own = tmp_path / "apps" / folder
+        own.mkdir(parents=True)
+        (own / "object.yaml").write_text(text)
+        fields = said.strip("{}").replace(", ", "\n")
+        (own / "kustomization.yaml").write_text(f"resources: [object.yaml]\n{fields}\n")
+    (tmp_path / "stage.yaml").write_text(STAGE)
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in result.diagnostics] == codes
+
+
+def test_bases_of_different_overlays_do_not_collide(tmp_path: Path) -> None:
+    """A base is applied by what builds on it alone."""
+    for name in ("one", "two"):
+        (tmp_path / "apps" / name).mkdir(parents=True)
+        (tmp_path / f"base-{name}").mkdir()
+        (tmp_path / f"base-{name}" / "object.yaml").write_text(ACCOUNT)
+        (tmp_path / f"base-{name}" / "kustomization.yaml").write_text("resources: [object.yaml]\n")
+        (tmp_path / "apps" / name / "kustomization.yaml").write_text(
+            f"resources: [../../base-{name}]\nnamespace: {name}\n"
+        )
+    (tmp_path / "stage.yaml").write_text(STAGE.replace("./apps", "./"))
+    assert lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics == []
+
+
+def test_a_namespace_that_objects_name_keeps_its_name(tmp_path: Path) -> None:
+    """What kustomizations make of those is not known, and what it enforces is said of their pods."""
+    (tmp_path / "all.yaml").write_text(f"{NAMESPACE}---\n{DEPLOYMENT}")
+    (tmp_path / "kustomization.yaml").write_text("resources: [all.yaml]\nnamespace: y\n")
+    found = [each for each in lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics]
+    assert any("seccompProfile" in f"{each.message} {each.help}" for each in found)
