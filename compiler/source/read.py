@@ -137,8 +137,8 @@ def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
         message = f"no file `{name}`"
         help = "check the path; it is relative to the working directory"
-        if os.path.islink(name):
-            message = f"`{name}` is a link to `{os.readlink(name)}`, which is not there"
+        if inputs.is_link(name):
+            message = f"`{name}` is a link to what is not there"
             help = "correct the link, or remove it"
         return error("YML020", message, help=help)
     if isinstance(fault, IsADirectoryError):

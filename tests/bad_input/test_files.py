@@ -68,12 +68,7 @@ def _link_to_itself(folder: Path) -> None:
 
 CASES = [
     (_missing, "YML020", None, "no file `spec.yaml`"),
-    (
-        _link_to_nothing,
-        "YML020",
-        None,
-        "`spec.yaml` is a link to `../shared/spec.yaml`, which is not there",
-    ),
+    (_link_to_nothing, "YML020", None, "`spec.yaml` is a link to what is not there"),
     (_empty, "YML019", 1, "`spec.yaml` has no content"),
     (_only_comments, "YML019", 1, "`spec.yaml` has no content"),
     (_binary, "YML017", 1, "`spec.yaml` is binary"),

@@ -361,5 +361,5 @@ def test_a_namespace_that_objects_name_keeps_its_name(tmp_path: Path) -> None:
     """What kustomizations make of those is not known, and what it enforces is said of their pods."""
     (tmp_path / "all.yaml").write_text(f"{NAMESPACE}---\n{DEPLOYMENT}")
     (tmp_path / "kustomization.yaml").write_text("resources: [all.yaml]\nnamespace: y\n")
-    found = [each for each in lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics]
+    found = lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics
     assert any("seccompProfile" in f"{each.message} {each.help}" for each in found)
