@@ -1,7 +1,7 @@
 """Objects as kustomizations apply them, with the patches and keys that overlays give to their bases.
 
 The base of an overlay is not applied by itself, so what its overlays add is not missing. Each
-kustomization that no other builds on is a build. All objects are judged together as the first build makes them; where
+kustomization that no other builds on is a build. All objects are judged together as the largest build makes them; where
 another makes something else of one, that build is judged by itself, and what is found has to be found in some build.
 """
 
@@ -12,11 +12,11 @@ from dataclasses import field, replace
 
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
-from compiler.lint.changes import Patch, is_namespace
+from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
+from compiler.lint.namespaces import Namespaces
 from compiler.manifest import ObjectRef
-from compiler.output.body import at
 from compiler.patching.place import Draft
 from compiler.places import Key, Route
 
@@ -36,7 +36,7 @@ class Build:
 
 @dataclass(slots=True)
 class Builds:
-    """All objects, each as the first kustomization makes it that applies it; and every build. ``renamed``: objects by
+    """All objects, each as the largest kustomization makes it that applies it; and every build. ``renamed``: objects by
     the names that kustomizations give them, which patches use."""
 
     objects: list[LintObject]
@@ -61,31 +61,37 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         for item in objects:
             real = real_path(item.path)
             by_file.setdefault(real, []).append(item)
-    named = {item.manifest.ref.namespace for item in objects}
     first: dict[str, LintObject | None] = {}
+    where: dict[str, LintObject] = {}
     made: list[Build] = []
     renamed: set[ObjectRef] = set()
     most = max(_MOST, _TIMES * len(objects))
-    for files in kustomizations.applied():
+    # Of the largest most objects are judged with those that are applied with them.
+    for files in sorted(kustomizations.applied(), key=len, reverse=True):
         most -= len(files)
         if most < 0:
             break
         build = Build()
-        for file, chain in files.items():
-            for item in by_file.get(file, ()):
-                ref = item.manifest.ref
-                for name in _names(ref.name, chain, kustomizations)[1:]:
-                    renamed.add(replace(ref, name=name))
-                changed = _changed(item, chain, kustomizations)
-                if changed is not None and ref.name not in named:
-                    changed = _in_space(changed, chain, kustomizations)
-                _add(build, item, changed, first)
+        applied = [(item, chain) for file, chain in files.items() for item in by_file.get(file, ())]
+        given = [(item, kustomizations.namespace(chain)) for item, chain in applied]
+        namespaces = Namespaces(given)
+        for (item, namespace), (_, chain) in zip(given, applied, strict=True):
+            ref = item.manifest.ref
+            for name in _names(ref.name, chain, kustomizations)[1:]:
+                renamed.add(replace(ref, name=name))
+                renamed.add(replace(ref, name=name, namespace=namespace or ref.namespace))
+            changed = _changed(item, chain, kustomizations)
+            _add(build, item, changed, first)
+            if changed is not None:
+                placed = namespaces.inside(changed, namespace)
+                build.objects.append(placed)
+                where.setdefault(item.manifest.id, placed)
         made.append(build)
-    together = []
-    for item in objects:
-        applied = first.get(item.manifest.id, item)
-        if applied is not None:
-            together.append(applied)
+    together = [
+        where.get(item.manifest.id, item)
+        for item in objects
+        if first.get(item.manifest.id, item) is not None
+    ]
     return Builds(together, made, frozenset(renamed))
 
 
@@ -95,8 +101,6 @@ def _add(
     """Add an object to a build; ``changed`` is ``None`` for one that the build takes away."""
     earlier = first.setdefault(item.manifest.id, changed)
     build.files.add(item.path)
-    if changed is not None:
-        build.objects.append(changed)
     if _body(earlier) != _body(changed):
         build.other.add(item.path)
 
@@ -146,18 +150,6 @@ def _changed(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> 
         text, where = places[int(number)]
         changed[field_path] = (text or item.text, where, Route(below))
     return replace(item, manifest=manifest, changed=changed)
-
-
-def _in_space(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> LintObject:
-    """A Namespace with the name that the last kustomization gives it that gives a namespace. It is for one that no
-    object names as its own: what kustomizations make of those is not known here."""
-    given = [kustomizations.changes[path].namespace for path in chain]
-    names = list(filter(None, given))
-    if not names or not is_namespace(item.manifest.ref):
-        return item
-    body = item.manifest.body
-    metadata = {**(at(body, "metadata") or {}), "name": names[-1]}
-    return replace(item, manifest=replace(item.manifest, body={**body, "metadata": metadata}))
 
 
 def _list_items(value: object, path: tuple[Key, ...]) -> Iterator[tuple[Key, ...]]:

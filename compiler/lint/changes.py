@@ -18,7 +18,7 @@ from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
-from compiler.manifest import Body, ObjectRef, ref_of
+from compiler.manifest import Body, ref_of
 from compiler.output.body import at, items, texts
 from compiler.patching.merge import merge
 from compiler.patching.operations import operate
@@ -127,12 +127,6 @@ class Generator:
         there = at(draft.body, field)
         merged = {**there, **self.data} if isinstance(there, dict) else dict(self.data)
         draft.put((field,), merged, place)
-
-
-def is_namespace(ref: ObjectRef) -> bool:
-    """Whether an object is a Namespace: kustomizations that give a namespace give it that name (kustomize v5.8,
-    api/filters/namespace)."""
-    return (ref.api_version, ref.kind) == ("v1", "Namespace")
 
 
 Change = Patch | Generator

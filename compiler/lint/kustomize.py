@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.inputs import real_path
-from compiler.lint.changes import Changes, is_namespace
+from compiler.lint.changes import Changes
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
-from compiler.manifest import Body, Manifest, ObjectRef
+from compiler.lint.namespaces import in_namespace, is_namespace
+from compiler.manifest import Body, Manifest
 from compiler.output.body import at, items, texts
-from compiler.verify import BUILTIN
 
 _OWN = ("resources", "bases", "crds")
 _APPLIED = (*_OWN, "components")
@@ -72,6 +72,11 @@ class Kustomizations:
                 within.add(path)
         return within
 
+    def namespace(self, chain: Chain) -> str:
+        """The namespace that the last of some kustomizations gives that gives one; empty without any."""
+        given = filter(None, (self.changes[path].namespace for path in reversed(chain)))
+        return next(given, "")
+
     def made(self) -> set[Made]:
         """The ConfigMaps and Secrets that generators make."""
         return {made for changes in self.changes.values() for made in changes.made()}
@@ -120,21 +125,19 @@ class Kustomizations:
         if not names or not others:
             return True
         apart = self.roots(one.path).isdisjoint(self.roots(other.path))
-        in_namespace = _is_in_namespace(one.ref)
-        known = [set(self._named(each, apart, in_namespace)) for each in (names, others)]
+        is_given = is_namespace(one.ref) or in_namespace(one.ref) is not False
+        known = [set(self._named(each, apart, is_given)) for each in (names, others)]
         return not known[0].isdisjoint(known[1])
 
-    def _named(
-        self, namings: Iterable[_Naming], apart: bool, in_namespace: bool
-    ) -> Iterator[_Naming]:
+    def _named(self, namings: Iterable[_Naming], apart: bool, is_given: bool) -> Iterator[_Naming]:
         """The changes of a name: those that each kustomization makes of its own too, where two objects come from
-        different ones (``apart``)."""
+        different ones (``apart``). ``is_given``: whether a namespace that they give is one of them."""
         for path, changes in namings:
             if apart and path in self._within:
                 continue
             own = _change(self._bodies[path]) if apart else ()
             whole = (own, *changes) if own else changes
-            yield "" if apart else path, whole if in_namespace else _without_namespace(whole)
+            yield "" if apart else path, whole if is_given else _without_namespace(whole)
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
@@ -233,15 +236,6 @@ def _without_namespace(changes: _Changes) -> _Changes:
     """The changes of the name of an object that is in no namespace."""
     names = (change[:2] for change in changes)
     return tuple(change for change in names if any(change))
-
-
-def _is_in_namespace(ref: ObjectRef) -> bool:
-    """Whether kustomizations say where an object is, as they may of an unknown kind; a Namespace has its name from
-    them."""
-    if is_namespace(ref):
-        return True
-    schemas = BUILTIN.find(ref.api_version, ref.kind)
-    return not schemas or schemas[0].namespaced
 
 
 def _real(path: str) -> str:

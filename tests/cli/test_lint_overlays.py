@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics import Diagnostic
+from compiler.lint.builds import builds
+from compiler.lint.kustomize import Kustomizations
+from compiler.lint.reading import read_all
 from compiler.linter import Linted, lint
 from compiler.outcome import Options
 
@@ -363,3 +366,119 @@ def test_a_namespace_that_objects_name_keeps_its_name(tmp_path: Path) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [all.yaml]\nnamespace: y\n")
     found = lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics
     assert any("seccompProfile" in f"{each.message} {each.help}" for each in found)
+
+
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: any, resources: [{name: cpu, nominalQuota: 8}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: any}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: research, namespace: team-a}
+spec: {clusterQueue: research}
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, labels: {kueue.x-k8s.io/queue-name: research}NAMESPACE}
+spec:
+  parallelism: 4
+  completions: 4
+  suspend: true
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: train, image: "registry.test/train:1", resources: {requests: {cpu: 4}}}]
+"""
+
+
+@pytest.mark.parametrize("written", ["", ", namespace: elsewhere"])
+@pytest.mark.parametrize(
+    ("given", "found"), [("team-a", ["QUE005"]), ("team-b", ["QUE018"]), ("", [])]
+)
+def test_a_job_is_judged_in_the_namespace_that_it_is_given(
+    given: str, found: list[str], written: str, tmp_path: Path
+) -> None:
+    """Whatever it says itself."""
+    (tmp_path / "queues.yaml").write_text(QUEUES)
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "job.yaml").write_text(JOB.replace("NAMESPACE", written))
+    space = f"namespace: {given}\n" if given else ""
+    (tmp_path / "jobs" / "kustomization.yaml").write_text(f"{space}resources: [job.yaml]\n")
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    if not given and written:
+        found = ["QUE018"]
+    assert [each.code for each in errors(result)] == found
+
+
+BOUND = """\
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: runner, namespace: system}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: runner-of-others, namespace: system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: runner}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [SUBJECT]
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "known"),
+    [
+        ("{kind: ServiceAccount, name: runner, namespace: system}", True),
+        ("{kind: ServiceAccount, name: runner}", True),
+        ("{kind: ServiceAccount, name: runner, namespace: elsewhere}", False),
+        ("{kind: ServiceAccount, name: others, namespace: system}", False),
+        ("{kind: User, name: runner, apiGroup: rbac.authorization.k8s.io}", False),
+    ],
+)
+def test_bindings_follow_the_accounts_that_they_name(
+    subject: str, known: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "all.yaml").write_text(BOUND.replace("SUBJECT", subject))
+    (tmp_path / "kustomization.yaml").write_text("namespace: runners\nresources: [all.yaml]\n")
+    read = read_all([tmp_path])
+    built = builds(read.objects, Kustomizations(read.kustomizations)).objects
+    account, _, binding = (each.manifest.body for each in built)
+    assert account["metadata"]["namespace"] == "runners"
+    assert "namespace" not in binding["metadata"]
+    assert (binding["subjects"][0].get("namespace") == "runners") is known
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "placed"),
+    [
+        ("v1", "ConfigMap", True),
+        ("v1", "PersistentVolume", False),
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", False),
+        ("cert-manager.io/v1", "Certificate", True),
+        ("kueue.x-k8s.io/v1beta2", "ClusterQueue", False),
+        ("kueue.x-k8s.io/v1beta2", "LocalQueue", True),
+    ],
+)
+def test_what_is_in_a_namespace_is_in_the_one_that_is_given(
+    api_version: str, kind: str, placed: bool, tmp_path: Path
+) -> None:
+    """Of a kind of Kubernetes' own that has no schema here it is not known."""
+    text = f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n"
+    (tmp_path / "one.yaml").write_text(text)
+    (tmp_path / "kustomization.yaml").write_text("namespace: given\nresources: [one.yaml]\n")
+    read = read_all([tmp_path])
+    (built,) = builds(read.objects, Kustomizations(read.kustomizations)).objects
+    assert ("namespace" in built.manifest.body["metadata"]) is placed
