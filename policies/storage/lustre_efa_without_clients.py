@@ -57,6 +57,17 @@ def lustre_efa_without_clients(plan: Plan, world: World) -> Iterator[Finding]:
           userData: |
             #!/bin/bash
             lnetctl net add --net efa --if rdmap0 --peer-credits 32
+
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: scratch}
+        provisioner: scratch.example.com
+        parameters: {efaEnabled: "true"}
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: gpu}
+        spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
     of_nodes = [each for each in world.manifests if _has_nodes(each)]
     if not of_nodes or any(_may_be_client(each) for each in of_nodes):

@@ -350,3 +350,9 @@ def test_an_edit_of_a_batch_script(
     ((found, why),) = said("sbatch", before, after, "jobs/models/borneo.sbatch")
     assert found == consequence
     assert reason in why
+
+
+def test_a_cluster_that_leaves_git_stays_until_somebody_deletes_it() -> None:
+    ((found, why),) = said(CONFIG, {"metadata": {"name": "x"}}, None, "bootstrap/eksctl.yaml")
+    assert found == C.UNKNOWN
+    assert "nothing deletes what eksctl made of it" in why

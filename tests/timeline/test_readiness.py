@@ -10,6 +10,7 @@ from simulate.worlds import job, queue
 
 from compiler.model.lengths import Basis, Length
 from compiler.timeline.course import Timeline
+from compiler.timeline.engine import _Running
 from compiler.timeline.readiness import PodsReady, pods_ready
 from timeline.worlds import HOUR, course, flat, hours, run, spans
 
@@ -105,3 +106,8 @@ def test_jobs_that_wait_for_a_block_are_given_up_before_it_begins() -> None:
     assert not any("deactivates" in note for note in soon.notes)
     [note] = [note for note in later.notes if "deactivates" in note]
     assert "1h33m" in note
+
+
+@pytest.mark.parametrize(("now", "worked"), [(100, 0), (150, 0), (200, 40), (1000, 840)])
+def test_the_time_before_its_first_step_is_no_work_of_a_job(now: int, worked: int) -> None:
+    assert _Running(1, 100, None, 60, ()).worked(now) == worked

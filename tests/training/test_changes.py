@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from compiler.training.advice import advice
 from compiler.training.changes import fastest, smallest_change
 from compiler.training.run import Place, Run
@@ -134,3 +136,9 @@ def test_offloading_comes_with_the_sharding_that_it_needs() -> None:
         found = smallest_change(replace(job, shape=larger, place=place))
         assert found is not None
         assert found.text == text
+
+
+@pytest.mark.parametrize("offload", [None, "optimizer", "parameters"])
+def test_what_is_offloaded_already_is_no_change(offload: str | None) -> None:
+    found = smallest_change(run(micro_batch=4, recomputation="full", offload=offload))
+    assert found is None or "offload" not in found.text or offload is None
