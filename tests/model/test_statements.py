@@ -11,6 +11,7 @@ from compiler.model.statements import script_of
     ("words", "stops", "pipes_fail"),
     [
         (("bash", "-c", "a; b"), False, False),
+        (("bash", "-c", "a -e x; b"), False, False),
         (("bash", "-e", "-c", "a; b"), True, False),
         (("bash", "-ec", "a; b"), True, False),
         (("bash", "-e", "-o", "pipefail", "-c", "a; b"), True, True),
