@@ -69,4 +69,4 @@ def _is_recursive(word: str) -> bool:
     """Whether an option of `rm` has it delete folders."""
     if word.startswith("--"):
         return word == "--recursive"
-    return word.startswith("-") and not word.isalnum() and ("r" in word or "R" in word)
+    return word.startswith("-") and ("r" in word or "R" in word)

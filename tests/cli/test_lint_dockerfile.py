@@ -10,6 +10,7 @@ import pytest
 from running import Command
 
 from compiler.diagnostics import Severity
+from compiler.formats.dockerfile.grammar import unquoted
 from compiler.linter import lint
 from compiler.outcome import Options
 
@@ -109,3 +110,19 @@ def test_a_clean_one_is_counted(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("lint", ".", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
     assert "clean: 1 dockerfile in 1 file" in done.err
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("plain", "plain"),
+        ("'two words'", "two words"),
+        ('"two words"', "two words"),
+        ('"a \\"b\\""', 'a "b"'),
+        ("two\\ words", "two words"),
+        ("'", ""),
+        ('"', '"'),
+    ],
+)
+def test_values_are_read_without_their_quotes(written: str, value: str) -> None:
+    assert unquoted(written) == value

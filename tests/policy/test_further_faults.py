@@ -439,3 +439,27 @@ def test_a_runtime_of_another_kind_or_namespace(
     found = findings_for(RUNTIME.format(there, namespace, wanted))
     (help_given,) = (each.help for each in found if each.code == "RUN023")
     assert help_given.startswith(help)
+
+
+LUSTRE = """storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9,
+  mountName: abcdefgh, size: 4800Gi, version: "2.15"}}}]
+jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+  terminationGracePeriod: 1m, command: [bash, -c, "COMMAND; torchrun train.py"]}]"""
+
+
+@pytest.mark.parametrize(
+    ("command", "deletes"),
+    [
+        ("rm -fr /data/llama", True),
+        ("rm -R /data/llama/*", True),
+        ("rm --force --recursive /data", True),
+        ("rm --force /data/llama", False),
+        ("rm -f /data/llama", False),
+        ("rm --preserve-root /data/llama", False),
+        ("rm -r /data/llama-old", False),
+        ("ls -r /data/llama", False),
+    ],
+)
+def test_what_deletes_the_folder_of_checkpoints(command: str, deletes: bool) -> None:
+    found = findings_for(LUSTRE.replace("COMMAND", command))
+    assert any("in which its checkpoints lie" in each.message for each in found) is deletes
