@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.changes import Patch
+from compiler.lint.flux import Paths
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
 from compiler.lint.namespaces import Namespaces
@@ -61,6 +62,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         for item in objects:
             real = real_path(item.path)
             by_file.setdefault(real, []).append(item)
+    paths = Paths(objects)
     first: dict[str, LintObject | None] = {}
     where: dict[str, LintObject] = {}
     made: list[Build] = []
@@ -73,7 +75,10 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
             break
         build = Build()
         applied = [(item, chain) for file, chain in files.items() for item in by_file.get(file, ())]
-        given = [(item, kustomizations.namespace(chain)) for item, chain in applied]
+        given = [
+            (item, paths.namespace(item.path) or kustomizations.namespace(chain))
+            for item, chain in applied
+        ]
         namespaces = Namespaces(given)
         for (item, namespace), (_, chain) in zip(given, applied, strict=True):
             ref = item.manifest.ref
@@ -87,6 +92,12 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
                 build.objects.append(placed)
                 where.setdefault(item.manifest.id, placed)
         made.append(build)
+    alone = [
+        (item, paths.namespace(item.path)) for item in objects if item.manifest.id not in first
+    ]
+    namespaces = Namespaces(alone)
+    for item, namespace in alone:
+        where[item.manifest.id] = namespaces.inside(item, namespace)
     together = [
         where.get(item.manifest.id, item)
         for item in objects

@@ -16,13 +16,11 @@ from itertools import chain, combinations
 
 from compiler.clusters import is_too_much
 from compiler.dataclass import dataclass
-from compiler.inputs import real_path
+from compiler.lint.flux import Paths
 from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
-from compiler.output.body import at
 from compiler.verify.objects import Identity, identity_of
 
-_FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
 Roots = Callable[[str], set[str]]
 Near = Callable[[str, str], bool]
 
@@ -193,35 +191,10 @@ def _is_one_cast(
 
 def applied_together(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Roots:
     """What applies a file: kustomizations, and paths of Flux."""
-    paths: set[str] = set()
-    for item in objects:
-        manifest = item.manifest
-        if manifest.once(identity_of)[:2] == _FLUX:
-            path = at(manifest.body, "spec", "path")
-            paths.add(_normalized(path))
-    paths.discard("")
+    paths = Paths(objects)
 
     @cache
     def roots(file: str) -> set[str]:
-        folders = {_folder_of(file, path) for path in paths}
-        return kustomizations.roots(file) | (folders - {""})
+        return kustomizations.roots(file) | paths.folders(file)
 
     return roots
-
-
-def _normalized(path: object) -> str:
-    """A path of Flux without ``.`` and empty parts."""
-    if not isinstance(path, str):
-        return ""
-    parts = path.split("/")
-    return "/".join(part for part in parts if part not in ("", "."))
-
-
-def _folder_of(file: str, path: str) -> str:
-    """The folder of a path of Flux that a file is in, or nothing. Where the repository begins is not known."""
-    real = real_path(file).replace("\\", "/")
-    start = real.find(f"/{path}/")
-    if start < 0:
-        return ""
-    end = start + len(path) + 1
-    return real[:end]

@@ -482,3 +482,37 @@ def test_what_is_in_a_namespace_is_in_the_one_that_is_given(
     read = read_all([tmp_path])
     (built,) = builds(read.objects, Kustomizations(read.kustomizations)).objects
     assert ("namespace" in built.manifest.body["metadata"]) is placed
+
+
+TENANT = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: NAME, namespace: flux-system}
+spec: {interval: 1h, path: ./jobs, prune: true, targetNamespace: SPACE, sourceRef: {kind: GitRepository, name: fleet}}
+"""
+
+
+@pytest.mark.parametrize("kustomized", [True, False])
+@pytest.mark.parametrize(
+    ("targets", "found"),
+    [
+        (["team-a"], ["QUE005"]),
+        (["team-b"], ["QUE018"]),
+        # Which of several is meant nobody knows.
+        (["team-a", "team-b"], []),
+        ([], []),
+    ],
+)
+def test_flux_gives_namespaces_too(
+    targets: list[str], found: list[str], kustomized: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "queues.yaml").write_text(QUEUES)
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "job.yaml").write_text(JOB.replace("NAMESPACE", ""))
+    if kustomized:
+        (tmp_path / "jobs" / "kustomization.yaml").write_text("resources: [job.yaml]\n")
+    for name in targets:
+        text = TENANT.replace("NAME", name).replace("SPACE", name)
+        (tmp_path / f"{name}.yaml").write_text(text)
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in errors(result)] == found

@@ -1,0 +1,65 @@
+"""Which files a Kustomization of Flux applies, and the namespace that it gives to what is in them.
+
+Source: kustomize.toolkit.fluxcd.io/v1 Kustomization, ``spec.path`` and ``spec.targetNamespace``. Where the repository
+begins is not known, so a path is found wherever its folders are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.inputs import real_path
+from compiler.lint.inputs import LintObject
+from compiler.output.body import at
+from compiler.verify.objects import identity_of
+
+_FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
+
+
+class Paths:
+    """The paths of all Kustomizations of Flux, each with the namespaces that these give; "" where one gives none."""
+
+    def __init__(self, objects: Iterable[LintObject]) -> None:
+        self._given: dict[str, set[str]] = {}
+        for item in objects:
+            manifest = item.manifest
+            if manifest.once(identity_of)[:2] != _FLUX:
+                continue
+            path = _normalized(at(manifest.body, "spec", "path"))
+            namespace = at(manifest.body, "spec", "targetNamespace")
+            if path:
+                given = self._given.setdefault(path, set())
+                given.add(namespace if isinstance(namespace, str) else "")
+        self._gives = any(map(any, self._given.values()))
+
+    def folders(self, file: str) -> set[str]:
+        """The folders of paths that a file is in."""
+        return {_folder_of(file, path) for path in self._given} - {""}
+
+    def namespace(self, file: str) -> str:
+        """The namespace that what is in a file gets; empty without one, and where several are given."""
+        if not self._gives:
+            return ""
+        given: set[str] = set()
+        for path, namespaces in self._given.items():
+            if _folder_of(file, path):
+                given |= namespaces
+        return given.pop() if len(given) == 1 else ""
+
+
+def _normalized(path: object) -> str:
+    """A path of Flux without ``.`` and empty parts."""
+    if not isinstance(path, str):
+        return ""
+    parts = path.split("/")
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def _folder_of(file: str, path: str) -> str:
+    """The folder of a path of Flux that a file is in, or nothing."""
+    real = real_path(file).replace("\\", "/")
+    start = real.find(f"/{path}/")
+    if start < 0:
+        return ""
+    end = start + len(path) + 1
+    return real[:end]
