@@ -6,12 +6,14 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from simulate.worlds import job, queue
 
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.model.lengths import Basis, Length
 from compiler.places import Route
 from compiler.timeline.course import Attempt, Course, Ending, Share
-from compiler.timeline.shown import details
+from compiler.timeline.shown import details, summary
+from timeline.worlds import flat, hours, run
 
 HOUR = 3600
 TWO = (Share("gpu", 2),)
@@ -105,3 +107,9 @@ def test_it_never_runs_or_goes_on(attempts: tuple[Attempt, ...], line: str) -> N
 
 def test_it_waits_for_what_nothing_ends() -> None:
     assert said(behind=("b", "c")) == ["waits for `b`, `c`, which nothing ends"]
+
+
+def test_the_summary_says_how_many_jobs_there_are() -> None:
+    world = flat(queue("a", 32), nodes=2)
+    assert summary(run(world)) == "no job to simulate"
+    assert summary(run(world, (job("one", "a", 1), hours(2)))).startswith("1 job")
