@@ -90,7 +90,8 @@ _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<val
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
 _REFERENCE = (
-    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false|yes|no|on|off|[01])$|\.\.\.$|…$)"
+    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|\.\.\.$|…$"
+    r"|(?i:null|none|nil|true|false|yes|no|on|off|[01])$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
     r"|.*(?<!\$)\$[({A-Za-z_]"
 )

@@ -58,8 +58,8 @@ class Setting:
 
     ``closed``: they are all there is, our own output; ``external`` are objects that exist besides. ``near`` says of
     two files of an open set whether what is in them is likely to belong together, ``collide`` whether two
-    manifests of one name are one object there. ``others``: everything that is
-    written with them, of every format; ``folder``: where, in the repository.
+    manifests of one name are one object there. ``others``: everything that is written with them, of every format;
+    ``folder``: where, in the repository.
     """
 
     closed: bool = True

@@ -68,25 +68,23 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     made: list[Build] = []
     renamed: set[ObjectRef] = set()
     most = max(_MOST, _TIMES * len(objects))
-    # Of the largest most objects are judged with those that are applied with them.
-    for files in sorted(kustomizations.applied(), key=len, reverse=True):
-        most -= len(files)
-        if most < 0:
-            break
+    known = _bounded(kustomizations.applied(), most)
+    # The largest comes first, so that most objects are judged with those that are applied with them.
+    for files in sorted(known, key=len, reverse=True):
         build = Build()
-        applied = [(item, chain) for file, chain in files.items() for item in by_file.get(file, ())]
-        given = [
-            (item, paths.namespace(item.path) or kustomizations.namespace(chain))
-            for item, chain in applied
+        applied = [
+            (item, chain, paths.namespace(item.path) or kustomizations.namespace(chain))
+            for file, chain in files.items()
+            for item in by_file.get(file, ())
         ]
-        namespaces = Namespaces(given)
-        for (item, namespace), (_, chain) in zip(given, applied, strict=True):
+        namespaces = Namespaces((item, namespace) for item, _, namespace in applied)
+        for item, chain, namespace in applied:
             ref = item.manifest.ref
             for name in _names(ref.name, chain, kustomizations)[1:]:
                 renamed.add(replace(ref, name=name))
                 renamed.add(replace(ref, name=name, namespace=namespace or ref.namespace))
             changed = _changed(item, chain, kustomizations)
-            _add(build, item, changed, first)
+            _note(build, item, changed, first)
             if changed is not None:
                 placed = namespaces.inside(changed, namespace)
                 build.objects.append(placed)
@@ -106,10 +104,20 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     return Builds(together, made, frozenset(renamed))
 
 
-def _add(
+def _bounded(applied: Iterable[dict[str, Chain]], most: int) -> Iterator[dict[str, Chain]]:
+    """The files of builds, as long as there are no more of them."""
+    for files in applied:
+        most -= len(files)
+        if most < 0:
+            return
+        yield files
+
+
+def _note(
     build: Build, item: LintObject, changed: LintObject | None, first: dict[str, LintObject | None]
 ) -> None:
-    """Add an object to a build; ``changed`` is ``None`` for one that the build takes away."""
+    """Note that a build applies an object, and whether it makes of it what the first one does; ``changed`` is ``None``
+    for one that the build takes away. Where it is does not count: overlays of one base differ in it."""
     earlier = first.setdefault(item.manifest.id, changed)
     build.files.add(item.path)
     if _body(earlier) != _body(changed):

@@ -267,7 +267,7 @@ def _is_other_json(text: str) -> bool:
         return False
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return not isinstance(value, dict) or "kind" not in value
 
