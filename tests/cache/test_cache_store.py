@@ -160,6 +160,16 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in Path(cache.folder).iterdir()) < 10_000
 
 
+def test_a_link_has_its_own_size(tmp_path: Path) -> None:
+    """What it leads to is not of the cache."""
+    cache = Cache(str(tmp_path / "cache"))
+    cache.put(1, "x" * 1000)
+    (tmp_path / "large").write_bytes(b"x" * 100_000)
+    (Path(cache.folder) / "link").symlink_to(tmp_path / "large")
+    cache.trim(limit=10_000)
+    assert cache.get(1)
+
+
 def test_two_runs_at_once(asker: Asker) -> None:
     env = environment(TRAINYARD_CACHE_DIR=str(asker.cache))
     command = [sys.executable, "-m", "compiler", "check", "specs"]
