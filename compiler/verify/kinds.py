@@ -67,6 +67,8 @@ _OTHERS = frozenset(
         "ThanosRuler",
     }
 )
+_ALIKE = frozenset({"monitoring.rhobs"})
+"""Groups of their own with kinds of the same names, like that of rhobs/obo-prometheus-operator."""
 _VERSION = r"v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?\Z"
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
@@ -89,7 +91,7 @@ def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | No
         return in_group[0], kind
     if _is_served(group, served):
         return versions[0], kind
-    if like(own_group, map(group_of, versions)):
+    if own_group not in _ALIKE and like(own_group, map(group_of, versions)):
         return versions[0], kind
     return None
 

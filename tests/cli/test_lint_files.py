@@ -217,6 +217,7 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
         "eks.amazonaws.com/v1alpha1\nkind: NodeDiagnostic",
         "kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
         "bitnami.com/v1alpha1\nkind: SealedSecret",
+        "monitoring.rhobs/v1\nkind: ServiceMonitor",
     ],
 )
 def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
