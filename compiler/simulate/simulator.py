@@ -221,7 +221,8 @@ class Simulator:
         return not selects(labels, self.state.queues[work.queue].selector)
 
     def _forget_old(self, work: Work) -> None:
-        """Where the job was in its flavors counts in the next cycle, and as long as nothing was given back."""
+        """Where the job was in its flavors counts in the next cycle, and as long as nothing was given back (kueue
+        v0.19.2, scheduler.go lastAssignmentOutdated)."""
         progress = work.progress
         if progress is None or self._cycle - progress.cycle <= 1:
             return

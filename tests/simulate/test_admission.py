@@ -11,7 +11,7 @@ from compiler.simulate.cycle import Cycle
 from compiler.simulate.objects import Job, PodSet
 from compiler.simulate.repeats import Repeats
 from compiler.simulate.simulator import Simulator
-from compiler.simulate.state import Work
+from compiler.simulate.state import Progress, Work
 from simulate.worlds import GPU, admitted, job, made, queue, settled
 
 COHORT = {"cohortName": "all"}
@@ -202,3 +202,25 @@ def test_jobs_that_preempt_each_other_come_to_an_end() -> None:
     )
     jobs = [job(f"{name}{i}", name, 2, created=i) for i in range(3) for name in "abc"]
     assert settled(made(*queues), *jobs).settled
+
+
+@pytest.mark.parametrize(
+    ("cycle", "released", "kept"),
+    [
+        (6, 2, True),
+        (6, 3, True),  # the next cycle goes on, whatever was given back
+        (7, 2, True),
+        (7, 3, False),
+        (9, 2, True),
+    ],
+)
+def test_where_a_job_was_in_its_flavors_counts_until_something_is_given_back(
+    cycle: int, released: int, kept: bool
+) -> None:
+    """The scan is of the fifth cycle, by which two jobs had given their nodes back."""
+    simulator = settled(made(queue("q", 8)), job("a", "q", 2))
+    (work,) = simulator.works.values()
+    work.progress = Progress(({"gpu": 1},), cycle=5, released=2)
+    simulator._cycle, simulator._released = cycle, released
+    simulator._forget_old(work)
+    assert (work.progress is not None) is kept
