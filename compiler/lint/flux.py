@@ -10,10 +10,15 @@ from collections.abc import Iterable
 
 from compiler.inputs import real_path
 from compiler.lint.inputs import LintObject
+from compiler.manifest import Body
 from compiler.output.body import at
 from compiler.verify.objects import identity_of
 
 _FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
+_SOURCES = "source.toolkit.fluxcd.io"
+_OF_FILES = ("GitRepository", "OCIRepository", "Bucket")
+_OWN = "flux-system"
+"""The source that ``flux bootstrap`` makes of the repository itself."""
 
 
 class Paths:
@@ -21,15 +26,23 @@ class Paths:
 
     def __init__(self, objects: Iterable[LintObject]) -> None:
         self._given: dict[str, set[str]] = {}
+        stages: list[Body] = []
+        sources: set[str] = set()
         for item in objects:
-            manifest = item.manifest
-            if manifest.once(identity_of)[:2] != _FLUX:
-                continue
-            path = _normalized(at(manifest.body, "spec", "path"))
-            namespace = at(manifest.body, "spec", "targetNamespace")
+            group, kind, _, name = item.manifest.once(identity_of)
+            if (group, kind) == _FLUX:
+                stages.append(item.manifest.body)
+            elif group == _SOURCES and kind in _OF_FILES:
+                sources.add(name)
+        # Of several sources, those with names of their own are taken for other repositories.
+        foreign = sources - {_OWN} if len(sources) > 1 else set()
+        for body in stages:
+            path = _normalized(at(body, "spec", "path"))
+            namespace = at(body, "spec", "targetNamespace")
             if path:
+                is_foreign = at(body, "spec", "sourceRef", "name") in foreign
                 given = self._given.setdefault(path, set())
-                given.add(namespace if isinstance(namespace, str) else "")
+                given.add(namespace if isinstance(namespace, str) and not is_foreign else "")
         self._gives = any(map(any, self._given.values()))
 
     def folders(self, file: str) -> set[str]:

@@ -516,3 +516,38 @@ def test_flux_gives_namespaces_too(
         (tmp_path / f"{name}.yaml").write_text(text)
     result = lint([tmp_path], Options(today=date(2026, 11, 27)))
     assert [each.code for each in errors(result)] == found
+
+
+SOURCE = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: NAME, namespace: flux-system}
+spec: {interval: 1h, url: "https://git.test/NAME"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "sources", "found"),
+    [
+        ("fleet", ["fleet"], ["QUE005"]),
+        ("fleet", ["fleet", "charts"], ["QUE005"]),
+        ("flux-system", ["flux-system", "tenant"], ["QUE005"]),
+        ("tenant", ["flux-system", "tenant"], []),
+    ],
+)
+def test_a_path_in_another_repository_gives_nothing(
+    source: str, sources: list[str], found: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "queues.yaml").write_text(QUEUES)
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "job.yaml").write_text(JOB.replace("NAMESPACE", ""))
+    stage = TENANT.replace("name: fleet", f"name: {source}")
+    text = stage.replace("NAME", "jobs").replace("SPACE", "team-a")
+    (tmp_path / "stage.yaml").write_text(
+        "---\n".join([text, *(SOURCE.replace("NAME", name) for name in sources)]).replace(
+            "GitRepository\nmetadata: {name: charts", "HelmRepository\nmetadata: {name: charts"
+        )
+    )
+    assert [
+        each.code for each in errors(lint([tmp_path], Options(today=date(2026, 11, 27))))
+    ] == found
