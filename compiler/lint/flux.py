@@ -40,7 +40,7 @@ class Paths:
             path = _normalized(at(body, "spec", "path"))
             namespace = at(body, "spec", "targetNamespace")
             if path:
-                is_foreign = at(body, "spec", "sourceRef", "name") in foreign
+                is_foreign = str(at(body, "spec", "sourceRef", "name")) in foreign
                 given = self._given.setdefault(path, set())
                 given.add(namespace if isinstance(namespace, str) and not is_foreign else "")
         self._gives = any(map(any, self._given.values()))
