@@ -15,7 +15,7 @@ from compiler.inputs import real_path
 from compiler.lint.changes import Changes
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
-from compiler.lint.namespaces import in_namespace, is_namespace
+from compiler.lint.namespaces import in_namespace
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at, items, texts
 
@@ -125,7 +125,8 @@ class Kustomizations:
         if not names or not others:
             return True
         apart = self.roots(one.path).isdisjoint(self.roots(other.path))
-        is_given = is_namespace(one.ref) or in_namespace(one.ref) is not False
+        # Where a namespace was given to objects of a known kind, it is part of what makes them the same.
+        is_given = not one.ref.namespace and in_namespace(one.ref) is not False
         known = [set(self._named(each, apart, is_given)) for each in (names, others)]
         return not known[0].isdisjoint(known[1])
 

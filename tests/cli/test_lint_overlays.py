@@ -346,6 +346,30 @@ def test_folders_that_flux_applies_together(
     assert [each.code for each in result.diagnostics] == codes
 
 
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (ACCOUNT.replace("{name: flux-apps}", "{name: flux-apps, namespace: backend}"), ["NAM005"]),
+        (ACCOUNT.replace("{name: flux-apps}", "{name: flux-apps, namespace: frontend}"), []),
+        (ACCOUNT, []),
+    ],
+)
+def test_a_namespace_that_is_given_collides_with_one_that_is_written(
+    text: str, codes: list[str], tmp_path: Path
+) -> None:
+    for folder, content in (("one", ACCOUNT), ("two", text)):
+        own = tmp_path / "apps" / folder
+        own.mkdir(parents=True)
+        (own / "object.yaml").write_text(content)
+    (tmp_path / "apps/one/kustomization.yaml").write_text(
+        "resources: [object.yaml]\nnamespace: backend\n"
+    )
+    (tmp_path / "apps/two/kustomization.yaml").write_text("resources: [object.yaml]\n")
+    (tmp_path / "stage.yaml").write_text(STAGE)
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in result.diagnostics] == codes
+
+
 def test_bases_of_different_overlays_do_not_collide(tmp_path: Path) -> None:
     """A base is applied by what builds on it alone."""
     for name in ("one", "two"):
@@ -360,8 +384,8 @@ def test_bases_of_different_overlays_do_not_collide(tmp_path: Path) -> None:
     assert lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics == []
 
 
-def test_a_namespace_that_objects_name_keeps_its_name(tmp_path: Path) -> None:
-    """What kustomizations make of those is not known, and what it enforces is said of their pods."""
+def test_what_a_namespace_enforces_holds_for_what_is_put_into_it(tmp_path: Path) -> None:
+    """The Namespace and the Deployment get the same new one."""
     (tmp_path / "all.yaml").write_text(f"{NAMESPACE}---\n{DEPLOYMENT}")
     (tmp_path / "kustomization.yaml").write_text("resources: [all.yaml]\nnamespace: y\n")
     found = lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics
