@@ -149,9 +149,8 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "networking.v1.NetworkPolicyPort": _RULE_PORT,
     "networking.v1.IPBlock": {"cidr": {"syntax": "cidr"}},
     "rbac.v1.RoleRef": {
-        "apiGroup": {
-            "enum": ["rbac.authorization.k8s.io", ""]
-        },  # it is the default of an empty one
+        # An empty one gets the default (pkg/apis/rbac/v1/defaults.go).
+        "apiGroup": {"enum": ["rbac.authorization.k8s.io", ""]},
         "kind": {"enum": ["Role", "ClusterRole"]},
     },
     "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from compiler.core.pods.plan import INITIALIZERS
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.output.body import at, follow, items
@@ -18,7 +19,6 @@ CONTAINER = {
     "dataset-initializer": "dataset-initializer",
     "model-initializer": "model-initializer",
 }
-_INITIALIZERS = ("dataset-initializer", "model-initializer")
 _CONTAINERS: Path = ("template", "spec", "template", "spec", "containers")
 _JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
@@ -88,7 +88,7 @@ def takes_trainer(jobs: Sequence[Body]) -> bool:
     """Whether what a TrainJob says in `trainer` reaches a pod. Without a job of step `trainer`, one pod of the
     runtime's own image runs, without command, nodes or variables of the job (builder.go, Trainer)."""
     steps = [_step(job) for job in jobs]
-    return any(step not in (None, *_INITIALIZERS) for step in steps)
+    return any(step not in (None, *INITIALIZERS) for step in steps)
 
 
 def has_commands(jobs: Sequence[Body]) -> bool:

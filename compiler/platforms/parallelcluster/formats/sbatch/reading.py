@@ -68,6 +68,7 @@ class _Script:
         self._several = several
         self._at = Route((artifact.id,))
         self._path = artifact.path
+        self._text = text
         self._options = options
         self._lines = text.split("\n")
         self._statements = list(statements(text))
@@ -282,7 +283,7 @@ class _Script:
 
     def _reads(self, variable: str) -> bool:
         """Whether the script itself takes the value of a variable, so that it is not for the program alone."""
-        return re.search(rf"\$\{{?{variable}\b", "\n".join(self._lines)) is not None
+        return re.search(rf"\$\{{?{variable}\b", self._text) is not None
 
     def _exported(self) -> set[str]:
         """Variables that a statement exports by their names alone."""
