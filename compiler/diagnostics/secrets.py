@@ -40,8 +40,13 @@ _FORMS = (
         ("asic ", "earer ", "oken "),
         r"(?<=[Aa]uthorization: )(?:[Bb]asic|[Bb]earer|[Tt]oken) +(?![$<{%])[\w+/=.~-]{8,}",
     ),
-    # An image with a tag and a digest has the same form: `docker://alpine:3.19@sha256:…`.
-    ("the password of a URL", ("@",), r"(?<=://)[^\s:/@]*:(?![<{%])[^\s/@$]+(?=@(?!sha256:))"),
+    # An image with a tag and a digest has the same form: `docker://alpine:3.19@sha256:…`; documentation writes
+    # `http://user:pass@proxy`.
+    (
+        "the password of a URL",
+        ("@",),
+        r"(?<=://)(?!(?i:user(?:name)?:pass(?:wd|word)?@))[^\s:/@]*:(?![<{%])[^\s/@$]+(?=@(?!sha256:))",
+    ),
 )
 
 _SHORTEST = 15

@@ -80,7 +80,7 @@ def _said(node: Gang | Container, title: str, image: str) -> Iterator[Said]:
         return
     before = len(node.command)
     said = (*node.command, *node.args)
-    for index, words in read_commands(said):
+    for index, words, _ in read_commands(said):
         in_args = index >= before
         field = "args" if in_args else "command"
         if in_args:
@@ -92,18 +92,19 @@ def _said(node: Gang | Container, title: str, image: str) -> Iterator[Said]:
 
 
 @lru_cache(maxsize=8192)
-def read_commands(words: Command) -> tuple[tuple[int, Command], ...]:
-    """The commands of the read programs in the words of a container, each with the index of its word."""
+def read_commands(words: Command) -> tuple[tuple[int, Command, str], ...]:
+    """The commands of the read programs in the words of a container: the index of the word, the words of the command,
+    and its line with the quotes, empty where no shell reads it."""
     line = " ".join(words)
     if not any(hint in line for hint in _HINTS):
         return ()
     return tuple(_read(words))
 
 
-def _read(words: Command) -> Iterator[tuple[int, Command]]:
+def _read(words: Command) -> Iterator[tuple[int, Command, str]]:
     own = _of_program(words)
     if own:
-        yield 0, own
+        yield 0, own, ""
     for index, word in enumerate(words):
         if " " not in word:
             continue
@@ -111,7 +112,7 @@ def _read(words: Command) -> Iterator[tuple[int, Command]]:
         for line in re.split(_ENDS_COMMAND, text):
             command = _of_program(_split(line))
             if command:
-                yield index, command
+                yield index, command, line
 
 
 def _split(line: str) -> Command:

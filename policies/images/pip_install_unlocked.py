@@ -1,32 +1,27 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.core.images.plan import Step
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 
+# The options that take a value, of pip 26 and uv 0.13 (`pip install --help`, `uv pip install --help`).
 _VALUED = (
-    "-r",
-    "--requirement",
-    "-c",
-    "--constraint",
-    "-i",
-    "--index-url",
-    "--extra-index-url",
-    "-t",
-    "--target",
-    "-f",
-    "--find-links",
-    "--platform",
-    "--python-version",
-    "--prefix",
-    "--root",
-    "--timeout",
-    "--retries",
-    "--progress-bar",
-    "--trusted-host",
-)
+    "-r", "--requirement", "--requirements", "-c", "--constraint", "--constraints", "-b", "--build-constraint",
+    "-e", "--editable", "-t", "--target", "--platform", "--python-platform", "--python-version",
+    "--implementation", "--abi", "--root", "--prefix", "--src", "--upgrade-strategy", "-C", "--config-settings",
+    "--config-setting", "--global-option", "--no-binary", "--only-binary", "--progress-bar", "--root-user-action",
+    "--report", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--python", "--log",
+    "--keyring-provider", "--proxy", "--retries", "--timeout", "--exists-action", "--trusted-host", "--cert",
+    "--client-cert", "--cache-dir", "--use-feature", "--use-deprecated", "-p", "-P", "--upgrade-package",
+    "--index", "--default-index", "--index-strategy", "--torch-backend", "--link-mode", "--prerelease",
+    "--resolution", "--exclude-newer", "--no-build-isolation-package", "--override", "--overrides", "--extra",
+    "--group", "--color", "--directory", "--project",
+)  # fmt: skip
+_NO_NAMES = ("==", "/", "$", "@")
+_REDIRECTED = re.compile(r"[^\"']*[<>]")  # RUN177 says it of a requirement
 
 
 @rule("RUN062", severity=Severity.WARNING)
@@ -52,15 +47,17 @@ def pip_install_unlocked(step: Step) -> Iterator[Finding]:
 
         FROM nvcr.io/nvidia/pytorch:24.12-py3@sha256:0000000000000000000000000000000000000000000000000000000000000000
         RUN pip install --no-cache-dir transformers==4.57.1 && pip install --no-deps .
+
+        FROM nvcr.io/nvidia/pytorch:24.12-py3@sha256:0000000000000000000000000000000000000000000000000000000000000000
+        RUN pip install --config-settings "--build-option=--cpp_ext" ./apex && cd train && pip install ".[all]"
     """
     if step.instruction != "RUN":
         return
     for command in step.words:
         loose = [name for name in _packages(command.split()) if not _is_pinned(name)]
         if loose:
-            shown = loose[0].strip("\"'")
             yield Finding(
-                f"`{step.path}` installs the newest version of `{shown}`",
+                f"`{step.path}` installs the newest version of `{loose[0]}`",
                 step.at,
                 label="other packages at the next build",
                 help="lock them with hashes (`uv pip compile --generate-hashes`), and install the lock with "
@@ -79,11 +76,10 @@ def _packages(words: list[str]) -> Iterator[str]:
     for word in rest:
         if word in _VALUED:
             next(rest, None)
-        elif not word.startswith("-"):
-            yield word
+        elif not word.startswith("-") and not _REDIRECTED.match(word):
+            yield word.rstrip(")").strip("\"'")
 
 
 def _is_pinned(name: str) -> bool:
     """Whether a name has one version, or is no name: a path, a URL, a variable."""
-    bare = name.strip("\"'")
-    return any(mark in bare for mark in ("==", "/", "$", "@", "<<", ">&")) or bare in (".", "")
+    return not name or name.startswith(".") or any(mark in name for mark in _NO_NAMES)

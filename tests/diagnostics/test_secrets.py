@@ -42,6 +42,8 @@ TOKENS = [
     ("Authorization: Bearer 0123456789abcdef", "the credentials of a header"),
     ("https://me:hunter22@pypi.example/simple", "the password of a URL"),
     ("redis://:hunter22@cache:6379/0", "the password of a URL"),
+    ("http://user:pass4@cache:6379/0", "the password of a URL"),
+    ("http://user:hunter22@cache:6379/0", "the password of a URL"),
     ("git+https://oauth2:0123abcd@git.example/a.git", "the password of a URL"),
 ]
 INNOCENT = [
@@ -60,6 +62,8 @@ INNOCENT = [
     "https://$(USER):$(PASSWORD)@pypi.example/simple",
     "https://<user>:<password>@pypi.example/simple",
     "https://{user}:{password}@pypi.example/simple",
+    "http://user:pass@proxy.example:8080",
+    "postgresql://Username:Password@db/mlflow",
     "Authorization: Bearer $(TOKEN)",
     "Basic authentication of the gateway",
     "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0",
