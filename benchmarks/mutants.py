@@ -6,7 +6,8 @@
 
 A fault is a turned comparison, condition or boolean, another number, a sum for a difference, or a `return None` in a
 function of compiler/ or policies/. One run of the tests notes which of them call the functions that were chosen; then
-each fault meets those tests, in a copy of the repository. Prints who survived, and how many were killed.
+each fault meets those tests, in a copy of the repository, and who survives them meets mypy, which is a part of
+`make test`. Prints who survived, and how many were killed, by tests and by types.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ FEW = 40
 """Tests that a fault meets first. Who survives them meets the others that call its function."""
 PATIENCE = 300
 """Seconds after which a fault is one that never ends."""
+SURVIVED, BY_TESTS, BY_TYPES = "survived", "killed", "killed by types"
 EVERYTHING = "tests/own/test_specs.py"
 """Whether `generated/` is what the specs compile to: it calls most functions, some of them once in a process."""
 
@@ -252,15 +254,27 @@ def in_turn(tests: dict[str, list[str]], failed: set[str]) -> list[str]:
     return [test for test in chain.from_iterable(turns) if test and test not in failed]
 
 
-def survives(fault: Fault, tests: Sequence[str], folder: Path) -> bool:
-    """Whether all tests pass with the fault in the copy."""
+def end(fault: Fault, tests: Sequence[str], folder: Path) -> str:
+    """What becomes of a fault in the copy, as it is printed."""
     file = folder / fault.path
     data = file.read_bytes()
     write(file, data[: fault.start] + fault.after.encode() + data[fault.end :])
     try:
-        return all(passes(part, folder) for part in (tests[:FEW], [EVERYTHING], tests[FEW:]))
+        if not all(passes(part, folder) for part in (tests[:FEW], [EVERYTHING], tests[FEW:])):
+            return BY_TESTS
+        if not is_typed(folder):
+            return BY_TYPES
+        return SURVIVED
     finally:
         write(file, data)
+
+
+def is_typed(folder: Path) -> bool:
+    """Whether the types of a copy fit."""
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy"], cwd=folder, capture_output=True, check=False
+    )
+    return checked.returncode == 0
 
 
 def write(file: Path, data: bytes) -> None:
@@ -295,24 +309,26 @@ def main() -> None:
         asked = sorted({EVERYTHING, *chain.from_iterable(tests)})
         if not passes(asked, folder / "0", "--collect-only"):
             sys.exit("some of the tests are not found by their names")
+        if not is_typed(folder / "0"):
+            sys.exit("the types do not fit without a fault, either: run `make type`")
 
-        def judged(number: int) -> bool:
+        def judged(number: int) -> str:
             own = copies.get()
             try:
-                alive = survives(sample[number], tests[number], own)
+                came = end(sample[number], tests[number], own)
             finally:
                 copies.put(own)
-            state = "survived" if alive else "killed"
-            print(f"{state} ({len(tests[number])} tests): {sample[number]}", flush=True)
-            return alive
+            print(f"{came} ({len(tests[number])} tests): {sample[number]}", flush=True)
+            return came
 
         with ThreadPoolExecutor(workers) as pool:
-            alive = list(pool.map(judged, range(len(sample))))
+            ends = list(pool.map(judged, range(len(sample))))
     print("\nsurvivors:")
-    for fault, lives in zip(sample, alive, strict=True):
-        if lives:
+    for fault, came in zip(sample, ends, strict=True):
+        if came == SURVIVED:
             print(f"  {fault}")
-    print(f"{alive.count(False)} of {len(sample)} killed")
+    killed = len(sample) - ends.count(SURVIVED)
+    print(f"{killed} of {len(sample)} killed, {ends.count(BY_TYPES)} of them by types")
 
 
 if __name__ == "__main__":
