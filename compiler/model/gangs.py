@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Resources
+from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Pod, Resources
 from compiler.model.amounts import limited, summed, total
 from compiler.model.pod_set import PodSet
 from compiler.model.work import Work
@@ -56,10 +56,18 @@ def is_elastic(work: Work) -> bool:
 
 
 def copies(work: Work) -> int | None:
-    """How many pods run the program of a job: of a third-party one those of a part."""
+    """How many pods run the program of a job: of a third-party one those with the same commands and
+    variables."""
     if not work.own_sets:
         return work.nodes
-    return sum(pods.fewest for pods in work.own_sets if pods.pod is work.pod)
+    said = _programs(work.pod)
+    return sum(pods.fewest for pods in work.own_sets if _programs(pods.pod) == said)
+
+
+def _programs(pod: Pod | None) -> list[object]:
+    """What the containers of a pod run, one by one, with their variables."""
+    containers = pod.containers if pod is not None else ()
+    return [(*each.command, *each.args, each.env) for each in containers]
 
 
 def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:

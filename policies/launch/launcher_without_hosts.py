@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from compiler.model.command import launches, named_options, starts
+from compiler.model.gangs import copies
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN026")
+@rule("RUN026", gangs=True)
 def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     """A launcher on several nodes has no list of the other nodes.
 
@@ -25,6 +26,22 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [mpirun, -np, "32", python, train.py]}]
 
         jobs: [{name: llama, command: [bash, -c, "pip install -e . && accelerate launch --num_machines 4 train.py"]}]
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0",
+                    command: [deepspeed, train.py, --deepspeed, ds.json],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
+                      hugepages-2Mi: 5Gi}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 
@@ -43,7 +60,7 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
     """
-    if not work.gang or launches(work.words):
+    if not work.gang or copies(work) == 1 or launches(work.words):
         return
     launcher = _mpi(work)
     if starts(work.words, "deepspeed"):
@@ -82,16 +99,22 @@ def _accelerate(work: Work) -> Iterator[Finding]:
 
 def _given(work: Work) -> str:
     """Where torchrun gets the nodes from, in a sentence; empty where the command says it."""
+    if work.own_sets:
+        return ""
     return ", which gets all nodes from Trainer" if work.trainer and work.has_pods else ""
 
 
 def _mpi_help(work: Work) -> str:
+    if work.own_sets:
+        return "make it an MPIJob, which has a list of the hosts, or write `--hostfile`"
     if work.has_pods:
         return "choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`"
     return "start it by `srun --mpi=pmix`, which has the nodes, or write `--hostfile`"
 
 
 def _accelerate_help(work: Work) -> str:
+    if work.own_sets:
+        return "add `--main_process_ip` with the host of the first pod, and `--machine_rank` with the index of the pod"
     if work.has_pods:
         return (
             "remove `--num_machines`: Trainer's variables say it, or add "
@@ -124,7 +147,7 @@ _JOB = ("/job", "/job/hostfile")
 
 def _mpi(work: Work) -> str:
     """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
-    if work.runtime is None or work.runtime.framework == "mpi":
+    if not work.own_sets and (work.runtime is None or work.framework == "mpi"):
         return ""
     launchers = (launcher for launcher in _MPI if starts(work.words, launcher))
     return next(launchers, "")

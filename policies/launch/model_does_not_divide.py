@@ -18,7 +18,7 @@ _UNEVEN = (
 )
 
 
-@rule("RUN100")
+@rule("RUN100", gangs=True)
 def model_does_not_divide(work: Work) -> Iterator[Finding]:
     """The layers, heads, sequence or batch of a model cannot be divided as the options for Megatron say.
 
@@ -41,6 +41,22 @@ def model_does_not_divide(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, pretrain.py, --tensor-model-parallel-size=8, --micro-batch-size=2,
           --global-batch-size=129]}]
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0",
+                    command: [torchrun, pretrain.py, "--tensor-model-parallel-size=4", "--num-attention-heads=30"],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
+                      hugepages-2Mi: 5Gi}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 

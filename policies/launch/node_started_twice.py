@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options, starts
+from compiler.model.gangs import copies
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -14,7 +15,7 @@ _FABRIC = r"(?:fabric|lightning) run"
 _LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
 
 
-@rule("RUN121")
+@rule("RUN121", gangs=True)
 def node_started_twice(work: Work) -> Iterator[Finding]:
     """Accelerate or Lightning takes every node for the same one, or starts processes that run already.
 
@@ -63,6 +64,22 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, main.py, fit, --trainer.num_nodes, "1"]}]
 
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0",
+                    command: [accelerate, launch, --multi_gpu, --num_processes=16, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
+                      hugepages-2Mi: 5Gi}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+
     ## Passes
 
         jobs: [{name: llama, command: [accelerate, launch, --mixed_precision=bf16, train.py]}]
@@ -93,7 +110,7 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "NODE_RANK=$PET_NODE_RANK MASTER_ADDR=$PET_MASTER_ADDR
           python main.py fit --trainer.num_nodes=4"]}]
     """
-    if not work.gang or work.framework == "mpi":
+    if not work.gang or work.framework == "mpi" or copies(work) == 1:
         return
     line = " ".join(work.words)
     if "accelerate" in line and re.search(_NESTED, line):
@@ -156,6 +173,8 @@ def _accelerate(work: Work) -> Iterator[Finding]:
 
 
 def _rank_help(work: Work) -> str:
+    if work.own_sets:
+        return "add `--machine_rank` with a variable of the pod, like the index that its controller gives it"
     if work.has_pods:
         return (
             "add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "

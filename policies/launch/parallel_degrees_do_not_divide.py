@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN082")
+@rule("RUN082", gangs=True)
 def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     """The ranks of a job cannot be divided as its options for Megatron say.
 
@@ -20,6 +20,22 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, pretrain.py, --tensor-model-parallel-size, "8",
           --pipeline-model-parallel-size, "3"]}]
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0",
+                    command: [torchrun, pretrain.py, "--tensor-model-parallel-size=3"],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
+                      hugepages-2Mi: 5Gi}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 
