@@ -47,6 +47,13 @@ def test_dcgm_finds_a_sick_gpu_before_the_next_start() -> None:
     assert "new node" not in parts(found[Failure.PROGRAM])
 
 
+def test_only_gpus_of_nvidia_have_xids() -> None:
+    trainium = {"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2b"]}
+    found = outcomes(slurm(pool=trainium, job={"command": ["srun", "train.py"]}))
+    assert Failure.NODE in found
+    assert not {Failure.PROGRAM, Failure.RESET, Failure.REPLACE} & found.keys()
+
+
 def test_a_job_that_leaves_is_cancelled() -> None:
     """With the 300 seconds that the cluster's KillWait gives it; or those that the spec does."""
     found = outcomes(slurm())[Failure.LEAVES]

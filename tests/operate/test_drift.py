@@ -314,6 +314,15 @@ def test_owners_through_lists_and_whole_values() -> None:
     assert owners(body, ("data", "x")) == ("m",)
 
 
+def test_who_owns_an_item_that_has_nothing_but_its_key() -> None:
+    fields = {"f:c": {'k:{"name":"a"}': {".": {}, "f:name": {}}}}
+    body = {
+        "c": [{"name": "a"}],
+        "metadata": {"managedFields": [{"manager": "m", "fieldsV1": fields}]},
+    }
+    assert owners(body, ("c", Item("name", "a"), "name")) == ("m",)
+
+
 def test_credentials_are_hidden() -> None:
     steps = ("env", Item("name", "HF_TOKEN"), "value")
     assert hidden("swordfish-and-more", steps) == "***"

@@ -131,6 +131,20 @@ GOOD: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("key", "help"),
+    [
+        ("labels", "remove it: the objects of a cluster take theirs from `spec`"),
+        ("owner", "`metadata` has: `name`"),
+    ],
+)
+def test_metadata_is_a_name(key: str, help: str) -> None:
+    data = spec()
+    data["metadata"][key] = {"team": "ml"}
+    (found,) = load(document(data))[1]
+    assert (found.code, found.help) == ("SPC002", help)
+
+
 @pytest.mark.parametrize("data", GOOD)
 def test_a_good_spec_is_taken(data: dict[str, Any]) -> None:
     assert load(document(data))[1] == []

@@ -19,7 +19,7 @@ from builders import spec
 from running import Command, stand_ins
 from test_guards import astray
 
-from compiler.catalog.efa import arch_of, bundled, known_since, least_nccl, versions_of
+from compiler.catalog.efa import BUNDLED, arch_of, bundled, known_since, least_nccl, versions_of
 from compiler.core.images.plan import MadeImage, Recipe
 from compiler.core.images.requirements import requirements
 from compiler.driver import check
@@ -795,6 +795,14 @@ def test_the_spec_may_say_what_a_base_contains(tmp_path: Path) -> None:
     torch = derived["image/hub", "torch"]
     assert (torch.value, torch.reason) == ("2.8.0", "set by the spec")
     assert ("image/plain", "torch") not in derived
+
+
+def test_the_newest_installer_that_is_known_is_not_doubted(tmp_path: Path) -> None:
+    said = copy.deepcopy(IMAGES)
+    newest = max(BUNDLED, key=lambda version: [int(part) for part in version.split(".")])
+    said[1]["efaInstaller"]["version"] = newest
+    found = compiled(repository(tmp_path / "fleet", with_images(images=said)))
+    assert "RES247" not in dict(codes(found))
 
 
 def test_what_tags_say() -> None:

@@ -122,6 +122,15 @@ def test_pods_without_nodes_wait_although_their_quota_is_there() -> None:
     assert spans(done) == {"a": [(0, 2)], "b": [(2, 3)]}
 
 
+def test_a_line_shows_when_a_job_waits_runs_and_is_gone() -> None:
+    done = run(flat(LAB, nodes=3), (job("a", "lab", 2), hours(3)), (job("b", "lab", 2), hours(1)))
+    bars = [line.partition("|")[2][:-1] for line in text([(done, {})]).splitlines() if "|" in line]
+    first, second = (bar.replace(" ", "_") for bar in bars)
+    quarter = len(first) // 4
+    assert first == "#" * (3 * quarter) + "_" * quarter
+    assert second == "." * (3 * quarter) + "#" * quarter
+
+
 def test_text_and_values_say_the_same() -> None:
     done = run(flat(LAB, nodes=4), (job("a", "lab", 3), hours(20)), (job("b", "lab", 2), hours(5)))
     paid = {"gpu": Paid(4, 10.0)}
