@@ -213,16 +213,25 @@ def _parse_otherwise(
     if pasted is not None:
         bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
         faults = [pasted, *faults]
-    problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
+    problem = _template(file, faults)
     if problem is not None:
         bodies, faults = _parse_filled_in(text, faults)
-        problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
+        problem = _template(file, faults)
     if problem is not None or (_is_lost(faults) and pasted is None):
         filled = _parse_with_variables(text, reading)
         if filled is not None:
             bodies, faults = filled
             problem = None
     return bodies, faults, problem
+
+
+def _template(file: SourceFile, faults: list[Diagnostic]) -> Diagnostic | None:
+    """What is reported of a template of Helm, Jinja or Terraform; nothing of another text."""
+    return (
+        template(file, faults)
+        or template(file, faults, "{%", _RENDER)
+        or template(file, faults, "%{", _RENDER)
+    )
 
 
 def _parse_filled_in(text: Text, faults: list[Diagnostic]) -> tuple[list[Any], list[Diagnostic]]:
@@ -278,7 +287,7 @@ def _is_lost(faults: Iterable[Diagnostic]) -> bool:
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
-_JINJA, _RENDER = "{%", "lint what it renders"
+_RENDER = "lint what it renders"
 _RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
 _NUMBERS = (
     "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them

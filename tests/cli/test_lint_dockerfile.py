@@ -55,6 +55,7 @@ def test_each_finding_is_at_its_line(trainyard: Command, tmp_path: Path) -> None
         ("train.Dockerfile", True),
         ("Containerfile", True),
         ("Dockerfile.dockerignore", False),
+        ("dockerfile.png", False),
         ("dockerfiles.md", False),
     ],
 )

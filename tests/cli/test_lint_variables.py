@@ -106,8 +106,13 @@ def test_a_line_is_looked_at_once(tmp_path: Path) -> None:
     assert result.diagnostics == []
 
 
-def test_conditions_of_jinja_are_a_template(tmp_path: Path) -> None:
-    text = "{% if gpu %}\napiVersion: v1\n{% endif %}\nkind: ConfigMap\nmetadata: {name: a}\n"
+@pytest.mark.parametrize(
+    ("begins", "ends"), [("{% if gpu %}", "{% endif %}"), ("%{ if gpu }", "%{ endif }")]
+)
+def test_conditions_of_jinja_and_terraform_are_a_template(
+    tmp_path: Path, begins: str, ends: str
+) -> None:
+    text = f"{begins}\napiVersion: v1\n{ends}\nkind: ConfigMap\nmetadata: {{name: a}}\n"
     assert found(linted(tmp_path, text)) == [("LNT002", 1)]
 
 

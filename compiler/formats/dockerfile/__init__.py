@@ -110,11 +110,13 @@ def named(name: str) -> bool:
     """Whether a file's name says that it is a Dockerfile (Docker, building: file names; Podman has Containerfiles)."""
     stem, _, end = name.lower().partition(".")
     if stem in _NAMES:
-        return end != "dockerignore"
+        return end.rpartition(".")[2] not in _OTHERS
     return name.lower().rpartition(".")[2] in _NAMES
 
 
 _NAMES = ("dockerfile", "containerfile")
+_OTHERS = ("dockerignore", "gif", "jpeg", "jpg", "pdf", "png", "svg", "webp")
+"""Ends of files that are about one: what it leaves out, and pictures of it."""
 _INSTRUCTION = re.compile(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
 
 
