@@ -29,6 +29,7 @@ from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
+from compiler.manifest import ObjectRef
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
 from compiler.output import Artifact
@@ -76,11 +77,12 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     catalog = load_catalog(options.catalog)
     run.diagnostics += catalog.faults
     clusters, near = _clusters(objects, kustomizations)
+    generated = {ObjectRef("v1", kind, "", name) for kind, name in kustomizations.made()}
     setting = Setting(
         closed=False,
         near=near,
         collide=kustomizations.collide,
-        external=built.renamed,
+        external=built.renamed | generated,
         others=[item.artifact for item in reading.alone],
     )
     findings: list[Diagnostic] = []

@@ -98,6 +98,8 @@ _REFERENCE = (
     r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|\.\.\.$|…$"
     r"|(?i:null|none|nil|true|false|yes|no|on|off|[01])$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
+    # What clients are given for a server that asks for no key, as vLLM's documentation does.
+    r"|(?i:empty|unused|not[-_ ]?(?:needed|required|used|set)|no[-_ ]?(?:api)?[-_ ]?key)$"
     r"|.*(?<!\$)\$[({A-Za-z_]"
 )
 # An expression of a program: a call, an index, an attribute.
@@ -141,7 +143,20 @@ def _has_hint(text: str) -> bool:
 
 def named(name: str) -> bool:
     """Whether a variable, an option or a key of this name carries a credential; ``adminPassword`` does too."""
-    return _may_carry(name) and _worded(name).endswith(NAMES)
+    return _may_carry(name) and _worded(name).endswith(NAMES) and not _refers(name)
+
+
+# What names the key of a Secret, as charts and Crossplane call it.
+_NAMES_A_KEY = r".*_(?:KEY|PASSWORD|TOKEN|SECRET|CONNECTION|CREDENTIALS|USER|USERNAME)_SECRET_KEY\Z"
+
+
+def _refers(name: str) -> bool:
+    """Whether what has this name refers to a Secret: ``existingSecretAdminPassword``, ``apiKeySecretKey``, or an
+    annotation like ``cnpg.io/pluginClientSecret`` and ``checksum/secret``."""
+    if "/" in name:
+        return True
+    words = _worded(name)
+    return "_EXISTING_SECRET" in words or re.match(_NAMES_A_KEY, words) is not None
 
 
 # How all of these names end: most names have no such end, and are not looked at any closer.
@@ -189,7 +204,7 @@ def carried(name: str, value: str) -> str:
     """What kind of secret a variable or a key carries; empty for none. Most jobs of a set have the same variables."""
     for what in _forms(value):
         return what
-    if not _may_carry(name):
+    if not _may_carry(name) or _refers(name):
         return ""
     if named(name):
         return "a secret" if literal(value) and value != name else ""
@@ -218,7 +233,9 @@ def named_values(text: str) -> list[str]:
             before = re.search(r"\w*$", text[:start])
             beginning = before[0] if before else ""
             length = assignment.start("after") - start
-            names.append(beginning + assignment[0][:length])
+            name = beginning + assignment[0][:length]
+            if not _refers(name):
+                names.append(name)
     return names
 
 

@@ -50,12 +50,20 @@ class Paths:
         return {_folder_of(file, path) for path in self._given} - {""}
 
     def namespace(self, file: str) -> str:
-        """The namespace that what is in a file gets; empty without one, and where several are given."""
+        """The namespace that what is in a file gets; empty without one, and where several are given.
+
+        Of a folder in a folder the inner one gives it: the outer one is applied by a `kustomization.yaml` that names
+        the Kustomizations of the inner ones, and not their objects.
+        """
         if not self._gives:
             return ""
+        innermost = ""
         given: set[str] = set()
         for path, namespaces in self._given.items():
-            if _folder_of(file, path):
+            folder = _folder_of(file, path)
+            if len(folder) > len(innermost):
+                innermost, given = folder, set()
+            if folder and folder == innermost:
                 given |= namespaces
         return given.pop() if len(given) == 1 else ""
 

@@ -35,6 +35,7 @@ from compiler.source.libyaml import (
 )
 from compiler.source.scalars import Refusal, resolve
 
+_MERGE = "tag:yaml.org,2002:merge"
 MAX_DEPTH = 64
 """Deepest nesting; Kubernetes objects stay under 30, and a stack of 64 never overflows."""
 
@@ -244,6 +245,8 @@ class Composer:
         name = event.value
         if name in self._keys and not event.style:
             return name, span
+        if event.tag == _MERGE and name == "<<":
+            event.tag = None  # yq writes it; it says what the key says
         if event.tag is not None or event.anchor is not None:
             self._node(event, span, depth)
         if event.style:

@@ -161,9 +161,22 @@ def _crd_files(
     folder: Path, kinds: frozenset[str], project: str, release: str, source: str, variant: str = ""
 ) -> Iterator[tuple[str, Raw]]:
     for crd in load_crds(folder):
-        if crd["spec"]["names"]["kind"] in kinds:
+        kind = crd["spec"]["names"]["kind"]
+        if kind in kinds:
             for derived in from_crd(crd):
+                if kind == "Alert":
+                    _add_kinds(derived["schema"])
                 yield _file(derived, project, release, source, variant)
+
+
+# Flux Operator 0.58.1 adds them to the definition of Alert (internal/builder/templates.go, notificationPatchTmpl).
+_OF_FLUX_OPERATOR = ("FluxInstance", "ResourceSet", "ResourceSetInputProvider")
+
+
+def _add_kinds(alert: Raw) -> None:
+    """Let an Alert be about the kinds of Flux Operator too: which of both installed Flux nobody knows here."""
+    source = alert["properties"]["spec"]["properties"]["eventSources"]["items"]
+    source["properties"]["kind"]["enum"] += _OF_FLUX_OPERATOR
 
 
 def _core_files(core: CoreDefinitions, source: str) -> Iterator[tuple[str, Raw]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
+from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import FileSet
@@ -58,7 +59,13 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        components: {kueue: {values: {existingSecret: admin, passwordKey: password}}}
+        components: {kueue: {values: {existingSecret: admin, passwordKey: password, existingSecretAdminPassword: admin,
+          data: [{secretKey: password, remoteRef: {key: team-a/hf}}]}}}
+
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: charts, namespace: argocd, labels: {argocd.argoproj.io/secret-type: repository}}
+        stringData: {type: helm, name: charts, url: "https://charts.example", enableOCI: "false"}
 
         apiVersion: v1
         kind: Secret
@@ -160,12 +167,15 @@ def _finding(manifest: Manifest, path: Place, what: str) -> Finding:
 def _secret(manifest: Manifest) -> Iterator[Finding]:
     """A Secret with a value that is neither encrypted nor filled in later."""
     encrypted = "sops" in manifest.body
+    public = _PUBLIC
+    if _ARGO in mapping(manifest.body, "metadata", "labels"):
+        public |= _OF_ARGO
     for field in ("stringData", "data"):
         values = manifest.body.get(field)
         for key, value in values.items() if isinstance(values, dict) else ():
             if encrypted and str(value).startswith("ENC["):
                 continue
-            if isinstance(value, str) and literal(value) and not _public(key, value):
+            if isinstance(value, str) and literal(value) and not _public(key, value, public):
                 yield Finding(
                     f"the value of `{key}` is in git, in Secret `{manifest.ref.name}`",
                     Route((manifest.id, field, key)),
@@ -176,18 +186,26 @@ def _secret(manifest: Manifest) -> Iterator[Finding]:
                 return
 
 
-def _public(key: str, value: str) -> bool:
+def _public(key: str, value: str, public: frozenset[str]) -> bool:
     """Whether a key of a Secret is one that everybody may know: a certificate, a name, an address."""
     if key.endswith((".crt", ".pem", ".pub")):
         return "PRIVATE KEY" not in value
     name = key.lower()
-    return name in _PUBLIC or name.endswith(("username", "_user", "rootuser"))
+    return name in public or name.endswith(("username", "_user", "rootuser"))
 
 
 _PUBLIC = frozenset(
     {
         *("user", "known_hosts", "address", "url", "audience", "host", "port"),
         *("database", "endpoint", "region"),
+    }
+)
+_ARGO = "argocd.argoproj.io/secret-type"
+# Argo CD, declarative setup: keys of repositories and clusters that are no credentials.
+_OF_ARGO = frozenset(
+    {
+        *("type", "name", "project", "server", "insecure", "enableoci", "enablelfs", "proxy"),
+        *("noproxy", "forcehttpbasicauth", "githubappid", "githubappinstallationid"),
     }
 )
 
@@ -202,6 +220,9 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
         if isinstance(node, str):
             yield from ((path, what) for what in forms(node)[:1])
         return
+    by_name = (
+        by_name and "remoteRef" not in node
+    )  # an item of an ExternalSecret, in the values of a chart
     variable, value = node.get("name"), node.get("value")
     for key, item in node.items():
         if key in ("managedFields", "status"):

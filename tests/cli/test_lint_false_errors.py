@@ -27,6 +27,29 @@ apiVersion: v1
 kind: Secret
 metadata: {name: a, namespace: x}
 """
+ENCRYPTED = f"{SECRET}data:\n  a: ENC[AES256_GCM,data:p673w==,iv:YY=,tag:A=,type:str]\n"
+SOPS = "sops: {mac: 'ENC[AES256_GCM,data:x,type:str]', version: 3.8.1}\n"
+ALERT = """\
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: {name: a, namespace: flux-system}
+spec: {providerRef: {name: a}, eventSources: [{kind: %s, name: flux}]}
+"""
+USES_VALUES = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: loki, namespace: x}
+spec:
+  interval: 1h
+  chart: {spec: {chart: loki, version: 6.30.1, sourceRef: {kind: HelmRepository, name: grafana}}}
+  valuesFrom: [{kind: ConfigMap, name: loki-values}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: loki-rules, namespace: x}
+data: {a: b}
+"""
+GENERATED = "resources: [a.yaml]\nconfigMapGenerator: [{name: %s, literals: [a=b]}]\n"
 USES_SECRET = """\
 apiVersion: v1
 kind: Pod
@@ -246,6 +269,10 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
             "pod.yaml": USES_CERT,
             "kustomization.yaml": "namePrefix: my-\nresources: [secret.yaml, pod.yaml]\n",
         },
+        {"a.yaml": f"{ENCRYPTED}{SOPS}"},
+        {"a.yaml": ALERT % "FluxInstance"},
+        # The generator makes the one that seems to be missing.
+        {"a.yaml": USES_VALUES, "kustomization.yaml": GENERATED % "loki-values"},
     ],
 )
 def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
@@ -258,6 +285,9 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": f'{POD}    command: [bash, -c, ls]\n    args: ["-l"]\n'}, "RUN035"),
         ({"a.yaml": f"{SECRET}stringData: {{password: hunter2}}\n"}, "ACC014"),
         ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
+        ({"a.yaml": f"{ENCRYPTED}  b: hello world\n{SOPS}"}, "SCH011"),
+        ({"a.yaml": ALERT % "FluxInstances"}, "SCH004"),
+        ({"a.yaml": USES_VALUES, "kustomization.yaml": GENERATED % "others"}, "REF001"),
         ({"a.yaml": USES_SECRET}, "REF001"),
         ({"a.yaml": BINDING.replace("[get]", "[create]")}, "ACC005"),
         (

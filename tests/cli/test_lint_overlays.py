@@ -542,6 +542,19 @@ def test_flux_gives_namespaces_too(
     assert [each.code for each in errors(result)] == found
 
 
+def test_the_inner_of_two_folders_gives_the_namespace(tmp_path: Path) -> None:
+    """Flux applies the whole repository, and what its Kustomizations are about by these."""
+    whole = TENANT.replace("NAME", "whole").replace("path: ./jobs", "path: ./fleet")
+    inner = TENANT.replace("NAME", "inner").replace("path: ./jobs", "path: ./fleet/jobs")
+    (tmp_path / "fleet" / "jobs").mkdir(parents=True)
+    (tmp_path / "queues.yaml").write_text(QUEUES)
+    (tmp_path / "fleet" / "whole.yaml").write_text(whole.replace("targetNamespace: SPACE, ", ""))
+    (tmp_path / "fleet" / "inner.yaml").write_text(inner.replace("SPACE", "team-b"))
+    (tmp_path / "fleet" / "jobs" / "job.yaml").write_text(JOB.replace("NAMESPACE", ""))
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in errors(result)] == ["QUE018"]
+
+
 SOURCE = """\
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository

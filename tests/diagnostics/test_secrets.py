@@ -124,6 +124,12 @@ def test_names_that_carry_credentials(name: str) -> None:
         "SSH_AUTH_SOCK",
         "AWS_WEB_IDENTITY_TOKEN_FILE",
         "max_tokens",
+        # What refers to a Secret: of charts, of Crossplane, of annotations.
+        "existingSecretAdminPassword",
+        "existingSecretSecretKey",
+        "apiKeySecretKey",
+        "fromConnectionSecretKey",
+        "cnpg.io/pluginClientSecret",
     ],
 )
 def test_names_that_do_not(name: str) -> None:
@@ -152,6 +158,8 @@ def test_no_name_in_a_text_is_passed_over(name: str, sign: str) -> None:
         ("MYSQL_ALLOW_EMPTY_PASSWORD", "yes"),
         ("MYSQL_RANDOM_ROOT_PASSWORD", "1"),
         ("WANDB_API_KEY", "..."),
+        ("OPENAI_API_KEY", "EMPTY"),  # vLLM, OpenAI-compatible server
+        ("OPENAI_API_KEY", "not-needed"),
         ("HF_TOKEN", "op://training/huggingface/token"),  # 1Password, secret references
         ("HF_TOKEN", "HF_TOKEN"),
     ],
@@ -164,6 +172,7 @@ def test_a_switch_or_what_is_to_be_written_is_no_secret(name: str, value: str) -
 def test_a_random_value_of_a_token_is_a_secret() -> None:
     assert carried("REGISTRY_TOKEN", "0a1b2c3d4e5f60718293") == "a secret"
     assert carried("REGISTRY_DIGEST", "0a1b2c3d4e5f60718293") == ""
+    assert carried("checksum/registry_token", "0a1b2c3d4e5f60718293") == ""
     assert carried("PAD_TOKEN", "<|reserved_special_token_10|>") == ""
 
 
@@ -183,6 +192,7 @@ def test_a_random_value_of_a_token_is_a_secret() -> None:
         ("password: ${PASSWORD}", []),
         ("password: /run/secrets/password", []),
         ("password: REPLACE_ME", []),
+        ("passwordSecretKey: root-password\nadminPassword: hunter22", ["adminPassword"]),
         ("api_key: Required (no default)", []),
         ("api_key: Whatever it asks for", []),
         ("api_key: Swordfish", ["api_key"]),

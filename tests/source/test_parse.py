@@ -414,3 +414,13 @@ def test_a_manifest_merges_as_kubectl_does() -> None:
     data = document.root.to_python()
     assert data["one"] == {"image": "own", "cpu": 1}
     assert data["two"] == {"image": "a", "cpu": 1, "gpu": 8}
+
+
+def test_a_merge_key_may_have_its_tag() -> None:
+    """yq writes it."""
+    from compiler.source.manifests import parse_manifests
+
+    text = "base: &b {image: a}\none:\n  !!merge <<: *b\n  cpu: 1\ntwo: {!!str <<: 1}\n"
+    (document,), faults = parse_manifests(SourceFile("a.yaml", text))
+    assert document.root.to_python()["one"] == {"image": "a", "cpu": 1}
+    assert [(fault.code, fault.message) for fault in faults] == [("YML014", "explicit tag `!!str`")]
