@@ -22,6 +22,7 @@ from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
 from compiler.lint.builds import Builds, builds
+from compiler.lint.charts import chart_of
 from compiler.lint.coverage import Coverage, covered
 from compiler.lint.elsewhere import Made
 from compiler.lint.groups import groups
@@ -29,7 +30,7 @@ from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
-from compiler.manifest import ObjectRef
+from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
 from compiler.output import Artifact
@@ -43,6 +44,7 @@ from compiler.policy.load import FIXED_AREAS
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
 from compiler.verify.loose_ends import Near, beside
+from compiler.verify.objects import Collide
 
 
 @dataclass()
@@ -81,7 +83,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     setting = Setting(
         closed=False,
         near=near,
-        collide=kustomizations.collide,
+        collide=_collisions(kustomizations),
         external=built.renamed | generated,
         others=[item.artifact for item in reading.alone],
     )
@@ -135,6 +137,15 @@ def _clusters(
     clusters = by_cluster(objects, lambda item: item.manifest, together)
     staged = [scenes(cluster, roots, near) for cluster in clusters]
     return staged, near
+
+
+def _collisions(kustomizations: Kustomizations) -> Collide:
+    """Whether objects of one name are the same in the cluster: what a chart makes is there once for each release."""
+
+    def collide(one: Manifest, other: Manifest) -> bool:
+        return chart_of(one.path) == chart_of(other.path) and kustomizations.collide(one, other)
+
+    return collide
 
 
 def _alternatives(clusters: Iterable[list[Scene]]) -> set[str]:

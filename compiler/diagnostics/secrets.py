@@ -98,8 +98,9 @@ _REFERENCE = (
     r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|\.\.\.$|…$"
     r"|(?i:null|none|nil|true|false|yes|no|on|off|[01])$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
+    r"|[A-Z_]+_PLACEHOLDER$"
     # What clients are given for a server that asks for no key, as vLLM's documentation does.
-    r"|(?i:empty|unused|not[-_ ]?(?:needed|required|used|set)|no[-_ ]?(?:api)?[-_ ]?key)$"
+    r"|(?i:empty|unused|ignored|fake|not[-_ ]?(?:needed|required|used|set)|no[-_ ]?(?:api)?[-_ ]?key)$"
     r"|.*(?<!\$)\$[({A-Za-z_]"
 )
 # An expression of a program: a call, an index, an attribute.
@@ -207,10 +208,17 @@ def carried(name: str, value: str) -> str:
     if not _may_carry(name) or _refers(name):
         return ""
     if named(name):
-        return "a secret" if literal(value) and value != name else ""
+        is_secret = literal(value) and value != name and not _is_variable(value)
+        return "a secret" if is_secret else ""
     if not _worded(name).endswith(ENDS):
         return ""
     return "a secret" if re.match(_RANDOM, value) else ""
+
+
+def _is_variable(value: str) -> bool:
+    """Whether a value is the name of a variable that carries a credential: ``clientSecret: OAUTH_CLIENT_SECRET`` says
+    under which key of a Secret it is."""
+    return "_" in value and value.isupper() and named(value)
 
 
 def named_values(text: str) -> list[str]:

@@ -32,6 +32,8 @@ def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
             if data["kind"] == admission_rule.BINDING:
                 continue  # for clusters: where the rule is enforced there
             wrong = _placed(admission_rule.faults(data), document)
+        elif _is_for_cluster(data):
+            continue
         else:
             wrong = _wrong(document)
         faults += wrong
@@ -42,6 +44,11 @@ def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
         else:
             rules.append(_rule(data, path))
     return rules
+
+
+def _is_for_cluster(data: Any) -> bool:
+    """Whether a document is an object of Kubernetes and no rule: policies of Kyverno or Gatekeeper, a kustomization."""
+    return isinstance(data, Mapping) and {"apiVersion", "kind"} <= set(data) and "code" not in data
 
 
 def _wrong(document: Document) -> list[Diagnostic]:

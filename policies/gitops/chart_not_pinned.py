@@ -41,6 +41,11 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: dcgm, namespace: flux-system}
         spec: {chart: {spec: {chart: kuberay-operator, version: 4.8.1}}}
 
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: driver, namespace: flux-system}
+        spec: {chart: {spec: {chart: chart, sourceRef: {kind: GitRepository, name: driver}}}}
+
         apiVersion: source.toolkit.fluxcd.io/v1
         kind: OCIRepository
         metadata: {name: kueue, namespace: flux-system}
@@ -51,8 +56,8 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: kueue, namespace: flux-system}
         spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
     """
-    if not release.chart or "/" in release.chart:
-        return  # a chart by path comes from a repository, whose commit is its version
+    if not release.chart or release.git or "/" in release.chart:
+        return  # the commit of its repository is the version of a chart by path (Flux, HelmRelease: chart template)
     if "version" in release.unread or placeholder(release.version):
         return
     if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):

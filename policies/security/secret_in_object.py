@@ -60,7 +60,7 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
     ## Passes
 
         components: {kueue: {values: {existingSecret: admin, passwordKey: password, existingSecretAdminPassword: admin,
-          data: [{secretKey: password, remoteRef: {key: team-a/hf}}]}}}
+          data: [{secretKey: password, remoteRef: {key: team-a/hf}}], auth: {secretName: a, secretKey: root_password}}}}
 
         apiVersion: v1
         kind: Secret
@@ -127,9 +127,13 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if judged:
         secrets = _in_metadata(manifest.body.get("metadata"))
     else:
-        secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
+        secrets = _found(manifest.body, (), by_name=group not in _OF_REFERENCES)
     for place, what in secrets:
         yield _finding(manifest, place, what)
+
+
+# Their keys are called as what they refer to (External Secrets, CSI driver of secrets stores), or have types (kro).
+_OF_REFERENCES = ("external-secrets.io", "secrets-store.csi.x-k8s.io", "kro.run")
 
 
 def _in_metadata(metadata: Any) -> Iterator[tuple[Place, str]]:
@@ -191,13 +195,13 @@ def _public(key: str, value: str, public: frozenset[str]) -> bool:
     if key.endswith((".crt", ".pem", ".pub")):
         return "PRIVATE KEY" not in value
     name = key.lower()
-    return name in public or name.endswith(("username", "_user", "rootuser"))
+    return name in public or name.endswith(("username", "user"))
 
 
 _PUBLIC = frozenset(
     {
         *("user", "known_hosts", "address", "url", "audience", "host", "port"),
-        *("database", "endpoint", "region"),
+        *("database", "dbname", "endpoint", "hostname", "region", "restic_repository"),
     }
 )
 _ARGO = "argocd.argoproj.io/secret-type"
@@ -220,9 +224,9 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
         if isinstance(node, str):
             yield from ((path, what) for what in forms(node)[:1])
         return
-    by_name = (
-        by_name and "remoteRef" not in node
-    )  # an item of an ExternalSecret, in the values of a chart
+    # Beside these `secretKey` is the key of a Secret: an ExternalSecret in the values of a chart.
+    if "remoteRef" in node or "secretName" in node:
+        node = {key: item for key, item in node.items() if key != "secretKey"}
     variable, value = node.get("name"), node.get("value")
     for key, item in node.items():
         if key in ("managedFields", "status"):

@@ -58,8 +58,11 @@ def network_policy_undone(manifest: Manifest, world: World) -> Iterator[Finding]
     patched = world.plan.closed and not manifest.key
     if restricts or patched:
         others = f", although `{restricts[0]}` does not" if restricts else ""
+        pods = "pods of its namespace"
+        if manifest.ref.namespace:
+            pods = f"pods of `{manifest.ref.namespace}`"
         yield Finding(
-            f"`{manifest.ref.name}` lets everybody reach all pods of `{manifest.ref.namespace}`{others}",
+            f"`{manifest.ref.name}` lets everybody reach all {pods}{others}",
             Route((manifest.id, "spec", "ingress", opened)),
             help="name under `from:` who is let in, or the `ports:`",
             spec_help="remove the patch or the included file, or let fewer in",

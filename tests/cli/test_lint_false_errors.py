@@ -49,6 +49,12 @@ kind: ConfigMap
 metadata: {name: loki-rules, namespace: x}
 data: {a: b}
 """
+KYVERNO = """\
+apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: a}
+spec: {rules: []}
+"""
 GENERATED = "resources: [a.yaml]\nconfigMapGenerator: [{name: %s, literals: [a=b]}]\n"
 USES_SECRET = """\
 apiVersion: v1
@@ -70,6 +76,16 @@ metadata: {name: a, namespace: x}
 spec: {secretName: webhook-server-cert}
 """
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same}\ndata: {a: b}\n"
+FLEET = {
+    "stage.yaml": """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1h, path: ./fleet, prune: true, sourceRef: {kind: GitRepository, name: fleet}}
+""",
+    "fleet/a.yaml": MAP,
+    "fleet/chart/templates/more/a.yaml": MAP,
+}
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -270,6 +286,9 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
             "kustomization.yaml": "namePrefix: my-\nresources: [secret.yaml, pod.yaml]\n",
         },
         {"a.yaml": f"{ENCRYPTED}{SOPS}"},
+        # What a chart makes may be written out beside it.
+        {**FLEET, "fleet/chart/Chart.yaml": "name: a\n"},
+        {"policies/kyverno.yaml": KYVERNO, "a.yaml": MAP},
         {"a.yaml": ALERT % "FluxInstance"},
         # The generator makes the one that seems to be missing.
         {"a.yaml": USES_VALUES, "kustomization.yaml": GENERATED % "loki-values"},
@@ -287,6 +306,16 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
         ({"a.yaml": f"{ENCRYPTED}  b: hello world\n{SOPS}"}, "SCH011"),
         ({"a.yaml": ALERT % "FluxInstances"}, "SCH004"),
+        (FLEET, "NAM005"),
+        (
+            {
+                **FLEET,
+                "fleet/chart/Chart.yaml": "name: a\n",
+                "fleet/a.yaml": MAP.replace("same", "other"),
+                "fleet/chart/templates/b.yaml": MAP,
+            },
+            "NAM005",
+        ),
         ({"a.yaml": USES_VALUES, "kustomization.yaml": GENERATED % "others"}, "REF001"),
         ({"a.yaml": USES_SECRET}, "REF001"),
         ({"a.yaml": BINDING.replace("[get]", "[create]")}, "ACC005"),

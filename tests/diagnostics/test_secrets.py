@@ -160,6 +160,8 @@ def test_no_name_in_a_text_is_passed_over(name: str, sign: str) -> None:
         ("WANDB_API_KEY", "..."),
         ("OPENAI_API_KEY", "EMPTY"),  # vLLM, OpenAI-compatible server
         ("OPENAI_API_KEY", "not-needed"),
+        ("clientSecret", "VIKUNJA_CLIENT_SECRET_PLACEHOLDER"),
+        ("clientSecret", "OAUTH_CLIENT_SECRET"),  # the key of a Secret
         ("HF_TOKEN", "op://training/huggingface/token"),  # 1Password, secret references
         ("HF_TOKEN", "HF_TOKEN"),
     ],
