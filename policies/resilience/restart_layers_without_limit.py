@@ -29,6 +29,13 @@ def restart_layers_without_limit(manifest: Manifest) -> Iterator[Finding]:
           elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 2, maxRestarts: 3}
           pytorchReplicaSpecs: {Worker: {replicas: 2, restartPolicy: OnFailure}}
 
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: lora, namespace: team-a}
+        spec:
+          elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 2, maxRestarts: 1}
+          pytorchReplicaSpecs: {Worker: {replicas: 2, restartPolicy: ExitCode}}
+
     ## Passes
 
         apiVersion: kubeflow.org/v1

@@ -303,6 +303,11 @@ def test_without_a_cluster(trainyard: Command, lab: Path, monkeypatch: pytest.Mo
     assert "did you mean `local`?" in done.err
 
 
+@pytest.mark.usefixtures("cluster")
+def test_a_context_is_taken_by_its_name(trainyard: Command, lab: Path) -> None:
+    assert trainyard("status", "lab.yaml", "--context", "local", cwd=lab).code == 0
+
+
 def test_the_context_of_another_cluster_of_eks(
     trainyard: Command, lab: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

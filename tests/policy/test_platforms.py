@@ -57,7 +57,7 @@ SCRIPTS: dict[str, tuple[str, int]] = {
     "SLM001": (f"{TWO.replace('partition=gpu', 'partition=gpus')}srun torchrun train.py\n", 3),
     "SLM005": (f"{TWO}torchrun --nnodes=2 train.py\n", 6),
     "RUN009": (f"{TWO}srun torchrun --nnodes=2 --rdzv_backend=c10d train.py\n", 6),
-    "RUN010": (f"{TWO}NODES=4\nsrun torchrun --nnodes=$NODES train.py\n", 7),
+    "RUN010": (f'{TWO}ARGS=(--nnodes=4)\nsrun torchrun "${{ARGS[@]}}" train.py\n', 7),
     "RUN011": (f"{TWO}GPUS=4\nsrun torchrun --nproc_per_node=$GPUS train.py\n", 7),
     "RUN013": (f"{TWO}{IN_CONTAINER}nvcr.io#nvidia/pytorch torchrun train.py\n", 6),
     "RUN020": (f"{TWO}{IN_CONTAINER}a.test#b:1 \\\n  torchrun train.py --save-path=/out\n", 7),

@@ -38,6 +38,15 @@ def test_why_a_node_group_has_one_zone(instance: str, more: str, why: str) -> No
     assert message == f"node group `wide` {why} and spans 2 Availability Zones"
 
 
+def test_a_token_in_a_command_is_not_shown() -> None:
+    """As little as one in a variable."""
+    token = "hf_abcdefghijklmnopqrstuvwxyz"
+    rules = tuple(rule for rule in builtin_rules() if rule.code == "RUN024")
+    command = f"jobs: [{{name: llama, command: [python, train.py, --token={token}]}}]"
+    (found,) = findings_for(command, rules=rules)
+    assert found.secret
+
+
 @pytest.mark.parametrize(("nodes", "field"), [("12", "replicas"), ("{max: 12}", "limits")])
 def test_where_a_pool_says_how_many_nodes_it_has(nodes: str, field: str) -> None:
     _, place = only("QUE023", f"nodePools: [{{name: gpu, nodes: {nodes}}}]")

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from compiler.simulate.cycle import Cycle
-from compiler.simulate.objects import Job, PodSet
+from compiler.simulate.objects import Job, PodSet, _fnv1a
 from compiler.simulate.repeats import Repeats
 from compiler.simulate.simulator import Simulator
 from compiler.simulate.state import Progress, Work
@@ -224,3 +224,17 @@ def test_where_a_job_was_in_its_flavors_counts_until_something_is_given_back(
     simulator._cycle, simulator._released = cycle, released
     simulator._forget_old(work)
     assert (work.progress is not None) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0xCBF29CE484222325),
+        ("a", 0xAF63DC4C8601EC8C),
+        ("foo", 0xDCB27518FED9D577),
+        ("foobar", 0x85944171F73967E8),
+    ],
+)
+def test_the_hash_is_fnv_1a(text: str, expected: int) -> None:
+    """Test vectors of the authors (draft-eastlake-fnv, appendix C)."""
+    assert _fnv1a(text) == expected

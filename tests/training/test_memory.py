@@ -13,7 +13,13 @@ from compiler.training.activations import activations, buckets, in_flight, layer
 from compiler.training.memory import memory
 from compiler.training.setup import Setup
 from compiler.training.shape import Shape
-from compiler.training.states import gradients, local_parameters, optimizer, weights
+from compiler.training.states import (
+    dense_parameters,
+    gradients,
+    local_parameters,
+    optimizer,
+    weights,
+)
 
 GIB = 1024**3
 LLAMA = Shape(
@@ -99,6 +105,12 @@ def test_frozen_weights_have_neither_gradients_nor_optimizer() -> None:
     assert weights(LLAMA, adapters) == weights(LLAMA, whole)
     assert optimizer(LLAMA, adapters).least == pytest.approx(optimizer(LLAMA, whole).least / 100)
     assert gradients(LLAMA, adapters).least == pytest.approx(gradients(LLAMA, whole).least / 100)
+
+
+def test_what_is_not_of_experts_by_hand() -> None:
+    """Tensor parallelism divides all but the routers."""
+    whole = 32 * MIXTRAL.attention + MIXTRAL.embedding + MIXTRAL.output
+    assert dense_parameters(MIXTRAL, setup(tensor=2)) == whole / 2 + 32 * MIXTRAL.router
 
 
 def test_experts_are_divided_and_the_rest_is_not() -> None:
