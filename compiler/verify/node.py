@@ -196,8 +196,9 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
     if "enum" in raw:
         tests.append(_enum(raw["enum"]))
     if "syntax" in raw:
-        syntax = SYNTAXES[raw["syntax"]]
-        tests.append(_syntax(syntax))
+        name = raw["syntax"]
+        syntax = SYNTAXES[name.removesuffix(_OR_EMPTY)]
+        tests.append(_syntax(syntax, or_empty=name.endswith(_OR_EMPTY)))
     if "pattern" in raw:
         tests.append(_pattern(raw["pattern"]))
     limit = _INT_RANGE.get(raw.get("format", ""))
@@ -232,9 +233,15 @@ def _enum(values: list[Any]) -> Test:
     return test
 
 
-def _syntax(syntax: Syntax) -> Test:
+_OR_EMPTY = "?"
+"""Behind the name of a syntax: of a field that may be empty, which means that it is not set."""
+
+
+def _syntax(syntax: Syntax, *, or_empty: bool) -> Test:
     def test(value: Any) -> Breach | None:
         if value.__class__ is not str or syntax.accepts(value):
+            return None
+        if or_empty and not value:
             return None
         breach = syntax.breach(value)
         return syntax.code, breach, f"use {syntax.help}"

@@ -11,11 +11,16 @@ from typing import Any
 
 Raw = dict[str, Any]
 
-_PULL = {"enum": ["Always", "IfNotPresent", "Never"]}
-_PROTOCOL = {"enum": ["TCP", "UDP", "SCTP"]}
+
+def _or_unset(*values: str) -> Raw:
+    """One of the values, or an empty text, which means that a field of Go that is no pointer is not set: it gets its
+    default (pkg/apis/*/v1/defaults.go)."""
+    return {"enum": [*values, ""]}
+
+
+_PROTOCOLS = ["TCP", "UDP", "SCTP"]
 _PORT = {"minimum": 1, "maximum": 65535}
 _LABEL = {"syntax": "dns-label"}
-_SUBDOMAIN = {"syntax": "dns-subdomain"}
 _NATURAL = {"minimum": 0}
 _POSITIVE = {"minimum": 1}
 _ACCESS = {
@@ -31,11 +36,11 @@ _LABELS = {
 }
 _NAMED: Raw = {
     "name": _LABEL,
-    "imagePullPolicy": _PULL,
-    "terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
+    "imagePullPolicy": _or_unset("Always", "IfNotPresent", "Never"),
+    "terminationMessagePolicy": _or_unset("File", "FallbackToLogsOnError"),
 }
 _POLICY_TYPES = {"items": {"type": "string", "enum": ["Ingress", "Egress"]}}
-_RULE_PORT: Raw = {"protocol": _PROTOCOL, "endPort": _PORT}
+_RULE_PORT: Raw = {"protocol": {"enum": _PROTOCOLS}, "endPort": _PORT}
 
 # definition name without its package -> field -> what is added
 FIELDS: dict[str, dict[str, Raw]] = {
@@ -44,19 +49,19 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "core.v1.ContainerPort": {
         "containerPort": _PORT,
         "hostPort": {"minimum": 0, "maximum": 65535},
-        "protocol": _PROTOCOL,
-        "name": {"syntax": "port-name"},
+        "protocol": _or_unset(*_PROTOCOLS),
+        "name": {"syntax": "port-name?"},
     },
     "core.v1.PodSpec": {
-        "restartPolicy": {"enum": ["Always", "OnFailure", "Never"]},
-        "dnsPolicy": {"enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]},
+        "restartPolicy": _or_unset("Always", "OnFailure", "Never"),
+        "dnsPolicy": _or_unset("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
         "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
         "terminationGracePeriodSeconds": _NATURAL,
         "activeDeadlineSeconds": _POSITIVE,
         "nodeSelector": _LABELS,
-        "serviceAccountName": _SUBDOMAIN,
-        "hostname": _LABEL,
-        "subdomain": _LABEL,
+        "serviceAccountName": {"syntax": "dns-subdomain?"},
+        "hostname": {"syntax": "dns-label?"},
+        "subdomain": {"syntax": "dns-label?"},
     },
     "core.v1.Volume": {"name": _LABEL},
     "core.v1.EmptyDirVolumeSource": {
@@ -100,18 +105,18 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "maxSkew": _POSITIVE,
         "whenUnsatisfiable": {"enum": ["DoNotSchedule", "ScheduleAnyway"]},
     },
-    "core.v1.ServicePort": {"port": _PORT, "protocol": _PROTOCOL},
+    "core.v1.ServicePort": {"port": _PORT, "protocol": _or_unset(*_PROTOCOLS)},
     "core.v1.ServiceSpec": {
-        "type": {"enum": ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]},
+        "type": _or_unset("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
         "selector": _LABELS,
-        "sessionAffinity": {"enum": ["ClientIP", "None"]},
+        "sessionAffinity": _or_unset("ClientIP", "None"),
         "internalTrafficPolicy": {"enum": ["Cluster", "Local"]},
-        "externalTrafficPolicy": {"enum": ["Cluster", "Local"]},
+        "externalTrafficPolicy": _or_unset("Cluster", "Local"),
     },
     "core.v1.PersistentVolumeSpec": {
         "accessModes": _ACCESS,
         "volumeMode": _VOLUME_MODE,
-        "persistentVolumeReclaimPolicy": {"enum": ["Retain", "Delete", "Recycle"]},
+        "persistentVolumeReclaimPolicy": _or_unset("Retain", "Delete", "Recycle"),
     },
     "core.v1.PersistentVolumeClaimSpec": {"accessModes": _ACCESS, "volumeMode": _VOLUME_MODE},
     "core.v1.LimitRangeItem": {"type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}},
@@ -138,7 +143,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
     },
     "core.v1.SeccompProfile": {"type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}},
     "storage.v1.StorageClass": {
-        "reclaimPolicy": {"enum": ["Retain", "Delete"]},
+        "reclaimPolicy": _or_unset("Retain", "Delete"),
         "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
     },
     "scheduling.v1.PriorityClass": {
@@ -156,8 +161,8 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}},
     "rbac.v1.PolicyRule": {"verbs": {"minItems": 1}},
     "apps.v1.DeploymentSpec": {"replicas": _NATURAL, "minReadySeconds": _NATURAL},
-    "apps.v1.DeploymentStrategy": {"type": {"enum": ["Recreate", "RollingUpdate"]}},
-    "apps.v1.DaemonSetUpdateStrategy": {"type": {"enum": ["RollingUpdate", "OnDelete"]}},
+    "apps.v1.DeploymentStrategy": {"type": _or_unset("Recreate", "RollingUpdate")},
+    "apps.v1.DaemonSetUpdateStrategy": {"type": _or_unset("RollingUpdate", "OnDelete")},
     "batch.v1.JobSpec": {
         "parallelism": _NATURAL,
         "completions": _NATURAL,
@@ -175,7 +180,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "values": {"minItems": 1, "maxItems": 255},
     },
     "batch.v1.CronJobSpec": {
-        "concurrencyPolicy": {"enum": ["Allow", "Forbid", "Replace"]},
+        "concurrencyPolicy": _or_unset("Allow", "Forbid", "Replace"),
         "schedule": {"syntax": "cron"},
         "successfulJobsHistoryLimit": _NATURAL,
         "failedJobsHistoryLimit": _NATURAL,

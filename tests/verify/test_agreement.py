@@ -71,9 +71,12 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
     if "pattern" in out:
         out["pattern"] = compile_re2(out["pattern"]).pattern
     for name, holder in (("syntax", out), ("keySyntax", out.setdefault("propertyNames", {}))):
-        if name in schema and (pattern := SYNTAXES[schema[name]].pattern):
-            holder["pattern"] = rf"\A(?:{pattern})\Z"
-            holder["maxLength"] = SYNTAXES[schema[name]].longest
+        syntax = schema.get(name, "")
+        known = SYNTAXES.get(syntax.removesuffix("?"))
+        if known is not None and known.pattern:
+            or_empty = "?" if syntax.endswith("?") else ""
+            holder["pattern"] = rf"\A(?:{known.pattern}){or_empty}\Z"
+            holder["maxLength"] = known.longest
     if limit := INT.get(schema.get("format", "")):
         out["minimum"], out["maximum"] = (
             max(-limit, out.get("minimum", -limit)),

@@ -35,7 +35,7 @@ def pod_spec(
             yield from _mounts(here, container, own_volumes | volumes)
             place = (*here, "resources")
             yield from resources(place, container.get("resources"))
-    if job and at(spec, "restartPolicy") in (None, "Always"):
+    if job and at(spec, "restartPolicy") in (None, "", "Always"):
         message = "a Job's pods cannot have restart policy `Always`"
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
     taints = items(spec, "tolerations")
@@ -71,7 +71,7 @@ def always_restarted(body: Body, kind: str) -> Iterator[Fault]:
     path = ("spec", "template")
     yield from template(path, at(body, *path), selector=at(body, "spec", "selector"))
     policy = at(body, *path, "spec", "restartPolicy")
-    if policy not in (None, "Always"):
+    if policy not in (None, "", "Always"):
         yield refused(
             (*path, "spec", "restartPolicy"),
             f"pods of a {kind} restart always, not `{policy}`",

@@ -32,7 +32,7 @@ def job_spec(
     yield from template(
         (*path, "template"),
         at(spec, "template"),
-        job=not restart_defaulted or restart_policy is not None,
+        job=not restart_defaulted or bool(restart_policy),
         volumes=volumes,
     )
     node = at(spec, "template", "spec", "nodeName")

@@ -70,7 +70,7 @@ def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
     """A restart policy of pods, which the operator overwrites with that of the role."""
     given = at(spec, "template", "spec", "restartPolicy")
     role = at(spec, "restartPolicy")
-    if given is not None and given != (role or "Never"):
+    if given and given != (role or "Never"):
         yield never_works(
             (*path, "template", "spec", "restartPolicy"),
             f"`restartPolicy` {given} of the pods is overwritten by that of the role, which is {role or 'Never'}",
