@@ -85,9 +85,11 @@ _ENDED = r"(?:token|(?:api|access|secret)[-_]?key|passw(?:or)?d|passphrase|secre
 _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
-_ASSIGNED = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"']?)"
+_ASSIGNED = r"(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*)(?P<quote>[\"']?)"
 # A quoted password counts with any length: `password = "loki"`.
-_SHORT = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"'])(?P<value>[^\s\"',}\]$]{3,5})[\"']"
+_SHORT = (
+    r"(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*)(?P<quote>[\"'])(?P<value>[^\s\"',}\]$]{3,5})[\"']"
+)
 _NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
 _QUOTED = rf"{_BEGINS}(?i:PASSWORD|PASSWD|PASSPHRASE){_SHORT}"
 _HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
@@ -101,7 +103,7 @@ _REFERENCE = (
     r"|[A-Z_]+_PLACEHOLDER$"
     # What clients are given for a server that asks for no key, as vLLM's documentation does.
     r"|(?i:empty|unused|ignored|fake|not[-_ ]?(?:needed|required|used|set)|no[-_ ]?(?:api)?[-_ ]?key)$"
-    r"|.*(?<!\$)\$[({A-Za-z_]"
+    r"|.*(?<!\$)\$[({A-Za-z_]|.*\{\{"
 )
 # An expression of a program: a call, an index, an attribute.
 _EXPRESSION = r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]"
@@ -109,6 +111,8 @@ _IDENTIFIER = r"[A-Za-z_]+$"
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
 ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
 _RANDOM = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$"
+# The name of a Secret has words: `githubConfigSecret: k8s-homelab-runner-secret`.
+_NAME_OF_WORDS = r"(?=(?:.*-)?[a-z]{4,}-(?:.*-)?[a-z]{4,}(?:-|$))[a-z0-9-]+$"
 
 
 @lru_cache(maxsize=4096)
@@ -212,7 +216,8 @@ def carried(name: str, value: str) -> str:
         return "a secret" if is_secret else ""
     if not _worded(name).endswith(ENDS):
         return ""
-    return "a secret" if re.match(_RANDOM, value) else ""
+    is_random = re.match(_RANDOM, value) and not re.match(_NAME_OF_WORDS, value)
+    return "a secret" if is_random else ""
 
 
 def _is_variable(value: str) -> bool:
@@ -263,7 +268,7 @@ _NAME_SERVICES = frozenset({"compat", "db", "files", "ldap", "nis", "sss", "syst
 def _stands_for_itself(assignment: re.Match[str]) -> bool:
     value = assignment["value"]
     sign = assignment["sign"]
-    if not literal(value) or value.startswith(("{", "<", "%", ".*")):
+    if not literal(value) or value.startswith(("{", "<", "%", "!", ".*")):
         return False
     if sign.startswith(":") and value in _NAME_SERVICES:
         return False  # `passwd: files` is a line of nsswitch.conf

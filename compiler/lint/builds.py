@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from os.path import dirname
 
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
-from compiler.lint.changes import Patch
+from compiler.lint.changing import Chain, changed, names_of
 from compiler.lint.flux import Paths
-from compiler.lint.inputs import LintObject, Place, Text
-from compiler.lint.kustomize import Chain, Kustomizations
+from compiler.lint.inputs import LintObject
+from compiler.lint.kustomize import Kustomizations
 from compiler.lint.namespaces import Namespaces
+from compiler.lint.stages import Stages
 from compiler.manifest import ObjectRef
-from compiler.patching.place import Draft
-from compiler.places import Key, Route
 
 _MOST, _TIMES = 10_000, 30
 """Files of all builds together, at least, and for each object; of a base with more overlays the rest is left out."""
@@ -68,9 +68,10 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     made: list[Build] = []
     renamed: set[ObjectRef] = set()
     most = max(_MOST, _TIMES * len(objects))
-    known = _bounded(kustomizations.applied(), most)
     # The largest comes first, so that most objects are judged with those that are applied with them.
-    for files in sorted(known, key=len, reverse=True):
+    known = sorted(_bounded(kustomizations.applied(), most), key=len, reverse=True)
+    stages = Stages(objects, _ways(known), kustomizations.changes)
+    for files in known:
         build = Build()
         applied = [
             (item, chain, paths.namespace(item.path) or kustomizations.namespace(chain))
@@ -80,13 +81,14 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         namespaces = Namespaces((item, namespace) for item, _, namespace in applied)
         for item, chain, namespace in applied:
             ref = item.manifest.ref
-            for name in _names(ref.name, chain, kustomizations)[1:]:
+            for name in names_of(ref.name, chain, kustomizations.changes)[1:]:
                 renamed.add(replace(ref, name=name))
                 renamed.add(replace(ref, name=name, namespace=namespace or ref.namespace))
-            changed = _changed(item, chain, kustomizations)
-            _note(build, item, changed, first)
-            if changed is not None:
-                placed = namespaces.inside(changed, namespace)
+            way = (*chain, *stages.of(item.path, dirname(chain[-1])))
+            applied_as = changed(item, way, stages.changing)
+            _note(build, item, applied_as, first)
+            if applied_as is not None:
+                placed = namespaces.inside(applied_as, namespace)
                 build.objects.append(placed)
                 where.setdefault(item.manifest.id, placed)
         made.append(build)
@@ -95,13 +97,26 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     ]
     namespaces = Namespaces(alone)
     for item, namespace in alone:
-        where[item.manifest.id] = namespaces.inside(item, namespace)
+        applied_as = changed(item, stages.of(item.path), stages.changing)
+        if applied_as is None:
+            first[item.manifest.id] = None
+        else:
+            where[item.manifest.id] = namespaces.inside(applied_as, namespace)
     together = [
         where.get(item.manifest.id, item)
         for item in objects
         if first.get(item.manifest.id, item) is not None
     ]
     return Builds(together, made, frozenset(renamed))
+
+
+def _ways(known: Iterable[dict[str, Chain]]) -> dict[str, tuple[str, Chain]]:
+    """By file, the folder of the first kustomization that applies it, and what changes its objects on the way there."""
+    ways: dict[str, tuple[str, Chain]] = {}
+    for files in known:
+        for file, chain in files.items():
+            ways.setdefault(file, (dirname(chain[-1]), chain))
+    return ways
 
 
 def _bounded(applied: Iterable[dict[str, Chain]], most: int) -> Iterator[dict[str, Chain]]:
@@ -124,60 +139,5 @@ def _note(
         build.other.add(item.path)
 
 
-def _names(name: str, chain: Chain, kustomizations: Kustomizations) -> list[str]:
-    """The name of an object, and each that the kustomizations of a chain give it."""
-    names = [name]
-    for path in chain:
-        name = kustomizations.changes[path].renamed(name)
-        if name != names[-1]:
-            names.append(name)
-    return names
-
-
 def _body(item: LintObject | None) -> object:
     return item.manifest.body if item is not None else None
-
-
-def _changed(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> LintObject | None:
-    """An object with the changes of kustomizations, in this order; ``None`` where one takes it away."""
-    name = item.manifest.ref.name
-    names = {name}
-    draft: Draft | None = None
-    places: list[tuple[Text | None, Route]] = [(None, item.where)]
-    for path in chain:
-        changes = kustomizations.changes[path]
-        for change in changes.all():
-            body = draft.body if draft else item.manifest.body
-            if not change.fits(body, names):
-                continue
-            if isinstance(change, Patch) and change.deletes:
-                return None
-            if draft is None:
-                items = _list_items(item.manifest.body, ())
-                draft = Draft(item.manifest.body, {path: Route((0, *path)) for path in items})
-            place = Route((len(places),))
-            places.append((change.text or changes.text, change.where))
-            change.apply(draft, place)
-        name = changes.renamed(name)
-        names.add(name)
-    if draft is None:
-        return item
-    manifest = replace(item.manifest, body=draft.body)
-    changed: dict[tuple[Key, ...], Place] = {}
-    for field_path, route in draft.origins.items():
-        number, *below = route
-        text, where = places[int(number)]
-        changed[field_path] = (text or item.text, where, Route(below))
-    return replace(item, manifest=manifest, changed=changed)
-
-
-def _list_items(value: object, path: tuple[Key, ...]) -> Iterator[tuple[Key, ...]]:
-    """The path of every item of a list: a patch that adds one moves the others."""
-    if isinstance(value, dict):
-        for key, inside in value.items():
-            if isinstance(inside, (dict, list)):
-                yield from _list_items(inside, (*path, key))
-    elif isinstance(value, list):
-        for index, inside in enumerate(value):
-            yield (*path, index)
-            yield from _list_items(inside, (*path, index))

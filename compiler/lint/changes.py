@@ -215,7 +215,7 @@ class Changes:
                 if isinstance(path, str):
                     yield from self._in_file(path, for_what)
                 elif isinstance(inline, str):
-                    yield from _in_text(inline, for_what, self.path, where / "patch")
+                    yield from patches_in(inline, for_what, self.path, where / "patch")
 
     def _in_file(self, path: str, target: Target | None) -> Iterator[Patch]:
         file = self._file(path)
@@ -235,7 +235,7 @@ class Changes:
         return file
 
 
-def _in_text(text: str, target: Target | None, name: str, where: Route) -> Iterator[Patch]:
+def patches_in(text: str, target: Target | None, name: str, where: Route) -> Iterator[Patch]:
     """The patches of a text in the kustomization itself."""
     for value in _values(SourceFile(name, text)):
         yield Patch(value, target, where)

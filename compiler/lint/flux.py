@@ -14,7 +14,7 @@ from compiler.manifest import Body
 from compiler.output.body import at
 from compiler.verify.objects import identity_of
 
-_FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
+STAGE = ("kustomize.toolkit.fluxcd.io", "Kustomization")
 _SOURCES = "source.toolkit.fluxcd.io"
 _OF_FILES = ("GitRepository", "OCIRepository", "Bucket")
 _OWN = "flux-system"
@@ -30,14 +30,14 @@ class Paths:
         sources: set[str] = set()
         for item in objects:
             group, kind, _, name = item.manifest.once(identity_of)
-            if (group, kind) == _FLUX:
+            if (group, kind) == STAGE:
                 stages.append(item.manifest.body)
             elif group == _SOURCES and kind in _OF_FILES:
                 sources.add(name)
         # Of several sources, those with names of their own are taken for other repositories.
         foreign = sources - {_OWN} if len(sources) > 1 else set()
         for body in stages:
-            path = _normalized(at(body, "spec", "path"))
+            path = normalized(at(body, "spec", "path"))
             namespace = at(body, "spec", "targetNamespace")
             if path:
                 is_foreign = str(at(body, "spec", "sourceRef", "name")) in foreign
@@ -47,7 +47,7 @@ class Paths:
 
     def folders(self, file: str) -> set[str]:
         """The folders of paths that a file is in."""
-        return {_folder_of(file, path) for path in self._given} - {""}
+        return {folder_of(file, path) for path in self._given} - {""}
 
     def namespace(self, file: str) -> str:
         """The namespace that what is in a file gets; empty without one, and where several are given.
@@ -60,7 +60,7 @@ class Paths:
         innermost = ""
         given: set[str] = set()
         for path, namespaces in self._given.items():
-            folder = _folder_of(file, path)
+            folder = folder_of(file, path)
             if len(folder) > len(innermost):
                 innermost, given = folder, set()
             if folder and folder == innermost:
@@ -68,7 +68,7 @@ class Paths:
         return given.pop() if len(given) == 1 else ""
 
 
-def _normalized(path: object) -> str:
+def normalized(path: object) -> str:
     """A path of Flux without ``.`` and empty parts."""
     if not isinstance(path, str):
         return ""
@@ -76,7 +76,7 @@ def _normalized(path: object) -> str:
     return "/".join(part for part in parts if part not in ("", "."))
 
 
-def _folder_of(file: str, path: str) -> str:
+def folder_of(file: str, path: str) -> str:
     """The folder of a path of Flux that a file is in, or nothing."""
     real = real_path(file).replace("\\", "/")
     start = real.find(f"/{path}/")

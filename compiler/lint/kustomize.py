@@ -13,6 +13,7 @@ from typing import Any
 
 from compiler.inputs import real_path
 from compiler.lint.changes import Changes
+from compiler.lint.changing import Chain
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
 from compiler.lint.namespaces import in_namespace
@@ -27,8 +28,6 @@ _WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("app
 _RELABELLED = frozenset({"Service", *(kind for _, kind in _WITH_SELECTOR)})
 
 _Changes = tuple[tuple[str, ...], ...]
-Chain = tuple[str, ...]
-"""Kustomizations whose changes an object gets, the innermost first."""
 _Naming = tuple[str, _Changes]
 """A kustomization, and the changes of names on the way from it to a file."""
 

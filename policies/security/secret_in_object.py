@@ -59,6 +59,11 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
+        apiVersion: bitnami.com/v1alpha1
+        kind: SealedSecret
+        metadata: {name: db, namespace: team-a}
+        spec: {encryptedData: {client_secret: AgBy3i4OJSWK0PiTySYZZA9rO43cGDEqAx0a1b2c3d4e5f60718293}}
+
         components: {kueue: {values: {existingSecret: admin, passwordKey: password, existingSecretAdminPassword: admin,
           data: [{secretKey: password, remoteRef: {key: team-a/hf}}], auth: {secretName: a, secretKey: root_password}}}}
 
@@ -132,8 +137,9 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
         yield _finding(manifest, place, what)
 
 
-# Their keys are called as what they refer to (External Secrets, CSI driver of secrets stores), or have types (kro).
-_OF_REFERENCES = ("external-secrets.io", "secrets-store.csi.x-k8s.io", "kro.run")
+# Their keys are called as what they refer to (External Secrets, CSI driver of secrets stores), or have types (kro), or
+# values that a controller encrypted (Sealed Secrets).
+_OF_REFERENCES = ("external-secrets.io", "secrets-store.csi.x-k8s.io", "kro.run", "bitnami.com")
 
 
 def _in_metadata(metadata: Any) -> Iterator[tuple[Place, str]]:

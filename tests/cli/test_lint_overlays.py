@@ -588,3 +588,106 @@ def test_a_path_in_another_repository_gives_nothing(
     assert [
         each.code for each in errors(lint([tmp_path], Options(today=date(2026, 11, 27))))
     ] == found
+
+
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: loki, namespace: monitoring, labels: {team: a}}
+spec:
+  chart: {spec: {chart: loki, version: 6.30.1, sourceRef: {kind: HelmRepository, name: grafana}}}
+"""
+INTERVAL = """\
+      apiVersion: helm.toolkit.fluxcd.io/v2
+      kind: HelmRelease
+      metadata: {name: _}
+      spec: {interval: 1h}
+"""
+
+
+def stage(name: str, path: str, patches: str = "") -> str:
+    """A Kustomization of Flux; ``patches``: a list of YAML, indented by two."""
+    return (
+        f"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: {name}, "
+        f"namespace: flux-system}}\nspec:\n  interval: 1h\n  path: ./{path}\n  prune: true\n"
+        f"  sourceRef: {{kind: GitRepository, name: fleet}}\n{patches}"
+    )
+
+
+def for_all(patch: str, target: str = "{kind: HelmRelease}") -> str:
+    return f"  patches:\n  - target: {target}\n    patch: |\n{patch}"
+
+
+def indented(text: str, by: int) -> str:
+    return "".join(f"{' ' * by}{line}\n" for line in text.splitlines())
+
+
+def gives_patches() -> str:
+    """A patch that gives another Kustomization the patch for its releases."""
+    inner = for_all(INTERVAL)
+    body = f"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: _}}\nspec:\n{inner}"
+    return for_all(indented(body, 6), "{kind: Kustomization}")
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"stage.yaml": stage("apps", "apps", for_all(INTERVAL))}, []),
+        ({"stage.yaml": stage("apps", "apps")}, ["SCH003"]),
+        # For other releases, or in another folder.
+        (
+            {
+                "stage.yaml": stage(
+                    "apps", "apps", for_all(INTERVAL, "{kind: HelmRelease, name: mimir}")
+                )
+            },
+            ["SCH003"],
+        ),
+        (
+            {"stage.yaml": stage("apps", "apps", for_all(INTERVAL, "{labelSelector: team=b}"))},
+            ["SCH003"],
+        ),
+        ({"stage.yaml": stage("apps", "other", for_all(INTERVAL))}, ["SCH003"]),
+        # By a kustomization, in whose folder the path ends.
+        (
+            {
+                "stage.yaml": stage("apps", "overlays/lab", for_all(INTERVAL)),
+                "overlays/lab/kustomization.yaml": "resources: [../../apps/loki.yaml]\n",
+            },
+            [],
+        ),
+        # The Kustomization that has the release gets the patch by another one, which does not apply the release.
+        (
+            {
+                "cluster/all.yaml": stage("all", "cluster", gives_patches()),
+                "cluster/apps.yaml": stage("apps", "apps"),
+            },
+            [],
+        ),
+        (
+            {
+                "cluster/all.yaml": stage("all", "elsewhere", gives_patches()),
+                "cluster/apps.yaml": stage("apps", "apps"),
+            },
+            ["SCH003"],
+        ),
+    ],
+)
+def test_flux_patches_what_it_applies(
+    files: dict[str, str], found: list[str], tmp_path: Path
+) -> None:
+    for name, text in {**files, "apps/loki.yaml": RELEASE}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in errors(result)] == found
+
+
+def test_a_finding_in_a_patch_of_flux_is_shown_there(tmp_path: Path) -> None:
+    wrong = INTERVAL.replace("interval: 1h", "interval: 1h, intervall: 1h")
+    (tmp_path / "stage.yaml").write_text(stage("apps", "apps", for_all(wrong)))
+    (tmp_path / "apps").mkdir()
+    (tmp_path / "apps" / "loki.yaml").write_text(RELEASE)
+    (found,) = errors(lint([tmp_path], Options(today=date(2026, 11, 27))))
+    assert found.span is not None
+    assert (found.code, Path(found.span.file.name).name) == ("SCH001", "stage.yaml")

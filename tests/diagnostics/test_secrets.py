@@ -173,6 +173,8 @@ def test_a_switch_or_what_is_to_be_written_is_no_secret(name: str, value: str) -
 
 def test_a_random_value_of_a_token_is_a_secret() -> None:
     assert carried("REGISTRY_TOKEN", "0a1b2c3d4e5f60718293") == "a secret"
+    assert carried("githubConfigSecret", "k8s-homelab-runner-secret") == ""
+    assert carried("githubConfigSecret", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9") == "a secret"
     assert carried("REGISTRY_DIGEST", "0a1b2c3d4e5f60718293") == ""
     assert carried("checksum/registry_token", "0a1b2c3d4e5f60718293") == ""
     assert carried("PAD_TOKEN", "<|reserved_special_token_10|>") == ""
@@ -194,6 +196,9 @@ def test_a_random_value_of_a_token_is_a_secret() -> None:
         ("password: ${PASSWORD}", []),
         ("password: /run/secrets/password", []),
         ("password: REPLACE_ME", []),
+        ("api_key: !env_var RADARR_API_KEY", []),
+        ("password: https://grafana.{{PASSWORD}}/login", []),
+        ("reset_password:\n  jwt_lifespan: 5m", []),
         ("passwordSecretKey: root-password\nadminPassword: hunter22", ["adminPassword"]),
         ("api_key: Required (no default)", []),
         ("api_key: Whatever it asks for", []),
