@@ -99,16 +99,17 @@ def _by_folder(
     if not names:
         return [list(items)]
     by_name: dict[str, list[T]] = {}
-    for name in sorted(names):
-        by_name[name] = []
     shared: list[T] = []
     for item, folder in zip(items, folders, strict=True):
         own = [part for part in folder if part in names]
         if own:
-            by_name[own[0]].append(item)
+            by_name.setdefault(own[0], []).append(item)
         else:
             shared.append(item)
-    if len(shared) * len(names) > most:
+    if len(by_name) < 2:
+        return [list(items)]  # one of the folders has the name of one above all of them
+    by_name = dict(sorted(by_name.items()))
+    if len(shared) * len(by_name) > most:
         return [*_each(by_name, manifest, together, most), shared]
     by_name = {name: _in_order(items, [*own, *shared]) for name, own in by_name.items()}
     return _each(by_name, manifest, together, most)

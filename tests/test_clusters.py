@@ -43,6 +43,12 @@ def test_clusters_lie_within_clusters() -> None:
     ) == [{"eu/one/a.yaml"}, {"eu/two/a.yaml"}, {"us/one/a.yaml"}]
 
 
+def test_a_folder_may_have_the_name_of_the_one_above() -> None:
+    """All of them have the first name, which says nothing."""
+    paths = ("one/one/a.yaml:NodePool/gpu", "one/two/a.yaml:NodePool/gpu", "b.yaml:Topology/eks")
+    assert sets(*paths) == [{"one/one/a.yaml", "one/two/a.yaml", "b.yaml"}]
+
+
 def test_one_object_twice_among_others_is_no_cluster() -> None:
     assert (
         len(

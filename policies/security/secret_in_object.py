@@ -206,7 +206,7 @@ def _public(key: str, value: str, public: frozenset[str]) -> bool:
 
 _PUBLIC = frozenset(
     {
-        *("user", "known_hosts", "address", "url", "audience", "host", "port"),
+        *("user", "known_hosts", "authorized_keys", "address", "url", "audience", "host", "port"),
         *("database", "dbname", "endpoint", "hostname", "region", "restic_repository"),
     }
 )

@@ -27,7 +27,8 @@ apiVersion: v1
 kind: Secret
 metadata: {name: a, namespace: x}
 """
-ENCRYPTED = f"{SECRET}data:\n  a: ENC[AES256_GCM,data:p673w==,iv:YY=,tag:A=,type:str]\n"
+ENC = "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:A=,type:str]"
+ENCRYPTED = f"{SECRET}data:\n  a: {ENC}\n"
 SOPS = "sops: {mac: 'ENC[AES256_GCM,data:x,type:str]', version: 3.8.1}\n"
 ALERT = """\
 apiVersion: notification.toolkit.fluxcd.io/v1beta3
@@ -286,6 +287,7 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
             "kustomization.yaml": "namePrefix: my-\nresources: [secret.yaml, pod.yaml]\n",
         },
         {"a.yaml": f"{ENCRYPTED}{SOPS}"},
+        {"a.yaml": f"{ENCRYPTED}{SOPS}".replace("name: a", f"name: '{ENC}'")},
         # What a chart makes may be written out beside it.
         {**FLEET, "fleet/chart/Chart.yaml": "name: a\n"},
         {"policies/kyverno.yaml": KYVERNO, "a.yaml": MAP},

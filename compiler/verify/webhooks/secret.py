@@ -20,7 +20,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from data_keys("data", data)
     yield from data_keys("stringData", at(body, "stringData") or {})
     for key, value in data.items():
-        if placeholder(str(value)) or _is_encrypted(body, value):
+        if placeholder(str(value)):
             continue
         try:
             b64decode(_without_line_breaks(str(value)), validate=True)
@@ -39,11 +39,6 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             "split it into several",
             key=True,
         )
-
-
-def _is_encrypted(body: Body, value: object) -> bool:
-    """Whether SOPS encrypted a value, which is decrypted before it is applied."""
-    return "sops" in body and str(value).startswith("ENC[")
 
 
 def _size(body: Body) -> int:
