@@ -22,7 +22,7 @@ __all__ = [
 # A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
 _PLACEHOLDER = (
     r"\$\{|\$\(|\{\{|(?:\A|[/:@.-])\$[A-Za-z_]\w*(?=\Z|[/:@.-])|<[A-Za-z][\w.-]*(?: [\w.-]+)*>"
-    r"|(?<![A-Za-z0-9])PLACEHOLDER(?![a-z0-9])|\AENC\[AES256_GCM,"
+    r"|(?<![A-Za-z0-9])PLACEHOLDER(?![a-z0-9])|\A(?:ENC\[AES256_GCM,|ref\+)"
 )
 
 _WRITTEN = r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>|PLACEHOLDER\w*"
@@ -30,13 +30,14 @@ _WRITTEN = r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>|PLA
 
 def may_have_placeholders(text: str) -> bool:
     """Whether it pays to look for placeholders in a text, which may be a whole file."""
-    return "$" in text or "{{" in text or "<" in text or "PLACEHOLDER" in text or "ENC[" in text
+    is_variable = "$" in text or "{{" in text or "<" in text or "PLACEHOLDER" in text
+    return is_variable or "ENC[" in text or "ref+" in text
 
 
 def placeholder(text: str) -> bool:
     """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``), a template
-    (``{{ … }}``), ``sed`` (``PLACEHOLDER_NAME``), SOPS (``ENC[…]``) or a person (``<name>``): what it will be is
-    unknown."""
+    (``{{ … }}``), ``sed`` (``PLACEHOLDER_NAME``), SOPS (``ENC[…]``), vals (``ref+…``) or a person (``<name>``): what it
+    will be is unknown."""
     if not may_have_placeholders(text):
         return False
     return re.search(_PLACEHOLDER, text) is not None

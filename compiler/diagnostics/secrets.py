@@ -33,7 +33,7 @@ _FORMS = (
     ("an API key of Google", ("AIza",), r"\bAIza[\w-]{35}"),
     ("a token of Docker Hub", ("dckr_",), r"\bdckr_[po]at_[\w-]{20,}"),
     ("a signed token", ("eyJ",), r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
-    ("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    ("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?![\"'/|)])"),
     ("a key of age", ("AGE-SECRET-KEY-",), r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}"),
     (
         "the credentials of a header",
@@ -97,13 +97,13 @@ _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<val
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
 _REFERENCE = (
-    r"(?s)\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|\.\.\.$|…$"
+    r"(?s)\s*(?:$|\.[*+]$|\{\{|ENC\[|arn:|ref\+|vault:|op://|/[\w./-]+$|<[^<>]*>$|\*+$|\.\.\.$|…$"
     r"|(?i:null|none|nil|true|false|yes|no|on|off|[01])$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
     r"|[A-Z_]+_PLACEHOLDER$"
     # What clients are given for a server that asks for no key, as vLLM's documentation does.
     r"|(?i:empty|unused|ignored|fake|not[-_ ]?(?:needed|required|used|set)|no[-_ ]?(?:api)?[-_ ]?key)$"
-    r"|.*(?<!\$)\$[({A-Za-z_]|.*\{\{"
+    r"|.*(?<!\$)\$[({A-Za-z_]|.*\$\$\{|.*\{\{"
 )
 # An expression of a program: a call, an index, an attribute.
 _EXPRESSION = r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]"
@@ -152,7 +152,9 @@ def named(name: str) -> bool:
 
 
 # What names the key of a Secret, as charts and Crossplane call it.
-_NAMES_A_KEY = r".*_(?:KEY|PASSWORD|TOKEN|SECRET|CONNECTION|CREDENTIALS|USER|USERNAME)_SECRET_KEY\Z"
+_NAMES_A_KEY = (
+    r".*_(?:KEY|PASSWORD|TOKEN|SECRET|CONNECTION|CREDENTIALS|USER|USERNAME|ID|PEM)_SECRET_KEY\Z"
+)
 
 
 def _refers(name: str) -> bool:
@@ -212,12 +214,19 @@ def carried(name: str, value: str) -> str:
     if not _may_carry(name) or _refers(name):
         return ""
     if named(name):
-        is_secret = literal(value) and value != name and not _is_variable(value)
-        return "a secret" if is_secret else ""
+        stands_for_none = value == name or _is_variable(value) or _is_short_word(name, value)
+        return "a secret" if literal(value) and not stands_for_none else ""
     if not _worded(name).endswith(ENDS):
         return ""
     is_random = re.match(_RANDOM, value) and not re.match(_NAME_OF_WORDS, value)
     return "a secret" if is_random else ""
+
+
+def _is_short_word(name: str, value: str) -> bool:
+    """Whether a short word stands where the key of an API is, for a server that asks for none:
+    ``OPENAI_API_KEY: local``."""
+    is_key = _worded(name).endswith(("_API_KEY", "_APIKEY"))
+    return is_key and re.match(r"[A-Za-z-]{1,8}$", value) is not None
 
 
 def _is_variable(value: str) -> bool:

@@ -169,14 +169,15 @@ def _crd_files(
                 yield _file(derived, project, release, source, variant)
 
 
-# Flux Operator 0.58.1 adds them to the definition of Alert (internal/builder/templates.go, notificationPatchTmpl).
-_OF_FLUX_OPERATOR = ("FluxInstance", "ResourceSet", "ResourceSetInputProvider")
+# Flux Operator 0.58.1 adds three kinds to the definition of Alert (internal/builder/templates.go,
+# notificationPatchTmpl), and Tofu Controller has people add its own (its documentation, Flux receivers and alerts).
+_OF_OTHERS = ("FluxInstance", "ResourceSet", "ResourceSetInputProvider", "Terraform")
 
 
 def _add_kinds(alert: Raw) -> None:
-    """Let an Alert be about the kinds of Flux Operator too: which of both installed Flux nobody knows here."""
+    """Let an Alert be about the kinds of other controllers of Flux, too: whether they are there nobody knows here."""
     source = alert["properties"]["spec"]["properties"]["eventSources"]["items"]
-    source["properties"]["kind"]["enum"] += _OF_FLUX_OPERATOR
+    source["properties"]["kind"]["enum"] += _OF_OTHERS
 
 
 def _core_files(core: CoreDefinitions, source: str) -> Iterator[tuple[str, Raw]]:

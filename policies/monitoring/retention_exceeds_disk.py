@@ -17,8 +17,8 @@ _SIZE = r"(\d+)([KMGTPE]?)B"
 def retention_exceeds_disk(release: HelmRelease) -> Iterator[Finding]:
     """Prometheus keeps samples until they fill more than its volume.
 
-    `retentionSize` is a limit of the blocks alone: the log that is written ahead and compaction come on top, and
-    Prometheus stops when its disk is full. Its documentation leaves a fifth of the disk free (Prometheus, storage,
+    The file system holds less than its volume has, compaction writes a block before it deletes those that are in it,
+    and Prometheus stops when its disk is full. Its documentation leaves a fifth of the disk free (Prometheus, storage,
     operational aspects: 80 to 85 %). Sizes of Prometheus are powers of 1024. In a spec the retention follows from the
     disk, and a `disk` that is too small for `retention` is RES330.
 

@@ -65,7 +65,8 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
         spec: {encryptedData: {client_secret: AgBy3i4OJSWK0PiTySYZZA9rO43cGDEqAx0a1b2c3d4e5f60718293}}
 
         components: {kueue: {values: {existingSecret: admin, passwordKey: password, existingSecretAdminPassword: admin,
-          data: [{secretKey: password, remoteRef: {key: team-a/hf}}], auth: {secretName: a, secretKey: root_password}}}}
+          data: [{secretKey: password, remoteRef: {key: team-a/hf}}], auth: {secretName: a, secretKey: root_password},
+          oidc: {secret: {keys: {clientSecret: client_secret}}}, appReference: {clientSecretKey: client-secret}}}}
 
         apiVersion: v1
         kind: Secret
@@ -206,7 +207,17 @@ def _public(key: str, value: str, public: frozenset[str]) -> bool:
 
 _PUBLIC = frozenset(
     {
-        *("user", "known_hosts", "authorized_keys", "address", "url", "audience", "host", "port"),
+        *(
+            "user",
+            "userid",
+            "known_hosts",
+            "authorized_keys",
+            "address",
+            "url",
+            "audience",
+            "host",
+            "port",
+        ),
         *("database", "dbname", "endpoint", "hostname", "region", "restic_repository"),
     }
 )
@@ -231,17 +242,17 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
             yield from ((path, what) for what in forms(node)[:1])
         return
     # Beside these `secretKey` is the key of a Secret: an ExternalSecret in the values of a chart.
-    if "remoteRef" in node or "secretName" in node:
+    if not _BESIDE.isdisjoint(node):
         node = {key: item for key, item in node.items() if key != "secretKey"}
     variable, value = node.get("name"), node.get("value")
     for key, item in node.items():
         if key in ("managedFields", "status"):
             continue
         here = (*path, key)
-        if not isinstance(item, str):
-            yield from _found(item, here, by_name=by_name)
-            continue
         name = str(key)
+        if not isinstance(item, str):
+            yield from _found(item, here, by_name=by_name and not _refers(name))
+            continue
         if key == "value" and isinstance(variable, str) and isinstance(value, str):
             name = variable
         if by_name:
@@ -250,6 +261,15 @@ def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, st
             what = "".join(forms(item)[:1])
         if what:
             yield here, what
+
+
+_BESIDE = frozenset({"remoteRef", "secretName", "existingSecret"})
+
+
+def _refers(name: str) -> bool:
+    """Whether a mapping of this name says where something is: `secret: {keys: {clientSecret: OAUTH_SECRET}}`,
+    `clientSecretRef: {clientSecretKey: client-secret}`."""
+    return name == "keys" or name.endswith(("Ref", "Reference"))
 
 
 @lru_cache(maxsize=4096)

@@ -56,6 +56,7 @@ INNOCENT = [
     "arn:aws:iam::111122223333:role/AKIA",
     "arn:aws:secretsmanager:us-west-2:111122223333:secret:hf-token-AbCdEf",
     "AKIAIOSFODNN7EXAMPLE",
+    'echo "-----BEGIN OPENSSH PRIVATE KEY-----"',
     "AROA0123456789ABCDEF",
     "registry.example/pypi-mirror-of-the-platform-team:1.0",
     "sk-learn-training-on-cpu-nodes-2",
@@ -129,6 +130,7 @@ def test_names_that_carry_credentials(name: str) -> None:
         "existingSecretSecretKey",
         "apiKeySecretKey",
         "fromConnectionSecretKey",
+        "pemSecretKey",
         "cnpg.io/pluginClientSecret",
     ],
 )
@@ -160,6 +162,8 @@ def test_no_name_in_a_text_is_passed_over(name: str, sign: str) -> None:
         ("WANDB_API_KEY", "..."),
         ("OPENAI_API_KEY", "EMPTY"),  # vLLM, OpenAI-compatible server
         ("OPENAI_API_KEY", "not-needed"),
+        ("OPENAI_API_KEY", "local"),
+        ("X-API-KEY", ".+"),  # any, of a route
         ("clientSecret", "VIKUNJA_CLIENT_SECRET_PLACEHOLDER"),
         ("clientSecret", "OAUTH_CLIENT_SECRET"),  # the key of a Secret
         ("HF_TOKEN", "op://training/huggingface/token"),  # 1Password, secret references
@@ -215,6 +219,7 @@ def test_values_in_a_text(text: str, names: list[str]) -> None:
 def test_what_stands_for_a_value_elsewhere() -> None:
     assert literal("hunter2")
     assert literal("pa$$word")
+    assert not literal("$${RUSTFS_KEY}")  # a variable after Flux has replaced its own
     assert literal("5$")
     for reference in ("ENC[AES256_GCM,data:x]", "arn:aws:x", "<token>", "null", "*****"):
         assert not literal(reference)

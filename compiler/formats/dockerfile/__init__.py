@@ -115,8 +115,8 @@ def named(name: str) -> bool:
 
 
 _NAMES = ("dockerfile", "containerfile")
-_OTHERS = ("dockerignore", "gif", "jpeg", "jpg", "pdf", "png", "svg", "webp")
-"""Ends of files that are about one: what it leaves out, and pictures of it."""
+_OTHERS = ("dockerignore", "gif", "jpeg", "jpg", "license", "pdf", "png", "svg", "webp")
+"""Ends of files that are about one: what it leaves out, its license, and pictures of it."""
 _INSTRUCTION = re.compile(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
 
 
