@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from os.path import dirname
 
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
@@ -74,7 +73,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     for files in known:
         build = Build()
         applied = [
-            (item, chain, paths.namespace(item.path) or kustomizations.namespace(chain))
+            (item, chain, _namespace(item, chain, paths, kustomizations))
             for file, chain in files.items()
             for item in by_file.get(file, ())
         ]
@@ -84,7 +83,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
             for name in names_of(ref.name, chain, kustomizations.changes)[1:]:
                 renamed.add(replace(ref, name=name))
                 renamed.add(replace(ref, name=name, namespace=namespace or ref.namespace))
-            way = (*chain, *stages.of(item.path, dirname(chain[-1])))
+            way = (*chain, *stages.of(chain[-1]))
             applied_as = changed(item, way, stages.changing)
             _note(build, item, applied_as, first)
             if applied_as is not None:
@@ -110,13 +109,20 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     return Builds(together, made, frozenset(renamed))
 
 
-def _ways(known: Iterable[dict[str, Chain]]) -> dict[str, tuple[str, Chain]]:
-    """By file, the folder of the first kustomization that applies it, and what changes its objects on the way there."""
-    ways: dict[str, tuple[str, Chain]] = {}
+def _ways(known: Iterable[dict[str, Chain]]) -> dict[str, Chain]:
+    """By file, what changes its objects in the first build that applies it."""
+    ways: dict[str, Chain] = {}
     for files in known:
         for file, chain in files.items():
-            ways.setdefault(file, (dirname(chain[-1]), chain))
+            ways.setdefault(file, chain)
     return ways
+
+
+def _namespace(item: LintObject, chain: Chain, paths: Paths, kustomizations: Kustomizations) -> str:
+    """The namespace that an object gets: of the Kustomization of Flux that applies the last kustomization, or the
+    object's own file, or of the kustomizations."""
+    given = paths.namespace(chain[-1]) or paths.namespace(item.path)
+    return given or kustomizations.namespace(chain)
 
 
 def _bounded(applied: Iterable[dict[str, Chain]], most: int) -> Iterator[dict[str, Chain]]:

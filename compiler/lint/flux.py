@@ -6,7 +6,8 @@ begins is not known, so a path is found wherever its folders are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from compiler.inputs import real_path
 from compiler.lint.inputs import LintObject
@@ -44,10 +45,11 @@ class Paths:
                 given = self._given.setdefault(path, set())
                 given.add(namespace if isinstance(namespace, str) and not is_foreign else "")
         self._gives = any(map(any, self._given.values()))
+        self._folders = Folders(self._given)
 
     def folders(self, file: str) -> set[str]:
         """The folders of paths that a file is in."""
-        return {folder_of(file, path) for path in self._given} - {""}
+        return set(self._folders.of(file).values())
 
     def namespace(self, file: str) -> str:
         """The namespace that what is in a file gets; empty without one, and where several are given.
@@ -57,14 +59,9 @@ class Paths:
         """
         if not self._gives:
             return ""
-        innermost = ""
-        given: set[str] = set()
-        for path, namespaces in self._given.items():
-            folder = folder_of(file, path)
-            if len(folder) > len(innermost):
-                innermost, given = folder, set()
-            if folder and folder == innermost:
-                given |= namespaces
+        given = {
+            namespace for path in self._folders.innermost(file) for namespace in self._given[path]
+        }
         return given.pop() if len(given) == 1 else ""
 
 
@@ -76,11 +73,36 @@ def normalized(path: object) -> str:
     return "/".join(part for part in parts if part not in ("", "."))
 
 
-def folder_of(file: str, path: str) -> str:
-    """The folder of a path of Flux that a file is in, or nothing."""
-    real = real_path(file).replace("\\", "/")
-    start = real.find(f"/{path}/")
-    if start < 0:
-        return ""
-    end = start + len(path) + 1
-    return real[:end]
+class Folders:
+    """The folders of paths of Flux, wherever those stand."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = paths
+        self._lengths = sorted({path.count("/") + 1 for path in paths})
+        self._known: dict[str, dict[str, str]] = {}
+
+    def of(self, file: str) -> Mapping[str, str]:
+        """The paths that a file is in, each with its folder."""
+        if not self._paths:
+            return {}
+        folder = os.path.dirname(real_path(file)).replace("\\", "/")
+        if folder not in self._known:
+            self._known[folder] = dict(self._found(folder))
+        return self._known[folder]
+
+    def innermost(self, file: str) -> list[str]:
+        """The paths of the innermost folder that a file is in."""
+        found = self.of(file)
+        longest = max(map(len, found.values()), default=0)
+        return [path for path, folder in found.items() if len(folder) == longest]
+
+    def _found(self, folder: str) -> Iterator[tuple[str, str]]:
+        parts = folder.split("/")
+        for start in range(
+            len(parts) - 1, 0, -1
+        ):  # where a path is found twice, the outer folder is the last
+            for length in self._lengths:
+                end = start + length
+                path = "/".join(parts[start:end])
+                if end <= len(parts) and path in self._paths:
+                    yield path, "/".join(parts[:end]) + "/"

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from os.path import dirname
 
 from compiler.dataclass import dataclass
 from compiler.inputs import real_path
 from compiler.lint.changes import Change, Patch, Target, patches_in
 from compiler.lint.changing import Chain, Changing, changed
-from compiler.lint.flux import STAGE, folder_of, normalized
+from compiler.lint.flux import STAGE, Folders, normalized
 from compiler.lint.inputs import LintObject, Text
 from compiler.output.body import at, items
 from compiler.places import Route
 from compiler.verify.objects import identity_of
+
+
+_DEEPEST = 20
+"""Kustomizations that apply each other; what is deeper is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +39,16 @@ class Stage:
 
 
 class Stages:
-    """Every Kustomization of Flux that has patches, or gets them. ``way``: by file, the folder of the kustomization
-    that applies it, and what that and its bases change."""
+    """Every Kustomization of Flux that has patches, or gets them. ``ways``: by file, the kustomizations that change
+    what is in it."""
 
     def __init__(
         self,
         objects: Iterable[LintObject],
-        way: Mapping[str, tuple[str, Chain]],
+        ways: Mapping[str, Chain],
         changing: Mapping[str, Changing],
     ) -> None:
-        self._way = way
+        self._ways = ways
         self._changing = changing
         self._by_path: dict[str, list[LintObject]] = {}
         for item in objects:
@@ -54,7 +57,8 @@ class Stages:
                 if path:
                     self._by_path.setdefault(path, []).append(item)
         self._known: dict[str, Stage | None] = {}
-        self._innermost: dict[str, list[LintObject]] = {}
+        self._depth = 0
+        self._folders = Folders(self._by_path)
 
     @cached_property
     def changing(self) -> dict[str, Changing]:
@@ -67,25 +71,14 @@ class Stages:
         }
         return {**self._changing, **stages}
 
-    def of(self, file: str, folder: str = "") -> Chain:
-        """The Kustomization whose patches what is in a file gets, if it is one; ``folder``: of the kustomization that
-        applies the file."""
-        if not self._by_path:
-            return ()
-        stage = self._applying(f"{folder}/kustomization.yaml" if folder else file)
+    def of(self, file: str) -> Chain:
+        """The Kustomization whose patches what is in a file gets; of what a kustomization applies, that is its file."""
+        stage = self._applying(file)
         return () if stage is None else (stage.manifest.id,)
 
     def _applying(self, file: str) -> LintObject | None:
         """The Kustomization with patches that applies a file: the first of those of the innermost folder."""
-        folder = dirname(file)
-        if folder not in self._innermost:
-            found, innermost = "", list[LintObject]()
-            for path, of_path in self._by_path.items():
-                of_stage = folder_of(file, path)
-                if len(of_stage) > len(found):
-                    found, innermost = of_stage, of_path
-            self._innermost[folder] = innermost
-        applying = self._innermost[folder]
+        applying = (item for path in self._folders.innermost(file) for item in self._by_path[path])
         return next((item for item in applying if self._stage(item) is not None), None)
 
     def _stage(self, item: LintObject) -> Stage | None:
@@ -93,12 +86,15 @@ class Stages:
         key = item.manifest.id
         if key not in self._known:
             self._known[key] = None  # of one that applies itself
-            self._known[key] = _with_patches(self._patched(item))
+            self._depth += 1
+            if self._depth <= _DEEPEST:
+                self._known[key] = _with_patches(self._patched(item))
+            self._depth -= 1
         return self._known[key]
 
     def _patched(self, item: LintObject) -> LintObject:
-        folder, chain = self._way.get(real_path(item.path), ("", ()))
-        applying = self._applying(f"{folder}/kustomization.yaml" if folder else item.path)
+        chain = self._ways.get(real_path(item.path), ())
+        applying = self._applying(chain[-1] if chain else item.path)
         if applying is None or applying is item:
             return item
         stage = self._stage(applying)

@@ -555,6 +555,19 @@ def test_the_inner_of_two_folders_gives_the_namespace(tmp_path: Path) -> None:
     assert [each.code for each in errors(result)] == ["QUE018"]
 
 
+def test_a_folder_of_flux_may_be_an_overlay(tmp_path: Path) -> None:
+    stage = TENANT.replace("NAME", "lab").replace("path: ./jobs", "path: ./overlays/lab")
+    for folder in ("base", "overlays/lab"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "queues.yaml").write_text(QUEUES)
+    (tmp_path / "stage.yaml").write_text(stage.replace("SPACE", "team-b"))
+    (tmp_path / "base" / "job.yaml").write_text(JOB.replace("NAMESPACE", ""))
+    overlay = "namespace: ignored\nresources: [../../base/job.yaml]\n"
+    (tmp_path / "overlays" / "lab" / "kustomization.yaml").write_text(overlay)
+    result = lint([tmp_path], Options(today=date(2026, 11, 27)))
+    assert [each.code for each in errors(result)] == ["QUE018"]
+
+
 SOURCE = """\
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -681,6 +694,16 @@ def test_flux_patches_what_it_applies(
         (tmp_path / name).write_text(text)
     result = lint([tmp_path], Options(today=date(2026, 11, 27)))
     assert [each.code for each in errors(result)] == found
+
+
+def test_kustomizations_of_flux_may_apply_each_other_without_end(tmp_path: Path) -> None:
+    folder = tmp_path
+    for number in range(60):
+        folder = folder / "a"
+        folder.mkdir()
+        path = "/".join("a" * (number + 2))
+        (folder / "stage.yaml").write_text(stage(f"s{number}", path, gives_patches()))
+    assert errors(lint([tmp_path], Options(today=date(2026, 11, 27)))) == []
 
 
 def test_a_finding_in_a_patch_of_flux_is_shown_there(tmp_path: Path) -> None:
