@@ -38,24 +38,30 @@ class Namespaces:
         elif namespace and in_namespace(ref):
             body = _with(body, "namespace", namespace)
         if ref.group == _RBAC and ref.kind in _BINDINGS:
-            body = self._bound(body, ref.namespace)
+            body = self._bound(body, ref.namespace, namespace)
         if body is manifest.body:
             return item
         return replace(item, manifest=replace(manifest, body=body))
 
-    def _bound(self, body: Body, namespace: str) -> Body:
-        """A binding whose subjects are in the namespaces that they get; ``namespace`` is its own as it is written."""
+    def _bound(self, body: Body, namespace: str, given: str) -> Body:
+        """A binding whose subjects are in the namespaces that they get; ``namespace`` is its own as it is written, and
+        ``given`` the one that it gets."""
         subjects = at(body, "subjects")
-        if not self._accounts or not isinstance(subjects, list):
+        if not (self._accounts or given) or not isinstance(subjects, list):
             return body
-        return {**body, "subjects": [self._subject(each, namespace) for each in subjects]}
+        bound = [self._subject(each, namespace, given) for each in subjects]
+        return body if bound == subjects else {**body, "subjects": bound}
 
-    def _subject(self, subject: Any, namespace: str) -> Any:
+    def _subject(self, subject: Any, namespace: str, of_binding: str) -> Any:
         if at(subject, "kind") != "ServiceAccount":
             return subject
         own = str(subject.get("namespace") or "")
         name = str(subject.get("name") or "")
         given = self._accounts.get((own or namespace, name))
+        if name == "default" and of_binding:
+            given = (
+                of_binding  # there in every namespace (SetRoleBindingSubjects, defaultSubjectsOnly)
+            )
         if given is None and not own:
             named = (space for (_, account), space in self._accounts.items() if account == name)
             given = next(named, None)

@@ -36,6 +36,13 @@ kind: Alert
 metadata: {name: a, namespace: flux-system}
 spec: {providerRef: {name: a}, eventSources: [{kind: %s, name: flux}]}
 """
+FOR_ACCOUNT = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: runner%s}]
+"""
 USES_VALUES = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -292,6 +299,11 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {**FLEET, "fleet/chart/Chart.yaml": "name: a\n"},
         {"policies/kyverno.yaml": KYVERNO, "a.yaml": MAP},
         {"a.yaml": ALERT % "FluxInstance"},
+        {"a.yaml": FOR_ACCOUNT % ", namespace: x"},
+        {
+            "a.yaml": f"{FOR_ACCOUNT % ''}---\n{ACCOUNT.format('runner', '')}",
+            "kustomization.yaml": "namespace: x\nresources: [a.yaml]\n",
+        },
         # The generator makes the one that seems to be missing.
         {"a.yaml": USES_VALUES, "kustomization.yaml": GENERATED % "loki-values"},
     ],
@@ -308,6 +320,14 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
         ({"a.yaml": f"{ENCRYPTED}  b: hello world\n{SOPS}"}, "SCH011"),
         ({"a.yaml": ALERT % "FluxInstances"}, "SCH004"),
+        ({"a.yaml": FOR_ACCOUNT % ""}, "SCH011"),
+        (
+            {
+                "a.yaml": FOR_ACCOUNT % "",
+                "kustomization.yaml": "namespace: x\nresources: [a.yaml]\n",
+            },
+            "SCH011",
+        ),
         (FLEET, "NAM005"),
         (
             {

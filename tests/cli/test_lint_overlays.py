@@ -467,6 +467,7 @@ subjects: [SUBJECT]
     [
         ("{kind: ServiceAccount, name: runner, namespace: system}", True),
         ("{kind: ServiceAccount, name: runner}", True),
+        ("{kind: ServiceAccount, name: default}", True),
         ("{kind: ServiceAccount, name: runner, namespace: elsewhere}", False),
         ("{kind: ServiceAccount, name: others, namespace: system}", False),
         ("{kind: User, name: runner, apiGroup: rbac.authorization.k8s.io}", False),

@@ -1,7 +1,7 @@
 """An empty text in a field of Kubernetes' own kinds: one that is not set, or a wrong value.
 
 What Go has as text gets its default; what it has as a pointer is set, to nothing that is valid
-(pkg/apis/*/v1/defaults.go, k8s.io/kubernetes v1.36).
+(pkg/apis/*/v1/defaults.go, k8s.io/kubernetes v1.36; kube-apiserver 1.36.3 says the same of each, in a dry run).
 """
 
 from __future__ import annotations
