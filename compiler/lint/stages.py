@@ -19,7 +19,6 @@ from compiler.output.body import at, items
 from compiler.places import Route
 from compiler.verify.objects import identity_of
 
-
 _DEEPEST = 20
 """Kustomizations that apply each other; what is deeper is left out."""
 

@@ -71,6 +71,13 @@ CONFIG: dict[str, Any] = {
     "metadata": {"name": "c", "namespace": "team-a"},
     "data": {"a.json": "{}"},
 }
+BINDING: dict[str, Any] = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "readers"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+    "subjects": [{"kind": "ServiceAccount", "name": "train", "namespace": "team-a"}],
+}
 PRIORITY: dict[str, Any] = {
     "apiVersion": "scheduling.k8s.io/v1",
     "kind": "PriorityClass",
@@ -221,6 +228,7 @@ RAY_JOB: dict[str, Any] = {
 SOUND = {
     body["kind"]: body
     for body in (
+        BINDING,
         CLUSTER_QUEUE,
         DEPLOYMENT,
         DAEMON,
@@ -773,6 +781,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("Secret", [("data/token", "not base64!")], "SCH011", "data.token"),
     ("ConfigMap", [("data/a b", "x")], "SCH011", 'data["a b"]'),
     ("ConfigMap", [("data/a.json", "x" * (1 << 20 | 1))], "SCH011", "data"),
+    ("ClusterRoleBinding", [("subjects/0/namespace", None)], "SCH011", "subjects[0]"),
     ("PriorityClass", [("metadata/name", "system-mine")], "SCH011", "metadata.name"),
     ("PriorityClass", [("value", 1_500_000_000)], "SCH011", "value"),
 ]
