@@ -23,11 +23,14 @@ _PORT = {"minimum": 1, "maximum": 65535}
 _LABEL = {"syntax": "dns-label"}
 _NATURAL = {"minimum": 0}
 _POSITIVE = {"minimum": 1}
+_NOT_EMPTY = {"minLength": 1}
+_COUNT_OR_SHARE = {"minimum": 0, "pattern": "^[0-9]+%$"}
 _ACCESS = {
+    "minItems": 1,
     "items": {
         "type": "string",
         "enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"],
-    }
+    },
 }
 _VOLUME_MODE = {"enum": ["Block", "Filesystem"]}
 _LABELS = {
@@ -44,7 +47,12 @@ _RULE_PORT: Raw = {"protocol": {"enum": _PROTOCOLS}, "endPort": _PORT}
 
 # definition name without its package -> field -> what is added
 FIELDS: dict[str, dict[str, Raw]] = {
-    "core.v1.Container": _NAMED,
+    "core.v1.Container": {**_NAMED, "image": _NOT_EMPTY},
+    "core.v1.VolumeMount": {
+        "mountPath": _NOT_EMPTY,
+        "mountPropagation": {"enum": ["None", "HostToContainer", "Bidirectional"]},
+    },
+    "core.v1.HTTPGetAction": {"scheme": _or_unset("HTTP", "HTTPS")},
     "core.v1.EnvVar": {"name": {"syntax": "env-name"}},
     "core.v1.ContainerPort": {
         "containerPort": _PORT,
@@ -53,6 +61,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "name": {"syntax": "port-name?"},
     },
     "core.v1.PodSpec": {
+        "containers": {"minItems": 1},
         "restartPolicy": _or_unset("Always", "OnFailure", "Never"),
         "dnsPolicy": _or_unset("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
         "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
@@ -143,6 +152,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
     },
     "core.v1.SeccompProfile": {"type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}},
     "storage.v1.StorageClass": {
+        "provisioner": _NOT_EMPTY,
         "reclaimPolicy": _or_unset("Retain", "Delete"),
         "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
     },
@@ -157,8 +167,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         # An empty one gets the default (pkg/apis/rbac/v1/defaults.go).
         "apiGroup": {"enum": ["rbac.authorization.k8s.io", ""]},
         "kind": {"enum": ["Role", "ClusterRole"]},
+        "name": _NOT_EMPTY,
     },
-    "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}},
+    "rbac.v1.Subject": {"kind": {"enum": ["ServiceAccount", "User", "Group"]}, "name": _NOT_EMPTY},
     "rbac.v1.PolicyRule": {"verbs": {"minItems": 1}},
     "apps.v1.DeploymentSpec": {"replicas": _NATURAL, "minReadySeconds": _NATURAL},
     "apps.v1.DeploymentStrategy": {"type": _or_unset("Recreate", "RollingUpdate")},
@@ -186,7 +197,9 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "failedJobsHistoryLimit": _NATURAL,
     },
     "policy.v1.PodDisruptionBudgetSpec": {
-        "unhealthyPodEvictionPolicy": {"enum": ["IfHealthyBudget", "AlwaysAllow"]}
+        "minAvailable": _COUNT_OR_SHARE,
+        "maxUnavailable": _COUNT_OR_SHARE,
+        "unhealthyPodEvictionPolicy": {"enum": ["IfHealthyBudget", "AlwaysAllow"]},
     },
 }
 

@@ -71,6 +71,98 @@ CONFIG: dict[str, Any] = {
     "metadata": {"name": "c", "namespace": "team-a"},
     "data": {"a.json": "{}"},
 }
+STATEFUL: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "StatefulSet",
+    "metadata": {"name": "store", "namespace": "team-a"},
+    "spec": {
+        "serviceName": "store",
+        "selector": {"matchLabels": {"app": "store"}},
+        "template": {
+            "metadata": {"labels": {"app": "store"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "a",
+                        "image": "registry.test/a:1",
+                        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+                    }
+                ]
+            },
+        },
+        "volumeClaimTemplates": [
+            {
+                "metadata": {"name": "data"},
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1Gi"}},
+                },
+            }
+        ],
+    },
+}
+SERVICE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "store", "namespace": "team-a"},
+    "spec": {
+        "selector": {"app": "store"},
+        "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}],
+    },
+}
+QUOTA: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "all", "namespace": "team-a"},
+    "spec": {
+        "hard": {
+            "requests.cpu": 8,
+            "requests.nvidia.com/gpu": 8,
+            "count/jobs.batch": 4,
+            "hugepages-2Mi": "4Gi",
+        }
+    },
+}
+LIMITS: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "LimitRange",
+    "metadata": {"name": "all", "namespace": "team-a"},
+    "spec": {
+        "limits": [
+            {
+                "type": "Container",
+                "min": {"cpu": "100m"},
+                "defaultRequest": {"cpu": 1},
+                "default": {"cpu": 1, "nvidia.com/gpu": 1},
+                "max": {"cpu": 8},
+            },
+            {"type": "Pod", "max": {"memory": "64Gi"}},
+            {"type": "PersistentVolumeClaim", "max": {"storage": "1Ti"}},
+        ]
+    },
+}
+NETWORK: dict[str, Any] = {
+    "apiVersion": "networking.k8s.io/v1",
+    "kind": "NetworkPolicy",
+    "metadata": {"name": "own", "namespace": "team-a"},
+    "spec": {
+        "podSelector": {},
+        "ingress": [{"from": [{"podSelector": {}}]}],
+        "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}, {}],
+    },
+}
+ROLE: dict[str, Any] = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "Role",
+    "metadata": {"name": "readers", "namespace": "team-a"},
+    "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+}
+CLUSTER_ROLE: dict[str, Any] = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "readers"},
+    "rules": [*ROLE["rules"], {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+}
 BINDING: dict[str, Any] = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRoleBinding",
@@ -229,6 +321,13 @@ SOUND = {
     body["kind"]: body
     for body in (
         BINDING,
+        CLUSTER_ROLE,
+        LIMITS,
+        NETWORK,
+        QUOTA,
+        ROLE,
+        SERVICE,
+        STATEFUL,
         CLUSTER_QUEUE,
         DEPLOYMENT,
         DAEMON,
@@ -782,6 +881,55 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("ConfigMap", [("data/a b", "x")], "SCH011", 'data["a b"]'),
     ("ConfigMap", [("data/a.json", "x" * (1 << 20 | 1))], "SCH011", "data"),
     ("ClusterRoleBinding", [("subjects/0/namespace", None)], "SCH011", "subjects[0]"),
+    ("ClusterRoleBinding", [("subjects/0/name", "")], "SCH005", "subjects[0].name"),
+    ("ClusterRole", [("rules/0/apiGroups", None)], "SCH011", "rules[0]"),
+    ("Role", [("rules/0/resources", [])], "SCH011", "rules[0]"),
+    ("LimitRange", [("spec/limits/0/max", {"cpux": 1})], "SCH011", "spec.limits[0].max.cpux"),
+    (
+        "LimitRange",
+        [("spec/limits/0/default", {"cpu": "100m"})],
+        "SCH011",
+        "spec.limits[0].defaultRequest.cpu",
+    ),
+    ("LimitRange", [("spec/limits/0/max", {"cpu": 0})], "SCH011", "spec.limits[0].default.cpu"),
+    (
+        "LimitRange",
+        [("spec/limits/1/default", {"memory": "1Gi"})],
+        "SCH011",
+        "spec.limits[1].default",
+    ),
+    ("NetworkPolicy", [("spec/ingress/0/from/0", {})], "SCH011", "spec.ingress[0].from[0]"),
+    ("NetworkPolicy", [("spec/egress/0/to/0", {})], "SCH011", "spec.egress[0].to[0]"),
+    (
+        "ResourceQuota",
+        [("spec/hard", {"requests.cpux": 1})],
+        "SCH011",
+        'spec.hard["requests.cpux"]',
+    ),
+    ("ResourceQuota", [("spec/hard", {"pods": -1})], "SCH011", "spec.hard.pods"),
+    ("Service", [("spec/ports", None)], "SCH011", "spec.ports"),
+    ("Service", [("spec/ports/1/name", None)], "SCH011", "spec.ports[1]"),
+    (
+        "StatefulSet",
+        [("spec/template/metadata/labels", {"app": "b"})],
+        "SCH011",
+        "spec.selector.matchLabels.app",
+    ),
+    (
+        "StatefulSet",
+        [("spec/volumeClaimTemplates", None)],
+        "SCH011",
+        "spec.template.spec.containers[0].volumeMounts[0].name",
+    ),
+    ("StatefulSet", [("spec/selector", {})], "SCH011", "spec.selector"),
+    ("Deployment", [("spec/template/spec", None)], "SCH011", "spec.template.spec"),
+    (
+        "Deployment",
+        [("spec/template/spec/containers", [])],
+        "SCH005",
+        "spec.template.spec.containers",
+    ),
+    ("Pod", [("spec/containers/0/image", "")], "SCH005", "spec.containers[0].image"),
     ("PriorityClass", [("metadata/name", "system-mine")], "SCH011", "metadata.name"),
     ("PriorityClass", [("value", 1_500_000_000)], "SCH011", "value"),
 ]

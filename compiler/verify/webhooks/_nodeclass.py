@@ -24,6 +24,9 @@ _TAGS = (
 def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     """Faults of a spec."""
     yield from _role(spec)
+    for field in _TERMS:
+        if spec.get(field) == []:
+            yield breaks(("spec", field), "no term selects anything", "write one", key=True)
     yield from _images(spec, items(spec, "amiSelectorTerms"))
     yield from _disks(items(spec, "blockDeviceMappings"))
     yield from _kubelet(at(spec, "kubelet") or {})
@@ -44,6 +47,9 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
             yield breaks(
                 ("spec", "tags", key), f"tag `{key}` is Karpenter's own", "leave it out", key=True
             )
+
+
+_TERMS = ("subnetSelectorTerms", "securityGroupSelectorTerms", "amiSelectorTerms")
 
 
 def _role(spec: dict[str, Any]) -> Iterator[Fault]:
@@ -67,6 +73,8 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
     path: Path = ("spec", "amiSelectorTerms")
     aliased = []
     for index, term in enumerate(terms):
+        if not term:
+            yield breaks((*path, index), "a term that selects nothing", "write `alias:` or `id:`")
         if "alias" in term:
             aliased.append((index, term))
         selectors = [key for key in ("alias", "id") if key in term]

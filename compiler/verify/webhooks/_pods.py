@@ -51,6 +51,8 @@ def template(
     volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
+    if not at(template, "spec"):
+        yield refused((*path, "spec"), "pods without a container", "write `containers:`")
     yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes)
     labels = at(template, "metadata", "labels") or {}
     wanted = at(selector, "matchLabels") or {}
@@ -66,10 +68,18 @@ def template(
             )
 
 
-def always_restarted(body: Body, kind: str) -> Iterator[Fault]:
-    """Faults of an object of apps/v1: its selector, and its pods, which Kubernetes always restarts."""
+def always_restarted(
+    body: Body, kind: str, volumes: AbstractSet[str] = frozenset()
+) -> Iterator[Fault]:
+    """Faults of an object of apps/v1: its selector, and its pods, which Kubernetes always restarts. ``volumes``: of
+    its claims."""
     path = ("spec", "template")
-    yield from template(path, at(body, *path), selector=at(body, "spec", "selector"))
+    selector = at(body, "spec", "selector")
+    if isinstance(selector, dict) and not any(selector.values()):
+        yield refused(
+            ("spec", "selector"), "it selects no pods", "write `matchLabels:` with a label of them"
+        )
+    yield from template(path, at(body, *path), selector=selector, volumes=volumes)
     policy = at(body, *path, "spec", "restartPolicy")
     if policy not in (None, "", "Always"):
         yield refused(
@@ -160,7 +170,7 @@ def _resource_faults(
     for name in sorted(names):
         limit = limits.get(name)
         request = requests.get(name)
-        if not _is_resource(name):
+        if not is_resource(name):
             field = "limits" if limit is not None else "requests"
             message = f"`{name}` is not a resource of a container"
             yield refused((*path, field, name), message, _device(name), key=True)
@@ -203,7 +213,8 @@ def _is_whole(name: str) -> bool:
     return is_device or name.startswith("hugepages-")
 
 
-def _is_resource(name: str) -> bool:
+def is_resource(name: str) -> bool:
+    """Whether containers may ask for a resource of this name."""
     if name in _NATIVE or "/" in name:
         return True
     return name.startswith("hugepages-")
