@@ -205,7 +205,11 @@ PATCH = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager}\nspec:
             "{resources: [manager.yaml]}",
             [],
         ),  # kept for later: the kustomization does not name it
-        ("other.yaml", "{resources: [manager.yaml]}", [("other.yaml", "SCH003", 4)]),
+        (
+            "other.yaml",
+            "{resources: [manager.yaml]}",
+            [("other.yaml", "SCH003", 4), ("other.yaml", "SCH005", 4)],
+        ),
     ],
 )
 def test_a_patch_is_no_object(

@@ -29,7 +29,14 @@ from compiler.model.shell import is_pip_install, option_values, read_commands
     ],
 )
 def test_commands(words: tuple[str, ...], commands: list[object]) -> None:
-    assert list(read_commands(words)) == commands
+    assert [(index, command) for index, command, _ in read_commands(words)] == commands
+
+
+def test_a_line_of_shell_keeps_its_quotes() -> None:
+    """A command without a shell has none."""
+    lines = [line for _, _, line in read_commands(("sh", "-c", "pip install 'a<2' && git pull"))]
+    assert lines == ["pip install 'a<2' ", " git pull"]
+    assert [line for _, _, line in read_commands(("pip", "install", "a<2"))] == [""]
 
 
 def test_installs_and_options() -> None:

@@ -51,7 +51,7 @@ def template(
     volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
-    if not at(template, "spec"):
+    if isinstance(template, dict) and not template.get("spec"):
         yield refused((*path, "spec"), "pods without a container", "write `containers:`")
     yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes)
     labels = at(template, "metadata", "labels") or {}
