@@ -40,7 +40,7 @@ def _exporter(body: Reader, pod: Reader, container: Reader) -> CheckpointExporte
         image=(container / "image").word(),
         job=options.get("job", ""),
         claim=claim,
-        folder=posixpath.relpath(options.get("folder", top), top),
+        folder=_inside(options.get("folder") or top, top),
         sized="mount" in options,
         every=_number(options, "every"),
         look=_number(options, "look"),
@@ -49,6 +49,11 @@ def _exporter(body: Reader, pod: Reader, container: Reader) -> CheckpointExporte
         cpu=cpu.milli if cpu is not None else 0,
         memory=memory.value // 2**20 if memory is not None else 0,
     )
+
+
+def _inside(folder: str, top: str) -> str:
+    """A folder as it is called below another one; that one itself where it is not known."""
+    return posixpath.relpath(folder, top) if top else "."
 
 
 def _options(container: Reader) -> dict[str, str]:
