@@ -290,3 +290,20 @@ def test_equal_objects_are_made_once(cdk8s: Synthesis) -> None:
     assert len(cdk8s._digests) == taken == len(manifests) - 1
     assert cdk8s.differing() == []
     assert not cdk8s.busy
+
+
+def test_who_else_may_write_to_a_cache_of_jsii(tmp_path: Path) -> None:
+    from compiler.lowering.chart import is_private
+
+    own = tmp_path / "own"
+    assert is_private(own)
+    assert own.is_dir()
+    own.chmod(0o770)
+    assert not is_private(own)
+    assert not is_private(own / "below")
+    own.chmod(0o1777)
+    assert is_private(own)
+    assert not is_private(Path("/proc/none/cache"))
+    if os.getuid() == 0:
+        os.chown(own, 12345, 12345)
+        assert not is_private(own)

@@ -99,7 +99,7 @@ def test_a_space_that_is_none_is_named(text: str, where: str) -> None:
 def test_what_is_reported_of_line_ends_and_octals_is_true() -> None:
     facts = [
         (item.message, item.help)
-        for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\n"))[1]
+        for item in parse(SourceFile("f", "a: x\u2028y\nb: \x01\nc: 02\nd: 010\ne: 01234567\n"))[1]
     ]
     assert [message for message, _ in facts[:2]] == [
         "character U+2028 ends a line in YAML 1.1 and not in YAML 1.2",
@@ -107,6 +107,7 @@ def test_what_is_reported_of_line_ends_and_octals_is_true() -> None:
     ]
     assert facts[2][1] == 'write `2` for the number, or `"02"` for the text'
     assert facts[3][1] == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
+    assert "(octal) `342391`" in (facts[4][1] or "")
 
 
 def test_a_duplicate_key_shows_the_first_one_too() -> None:
