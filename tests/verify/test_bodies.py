@@ -930,6 +930,24 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "spec.template.spec.containers",
     ),
     ("Pod", [("spec/containers/0/image", "")], "SCH005", "spec.containers[0].image"),
+    (
+        "Pod",
+        [("spec/containers/0/readinessProbe", {"periodSeconds": 5})],
+        "SCH011",
+        "spec.containers[0].readinessProbe",
+    ),
+    (
+        "Pod",
+        [("spec/containers/0/env", [{"name": "A", "valueFrom": {}}])],
+        "SCH011",
+        "spec.containers[0].env[0].valueFrom",
+    ),
+    (
+        "Pod",
+        [("spec/containers/0/envFrom", [{"prefix": "A"}])],
+        "SCH011",
+        "spec.containers[0].envFrom[0]",
+    ),
     ("PriorityClass", [("metadata/name", "system-mine")], "SCH011", "metadata.name"),
     ("PriorityClass", [("value", 1_500_000_000)], "SCH011", "value"),
 ]

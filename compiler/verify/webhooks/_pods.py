@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.core.pods.plan import MISSPELT
+from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
 from compiler.output.body import at, items
 from compiler.verify.amounts import amount as exact
@@ -33,6 +34,7 @@ def pod_spec(
             name = str(container.get("name"))
             yield from _name(here, name, seen)
             yield from _mounts(here, container, own_volumes | volumes)
+            yield from _unsaid(here, container)
             place = (*here, "resources")
             yield from resources(place, container.get("resources"))
     if job and at(spec, "restartPolicy") in (None, "", "Always"):
@@ -40,6 +42,25 @@ def pod_spec(
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
     taints = items(spec, "tolerations")
     yield from tolerations((*path, "tolerations"), taints)
+
+
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HANDLERS = ("httpGet", "tcpSocket", "grpc", "exec")
+_SOURCES = ("configMapKeyRef", "secretKeyRef", "fieldRef", "resourceFieldRef", "fileKeyRef")
+_SETS = ("configMapRef", "secretRef")
+
+
+def _unsaid(path: Path, container: Mapping[str, Any]) -> Iterator[Fault]:
+    """What does not say what it is about: probes, and variables from elsewhere."""
+    parts = [((*path, probe), container.get(probe), _HANDLERS) for probe in _PROBES]
+    for index, variable in enumerate(items(container, "env")):
+        place = (*path, "env", index, "valueFrom")
+        parts.append((place, variable.get("valueFrom"), _SOURCES))
+    for index, variables in enumerate(items(container, "envFrom")):
+        parts.append(((*path, "envFrom", index), variables, _SETS))
+    for place, part, choices in parts:
+        if isinstance(part, dict) and all(part.get(choice) is None for choice in choices):
+            yield refused(place, f"none of {listed(choices)} is given", "write one")
 
 
 def template(
