@@ -205,6 +205,13 @@ FIELDS: dict[str, dict[str, Raw]] = {
 
 # fields that the definitions leave optional and the server requires
 REQUIRED: dict[str, list[str]] = {
+    "core.v1.Pod": ["spec"],
+    "apps.v1.DaemonSet": ["spec"],
+    "apps.v1.Deployment": ["spec"],
+    "apps.v1.ReplicaSet": ["spec"],
+    "apps.v1.StatefulSet": ["spec"],
+    "batch.v1.CronJob": ["spec"],
+    "batch.v1.Job": ["spec"],
     "core.v1.Container": ["image"],
     "core.v1.PersistentVolumeClaimSpec": ["accessModes", "resources"],
     "core.v1.PersistentVolumeSpec": ["accessModes", "capacity"],

@@ -229,6 +229,8 @@ def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
 def test_a_version_that_cannot_come_next_does_not_exist(version: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         f"apiVersion: apps/{version}\nkind: Deployment\nmetadata: {{name: a, namespace: b}}\n"
+        "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, "
+        "spec: {containers: [{name: a, image: 'a:1', resources: {requests: {cpu: 1, memory: 1Gi}}}]}}}\n"
     )
     assert reported(tmp_path) == [("ERROR", "SCH010", 1, 13)]
 
