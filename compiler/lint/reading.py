@@ -260,11 +260,11 @@ def _parse_with_variables(
 
 
 def _parse_shown(text: Text, instead: str) -> tuple[list[Any], list[Diagnostic]]:
-    """The bodies of another text of the same length, which is shown as it is written."""
+    """The bodies of another text with the same lines, which is shown as it is written."""
     file = text.file
-    shown, file.text = file.text, instead
+    shown = file.swap(instead)
     text.documents, faults = parse_manifests(file, text.tags)
-    file.text = shown
+    file.swap(shown)
     bodies = [document.root.to_python() for document in text.documents]
     return bodies, faults
 

@@ -30,6 +30,11 @@ class SourceFile:
                 start = self.text.find("\n", start) + 1
         return self._starts
 
+    def swap(self, text: str) -> str:
+        """Put another text in the place of this one, which is returned."""
+        before, self.text, self._starts = self.text, text, None
+        return before
+
     def line(self, number: int) -> str:
         """The text of a line (1-based) without its line break; empty past the end."""
         starts = self._line_starts()
