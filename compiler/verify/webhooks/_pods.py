@@ -52,7 +52,9 @@ _SETS = ("configMapRef", "secretRef")
 
 def _unsaid(path: Path, container: Mapping[str, Any]) -> Iterator[Fault]:
     """What does not say what it is about: probes, and variables from elsewhere."""
-    parts = [((*path, probe), container.get(probe), _HANDLERS) for probe in _PROBES]
+    parts: list[tuple[Path, Any, tuple[str, ...]]] = [
+        ((*path, probe), container.get(probe), _HANDLERS) for probe in _PROBES
+    ]
     for index, variable in enumerate(items(container, "env")):
         place = (*path, "env", index, "valueFrom")
         parts.append((place, variable.get("valueFrom"), _SOURCES))
