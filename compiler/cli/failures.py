@@ -67,7 +67,7 @@ def printed(found: Sequence[Cluster], format: str) -> str:
 def _text(cluster: str, walk: Walk) -> Iterator[str]:
     job = walk.job
     gpus = f", {numbered(job.gpus, 'GPU')}" if job.gpus else ""
-    yield f"{job.name} in {cluster}: {numbered(job.nodes, 'node')} of pool {job.work.job.pool}{gpus}"
+    yield f"{job.name} in {cluster}: {numbered(job.nodes, 'node')} of pool {job.gang.pool}{gpus}"
     for outcome in walk.outcomes:
         yield ""
         yield f"  {outcome.title}"
@@ -156,7 +156,7 @@ def _job(walk: Walk) -> Mapping[str, Any]:
     job = walk.job
     return {
         "job": job.name,
-        "namespace": job.work.namespace,
+        "namespace": job.gang.namespace,
         "nodes": job.nodes,
         "gpus": job.gpus,
         "retries": job.retries,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from compiler.catalog import Catalog
+from compiler.core.pools.plan import Pool
 from compiler.core.pools.spec import NodePool, PoolsSection
 from compiler.dataclass import dataclass
-from compiler.model.reading import Reading
 from compiler.plan import Plan
 from compiler.spec.cluster import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A cluster: its spec, its plan, and the plan joined with the catalog."""
+    """A cluster: its spec, its plan, and all ``pools`` of it, node groups among them."""
 
     spec: ClusterSpec
     plan: Plan
     catalog: Catalog
-    reading: Reading
+    pools: Sequence[Pool]
 
     def pool(self, name: str) -> NodePool | None:
         """The pool of a name, as the spec has it."""

@@ -106,7 +106,7 @@ def week(setting: Setting, job: Footing, outcomes: Sequence[Outcome]) -> Week | 
 
 def _rates(setting: Setting, job: Footing) -> list[Rate]:
     """By what the pool says, or else by each rate that was published of GPUs."""
-    pool = setting.pool(job.work.job.pool)
+    pool = setting.pool(job.gang.pool)
     if pool is not None and pool.mean_time_between_failures is not None:
         mean = pool.mean_time_between_failures
         return [

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from compiler.core.pools.plan import Pool
 from compiler.core.storage.plan import MadeFileSystem
 from compiler.core.storage.spec import StorageSection
 from compiler.failures.footing import Footing
 from compiler.failures.setting import Setting
-from compiler.model.offers import as_pool
-from compiler.platforms.eks.nodes.plan import NodeGroup
 
 
 def zones_of(setting: Setting, pool: str) -> tuple[str, ...]:
     """The zones of a pool of the spec; () where the plan does not say them."""
-    parts = [part for part in setting.plan.every(Pool) if pool in (part.name, part.title)]
-    parts += [as_pool(group) for group in setting.plan.of(NodeGroup) if group.title == pool]
+    parts = [part for part in setting.pools if pool in (part.name, part.title)]
     zones = [zone for part in parts for zone in part.zones or ()]
     return tuple(dict.fromkeys(zones))
 
 
 def zone_again(setting: Setting, job: Footing) -> str:
     """What of its first pool's zones a job cannot do without: "" where it may go on in another one."""
-    zones = zones_of(setting, job.work.job.pool)
+    zones = zones_of(setting, job.gang.pool)
     zone = _zone_of_checkpoints(setting, job)
     if zone is not None and zone in zones:
         return f"zone {zone} again: its checkpoints lie there"
@@ -32,7 +28,7 @@ def zone_again(setting: Setting, job: Footing) -> str:
 
 def others(setting: Setting, job: Footing) -> dict[str, str]:
     """The pools in which a job may go on without the first zone of its first pool, and the zones that they have."""
-    run = job.work.job
+    run = job.gang
     lost = zones_of(setting, run.pool)[:1]
     found = {}
     for pool in (run.pool, *run.fallbacks):

@@ -3,49 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.core.jobs.plan import CheckpointSchedule, ExpectedLength, TrainingState
-from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
-from compiler.places import Route
-
-
-class Basis(StrEnum):
-    """What the length of a job is known from, the best first."""
-
-    EXPECTED = "expected"
-    ESTIMATE = "estimate"
-    TIMEOUT = "timeout"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """How long a job runs if nothing stops it, in seconds; ``None`` until somebody ends it.
-
-    ``least`` differs from ``seconds`` where it is an estimate, which is a range. ``schedule``: its checkpoints, where
-    the spec has them. ``at``: where the spec says the length, if it does.
-    """
-
-    basis: Basis
-    seconds: int | None = None
-    least: int | None = None
-    schedule: CheckpointSchedule | None = None
-    at: Route | None = None
-
-    @property
-    def every(self) -> int | None:
-        """The seconds from one checkpoint to the next, where the spec says them."""
-        return None if self.schedule is None else self.schedule.every
-
-    @property
-    def read(self) -> float:
-        """The seconds that reading a checkpoint takes; 0 where that is not known."""
-        if self.schedule is None:
-            return 0
-        return self.schedule.read or 0
 
 
 def lengths(reading: Reading) -> Mapping[tuple[str, str], Length]:

@@ -9,11 +9,12 @@ from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.saving import best_reason
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import first_of, numbered
-from compiler.failures.footing import Footing, From, footings
+from compiler.failures.footing import Footing, From
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part, Span
 from compiler.failures.setting import Setting
 from compiler.failures.week import FORMULA, Loss, Week, week
+from compiler.model.footings import footings
 from compiler.plan.units import Duration
 from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number, usd
@@ -72,13 +73,14 @@ class Walk:
 
 def walks(subject: Subject) -> list[Walk]:
     """Every job, in the order of the plan."""
-    setting = Setting(subject.spec, subject.plan, subject.catalog, subject.reading)
+    reading = subject.reading
+    setting = Setting(subject.spec, subject.plan, subject.catalog, reading.pools)
     outcomes = subject.platform.failing().outcomes
     prices = {id(cost.job): cost for cost in by_job(subject)}
     found = []
-    for job in footings(setting):
+    for job in footings(reading, setting):
         known = tuple(outcomes(setting, job))
-        cost = prices[id(job.work.job)]
+        cost = prices[id(job.gang)]
         of_node = None if cost.usd_hour is None else cost.usd_hour / job.nodes
         found.append(Walk(job, known, week(setting, job, known), of_node, cost.exact))
     return found

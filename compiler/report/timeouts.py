@@ -13,7 +13,7 @@ from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import first_of
-from compiler.failures.footing import name_of, schedules_of
+from compiler.model.footings import name_of, schedules_of
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage

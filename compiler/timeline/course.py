@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from compiler.core.jobs.length import Length
 from compiler.dataclass import dataclass
-from compiler.model.lengths import Length
 
 
 class Ending(StrEnum):

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from math import ceil
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.core.pools.waits import START
-from compiler.model.lengths import Basis, Length
 from compiler.plan.units import Duration
 from compiler.simulate.blockers import blockers
 from compiler.simulate.compiled import Cluster

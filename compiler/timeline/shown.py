@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
-from compiler.model.lengths import Basis, Length
 from compiler.plan.units import Duration
 from compiler.timeline.course import Attempt, Course, Ending, PoolUse, Timeline
 

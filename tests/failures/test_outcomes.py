@@ -276,8 +276,8 @@ def test_after_a_block_the_next_pool_of_the_queue() -> None:
 
 def test_flux_leaves_a_run_alone() -> None:
     found = outcomes(saving())[Failure.LEAVES]
-    assert isinstance(found.job.work.job, TrainJob)
-    assert not found.job.work.job.prune
+    assert isinstance(found.job.gang, TrainJob)
+    assert not found.job.gang.prune
     assert found.is_harmless
     assert found.node_hours == (0, 0)
     assert "Flux leaves the run alone" in found.acts

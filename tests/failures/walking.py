@@ -9,11 +9,12 @@ from builders import FSX, document, spec, summaries
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
-from compiler.failures.footing import Footing, footings
+from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.setting import Setting
 from compiler.failures.week import Week, week
 from compiler.language.load import load, platform_of
+from compiler.model.footings import footings
 from compiler.model.reading import Reading
 from compiler.resolve import resolve
 
@@ -37,27 +38,29 @@ def saving(job: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
     )
 
 
-def setting(data: dict[str, Any]) -> Setting:
+def read(data: dict[str, Any]) -> tuple[Reading, Setting]:
     """A spec without errors, on the platform that it names."""
-    read, catalog = document(data), load_catalog()
-    platform = platform_of(read)
-    model, faults = load(read, platform)
+    parsed, catalog = document(data), load_catalog()
+    platform = platform_of(parsed)
+    model, faults = load(parsed, platform)
     assert model is not None, summaries(faults)
     plan, found = resolve(model, catalog, platform=platform)
     assert plan is not None, summaries(found)
     assert not [each for each in found if each.severity is Severity.ERROR], summaries(found)
-    return Setting(model.spec, plan, catalog, Reading(plan, catalog))
+    reading = Reading(plan, catalog)
+    return reading, Setting(model.spec, plan, catalog, reading.pools)
 
 
 def walk(data: dict[str, Any]) -> list[tuple[Footing, list[Outcome]]]:
     """Every job of a spec with its outcomes."""
-    return walk_of(data, setting(data))
+    return _walked(data, *read(data))
 
 
-def walk_of(data: dict[str, Any], here: Setting) -> list[tuple[Footing, list[Outcome]]]:
-    """The same of a spec that is resolved."""
+def _walked(
+    data: dict[str, Any], reading: Reading, setting: Setting
+) -> list[tuple[Footing, list[Outcome]]]:
     outcomes = platform_of(document(data)).failing().outcomes
-    return [(job, list(outcomes(here, job))) for job in footings(here)]
+    return [(job, list(outcomes(setting, job))) for job in footings(reading, setting)]
 
 
 def outcomes(data: dict[str, Any]) -> dict[Failure, Outcome]:
@@ -67,6 +70,6 @@ def outcomes(data: dict[str, Any]) -> dict[Failure, Outcome]:
 
 def week_of(data: dict[str, Any]) -> Week | None:
     """The week of the first job."""
-    here = setting(data)
-    (job, known), *_ = walk_of(data, here)
-    return week(here, job, known)
+    reading, setting = read(data)
+    (job, known), *_ = _walked(data, reading, setting)
+    return week(setting, job, known)

@@ -8,8 +8,8 @@ import pytest
 from html_page.reading import read
 from running import Command
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.html.bars import courses
-from compiler.model.lengths import Basis, Length
 from compiler.timeline.course import Attempt, Course, Ending, Timeline
 from report.test_report import part, rows, write
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.worlds import HOUR, run
 
-from compiler.model.lengths import Basis, Length
+from compiler.core.jobs.length import Basis, Length
 from compiler.simulate.blockers import blockers
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.simulator import Simulator

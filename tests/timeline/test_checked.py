@@ -14,7 +14,8 @@ from builders import ROOT, job_of, resolved, spec
 from running import Command
 
 from compiler.catalog import load_catalog
-from compiler.model.lengths import Basis, lengths
+from compiler.core.jobs.length import Basis
+from compiler.model.lengths import lengths
 from compiler.model.reading import Reading
 
 BLOCK = {

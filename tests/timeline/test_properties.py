@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulate.worlds import admitted, job, queue
 
-from compiler.model.lengths import Basis, Length
+from compiler.core.jobs.length import Basis, Length
 from compiler.simulate.objects import Job
 from compiler.simulate.together import run as at_once
 from compiler.timeline.course import Ending, Timeline

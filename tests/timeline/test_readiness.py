@@ -8,7 +8,7 @@ import pytest
 from builders import plan_of, spec
 from simulate.worlds import job, queue
 
-from compiler.model.lengths import Basis, Length
+from compiler.core.jobs.length import Basis, Length
 from compiler.timeline.course import Timeline
 from compiler.timeline.engine import _Running
 from compiler.timeline.readiness import PodsReady, pods_ready

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from simulate.worlds import job, queue
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.model.lengths import Basis, Length
 from compiler.places import Route
 from compiler.timeline.course import Attempt, Course, Ending, Share
 from compiler.timeline.shown import details, summary

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulate.worlds import job, queue
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.core.pools.waits import START
-from compiler.model.lengths import Basis, Length
 from compiler.timeline.course import Ending
 from compiler.timeline.shown import Paid, text, values
 from timeline.worlds import HOUR, course, flat, hours, run, spans

@@ -7,8 +7,8 @@ from typing import Any
 
 from simulate.worlds import made
 
+from compiler.core.jobs.length import Basis, Length
 from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.model.lengths import Basis, Length
 from compiler.simulate.compiled import Cluster
 from compiler.simulate.objects import Job
 from compiler.simulate.pools import PoolNodes

@@ -42,7 +42,7 @@ def _repairing(setting: Setting, job: Footing) -> Repairing:
         why = "HyperPod leaves the node (`nodeRecovery: None`): `aws sagemaker batch-replace-cluster-nodes`"
         return Repairing(source=_SOURCE, watcher=watcher, why=why)
     why = "HyperPod reboots or replaces the node: how soon AWS does not publish"
-    checks = tuple(_checks(setting, job.work.job.pool))
+    checks = tuple(_checks(setting, job.gang.pool))
     return Repairing(
         who="HyperPod",
         source=_SOURCE,
@@ -65,7 +65,7 @@ def _checks(setting: Setting, pool: str) -> Iterator[Part]:
 
 def _resumes(job: Footing) -> str:
     """How often HyperPod starts a job again, where it does."""
-    annotations = job.work.job.annotations
+    annotations = job.gang.annotations
     if annotations.get(AUTO_RESUME) != "true":
         return ""
     most = annotations.get(MOST_RETRIES, "")

@@ -24,11 +24,11 @@ def leaves(job: Footing) -> Outcome:
 
 def components_of(setting: Setting, job: Footing) -> list[str]:
     """The controllers that a job runs by, as the release calls them."""
-    kind = kinds().get(job.work.kind)
+    kind = kinds().get(job.kind)
     found = []
-    if job.work.kind == TRAIN_JOB:
+    if job.kind == TRAIN_JOB:
         found += ["trainer", "jobset"]
-    elif job.work.kind == "JobSet":
+    elif job.kind == "JobSet":
         found.append("jobset")
     elif kind is not None and kind.operator:
         found.append(kind.operator)

@@ -19,7 +19,7 @@ _HUNG = "processes that hang"
 
 def xids(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
     """The outcome of each class of Xids; nothing of jobs without GPUs of NVIDIA."""
-    if job.work.accelerator is None or job.work.accelerator[0] != GPU:
+    if job.accelerator != GPU:
         return
     for failure, codes in classes(setting.catalog).items():
         if failure is Failure.PROGRAM:

@@ -48,7 +48,7 @@ def _silence(job: Footing) -> tuple[Part, str]:
         known = f"its Node is NotReady after {NOT_READY}, and its pods are evicted after {Duration(seconds)}"
     if job.stopped == 1:
         return Part("notice", NOT_READY.seconds, seconds, known), known
-    if job.work.accelerator is None:
+    if not job.accelerator:
         words = f"its peers, by an error at once; {known}"
         return Part("notice", 0, seconds, words), words
     words = f"its peers, by an error at once or NCCL's watchdog after {WATCHDOG}; {known}"
@@ -58,7 +58,7 @@ def _silence(job: Footing) -> tuple[Part, str]:
 
 def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
     """All nodes of its zone are lost, and what lies in that zone."""
-    pool = job.work.job.pool
+    pool = job.gang.pool
     needs = zone_again(setting, job)
     wait = "until the zone is back: not known"
     if not needs:
@@ -85,15 +85,15 @@ def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
 
 def block_ends(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
     """EC2 takes the instances of its Capacity Block."""
-    pool = job.work.job.pool
+    pool = job.gang.pool
     if not setting.is_block(pool):
         return
     who, notice = "EKS", Part("notice", 0, None, "how often EKS looks is not known")
     if any(part.title == pool and not part.auto for part in setting.plan.of(NodePool)):
         who, notice = "Karpenter", noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
-    grace = job.work.pod.grace_seconds if job.work.pod is not None else None
+    grace = job.pod.grace_seconds if job.pod is not None else None
     ended = Part("processes end", 0, grace or 0, "`terminationGracePeriodSeconds` of the pods")
-    later = [name for name in job.work.job.fallbacks if not setting.is_block(name)]
+    later = [name for name in job.gang.fallbacks if not setting.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}{not_again(pool)}"
         rest: tuple[Part, ...] = (_next_pool(setting, job), new_node(repair.test, job.spare))

@@ -12,7 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.failures.footing import Footing
 from compiler.failures.parts import Part, new_node
 from compiler.failures.setting import Setting
-from compiler.model.values import value
+from compiler.output.body import at as value
 from compiler.plan import Plan
 from compiler.plan.units import Duration
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -74,7 +74,7 @@ class Repairing:
 
 def repairing(setting: Setting, job: Footing) -> Repairing:
     """Who repairs the nodes that a job tries first."""
-    plan, pool = setting.plan, job.work.job.pool
+    plan, pool = setting.plan, job.gang.pool
     test = _test(plan, pool)
     for group in plan.of(NodeGroup):
         if group.title == pool:

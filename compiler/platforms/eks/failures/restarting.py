@@ -19,7 +19,7 @@ _UNREACHABLE = Taint("node.kubernetes.io/unreachable", "", "NoExecute")
 
 def again(job: Footing) -> str:
     """What is started again, and how often."""
-    kind = kinds().get(job.work.kind)
+    kind = kinds().get(job.kind)
     whole = kind.restarted if kind is not None else "its pods"
     restarts = "nothing starts it again"
     if job.retries:
@@ -36,7 +36,7 @@ def then(job: Footing, repair: Repairing) -> str:
 
 def evicted(job: Footing) -> int | None:
     """The seconds until pods of a node are evicted whose kubelet is silent; ``None`` where they stay for ever."""
-    tolerations = job.work.pod.tolerations if job.work.pod is not None else ()
+    tolerations = job.pod.tolerations if job.pod is not None else ()
     for toleration in tolerations:
         if toleration.tolerates(_UNREACHABLE):
             if toleration.seconds is None:
@@ -48,14 +48,14 @@ def evicted(job: Footing) -> int | None:
 def patience(setting: Setting, job: Footing) -> Duration | None:
     """How long pods of the job may be missing until Kueue puts it back into its queue; ``None`` is for ever."""
     manager = setting.plan.one(QueueManager)
-    if manager is None or manager.recovery is None or not job.work.job.queue:
+    if manager is None or manager.recovery is None or not job.gang.queue:
         return None
     return manager.recovery if manager.recovery.seconds else None
 
 
 def admission(setting: Setting, job: Footing, missing: Sequence[Part]) -> Part:
     """Until Kueue has admitted the job again: at once, unless some pods are missing for too long."""
-    if job.work.job.queue and setting.plan.one(QueueManager) is None:
+    if job.gang.queue and setting.plan.one(QueueManager) is None:
         return Part("admission", 0, None, "the configuration of Kueue is not known here")
     recovery = patience(setting, job)
     if recovery is None:

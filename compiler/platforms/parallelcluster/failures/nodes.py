@@ -51,7 +51,7 @@ def node_lost(setting: Setting, job: Footing) -> Outcome:
 
 def xids(setting: Setting, job: Footing) -> Iterator[Outcome]:
     """The outcome of each class of Xids; nothing of jobs without GPUs of NVIDIA."""
-    if job.work.accelerator is None or job.work.accelerator[0] != GPU:
+    if job.accelerator != GPU:
         return
     for failure, codes in classes(setting.catalog).items():
         yield _xid(setting, job, failure, codes)
@@ -78,7 +78,7 @@ def zone_lost(setting: Setting, job: Footing) -> Outcome:
     silent = value(setting, SILENT)
     notices = f"Slurm takes its nodes for down after {Duration(silent)}"
     parts = (noticed(silent, notices), Part("capacity", 0, None, "not known"), pulled(), started())
-    zones = " or ".join(zones_of(setting, job.work.job.pool))
+    zones = " or ".join(zones_of(setting, job.gang.pool))
     acts = f"{again(job)}; the head node fails too, if it is in the same zone"
     return restarted(
         Failure.ZONE, job, notices, acts, parts, of=zones, needs=needs, holds=False, source=NODES
@@ -87,10 +87,10 @@ def zone_lost(setting: Setting, job: Footing) -> Outcome:
 
 def block_ends(setting: Setting, job: Footing) -> Iterator[Outcome]:
     """EC2 takes the instances of its Capacity Block."""
-    pool = job.work.job.pool
+    pool = job.gang.pool
     if not setting.is_block(pool):
         return
-    later = [name for name in job.work.job.fallbacks if not setting.is_block(name)]
+    later = [name for name in job.gang.fallbacks if not setting.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}"
         rest: tuple[Part, ...] = (new_node(0, job.spare), queue(setting, job))

@@ -51,7 +51,7 @@ def hung(job: Footing) -> str:
 
 def tested(setting: Setting, job: Footing) -> tuple[Part, ...]:
     """The test of GPUs before each start; of nodes without GPUs there is none."""
-    partitions = [each for each in setting.plan.of(Partition) if each.title == job.work.job.pool]
+    partitions = [each for each in setting.plan.of(Partition) if each.title == job.gang.pool]
     if not any(partition.gpu_check for partition in partitions):
         return ()
     takes = DIAGNOSTICS[_TEST].seconds
@@ -61,7 +61,7 @@ def tested(setting: Setting, job: Footing) -> tuple[Part, ...]:
 
 def queue(setting: Setting, job: Footing) -> Part:
     """Until Slurm starts it again: others of its partition may be before it."""
-    run = job.work.job
+    run = job.gang
     mine = set(run.partitions) if isinstance(run, BatchJob) else set()
     others = [
         other.source_name
