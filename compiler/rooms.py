@@ -19,7 +19,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 
-__all__ = ["Platform", "members", "members_of_platforms", "parts"]
+__all__ = ["Platform", "members", "members_of_platforms", "packages_of_platforms", "parts"]
 
 _HERE = Path(__file__).parent
 
@@ -30,13 +30,11 @@ class Platform:
 
     A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
-    ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``formats``: those
-    of files that it alone writes, each a module of its folder ``formats``, with the kind that ``explain`` calls them
-    by. ``stands_on``: the platform that it extends, of whose rooms it keeps some; a spec may have the key of both.
-    ``without``: components that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it
-    installs besides, with their builds. ``by_key``: what it is instead where its key has one of these keys.
-    ``answers``: the module with what the core asks of a platform, ``answers`` in its folder unless it is said, imported
-    when the core first asks:
+    ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
+    platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
+    that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it installs besides, with their
+    builds. ``by_key``: what it is instead where its key has one of these keys. ``answers``: the module with what the
+    core asks of a platform, ``answers`` in its folder unless it is said, imported when the core first asks:
 
     - ``node_share``: what jobs can get of a node
     - ``launcher``: what launches the nodes of a pool of the spec
@@ -51,7 +49,6 @@ class Platform:
     name: str
     rooms: tuple[str, ...]
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
-    formats: Mapping[str, str] = field(default_factory=dict, compare=False)
     answers: str = "answers"
     stands_on: str = ""
     without: frozenset[str] = frozenset()
@@ -105,6 +102,14 @@ def members_of_platforms(folder: str, name: str) -> list[Any]:
         package = ".".join((__package__, *path.relative_to(_HERE).parts))
         found += members(package, [str(path)], name)
     return found
+
+
+@cache
+def packages_of_platforms(folder: str) -> tuple[ModuleType, ...]:
+    """The packages of a name that several platforms have, like ``formats``."""
+    paths = sorted(_HERE.glob(f"platforms/*/{folder}/__init__.py"))
+    names = (".".join(path.parent.relative_to(_HERE.parent).parts) for path in paths)
+    return tuple(import_module(name) for name in names)
 
 
 @cache

@@ -1,7 +1,7 @@
 """The formats of what is written: each has a judge, a lift, a recogniser and a writer.
 
 Each module of this package (or package in it) is one format, and so is each in ``formats`` of a platform; what its
-artifacts are called says ``compiler.output.artifact``, or the platform. It has:
+artifacts are called says ``compiler.output.artifact``, or ``KINDS`` of that folder. It has:
 
 - ``LATE``: whether its artifacts are judged when they are written, since their text is made then
 - ``verified(artifacts, setting)``: all faults of the artifacts of this format, by its schema
@@ -25,13 +25,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, cast
 
-from compiler import platforms
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.lift import assembled, carried
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.artifact import Artifact, UnjudgedError
 from compiler.plan import Plan, PlanNode
+from compiler.rooms import packages_of_platforms
 from compiler.verify.loose_ends import Near, beside
 from compiler.verify.objects import Collide, always
 
@@ -101,11 +101,9 @@ _PARTS = ("LATE", "TAGS", "verified", "lifted", "hinted", "recognised", "parts",
 @cache
 def _modules() -> Mapping[str, str]:
     """The module of each format, by its name."""
-    here = Path(__file__).parent
-    folders = {__name__: here}
-    for platform in platforms.PLATFORMS.values():
-        package = f"{platforms.__name__}.{platform.folder}.formats"
-        folders[package] = here.parent / "platforms" / platform.folder / "formats"
+    folders = {__name__: Path(__file__).parent}
+    for of_platform in packages_of_platforms("formats"):
+        folders[of_platform.__name__] = Path(of_platform.__path__[0])
     modules = {}
     for package, folder in folders.items():
         names = {path.stem for path in folder.glob("*.py")}

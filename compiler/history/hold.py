@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cache
 from pathlib import Path
 
 from compiler.catalog import Catalog, VersionStep
-from compiler.core.jobs.plan import Gang
+from compiler.core.jobs.reruns import replaced_jobs, second_run
 from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
@@ -40,7 +39,7 @@ from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
-from compiler.places import Document, Route
+from compiler.places import Document
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TrainJob
@@ -123,15 +122,6 @@ def _asked_for(runs: Sequence[Run], section: JobsSection) -> set[str]:
     return {run.object for run in runs if run.state == SUBMITTED and run.job not in done}
 
 
-def replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
-    """The names that are meant. A pattern is about jobs of the spec: what a job that left has running is not meant."""
-    jobs = [job.name for job in section.jobs]
-    names = set(replace)
-    for pattern in replace:
-        names |= set(fnmatch.filter(jobs, pattern))
-    return names
-
-
 def _keep_jobs(held: Held, committed: Committed, words: Words, section: JobsSection) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
@@ -212,22 +202,6 @@ def _submitted(change: Change) -> str:
         return "the job was submitted without it, which cannot be changed in a TrainJob that exists"
     was, _ = change.shown()
     return f"{was} was submitted, and cannot be changed in a TrainJob that exists"
-
-
-def second_run(
-    job: Gang, run: str, rerun: int, at: Route, *, label: str, notes: Sequence[str] = ()
-) -> Diagnostic:
-    """The error on a job that is submitted as a ``run``, the one of number ``rerun``, and would be submitted again."""
-    return error(
-        "RES030",
-        f"job `{job.source_name}` was submitted as `{run}` and would run a second time",
-        at,
-        label=label,
-        key=at == job.at,
-        notes=tuple(notes),
-        help=f"add `rerun: {rerun + 1}` to run it again, or undo the change; "
-        f"`--replace {job.source_name}` if it was never pushed",
-    )
 
 
 def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:

@@ -15,7 +15,7 @@ from typing import Any
 
 from compiler.core.pods.plan import GPU, NEURON
 from compiler.dataclass import dataclass
-from compiler.emit import MANIFEST, UNREADABLE
+from compiler.emit import UNREADABLE
 from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.inputs import read_bytes, walk
@@ -305,14 +305,3 @@ def runs_of_index(index: Mapping[str, Any]) -> list[Run]:
     except UNREADABLE:
         return []
     return runs
-
-
-def read_index(folder: Path) -> Mapping[str, Any]:
-    """The committed ``.manifest.json``; empty where there is none that can be read."""
-    try:
-        index = json.loads(read_bytes(folder / MANIFEST))
-    except UNREADABLE:
-        return {}
-    if isinstance(index, dict):
-        return index
-    return {}

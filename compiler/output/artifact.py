@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from compiler.dataclass import dataclass
 from compiler.places import Key, Route
-from compiler.platforms import PLATFORMS
+from compiler.rooms import packages_of_platforms
 
 Body = dict[str, Any]
 Read = TypeVar("Read")
@@ -94,8 +94,8 @@ their own. Each is a module of ``compiler.formats``."""
 def kinds_of_formats() -> Mapping[str, str]:
     """The formats of all, and those of single platforms, each with the kind of what it writes."""
     kinds = dict(_KINDS)
-    for platform in PLATFORMS.values():
-        kinds.update(platform.formats)
+    for formats in packages_of_platforms("formats"):
+        kinds.update(formats.KINDS)
     return kinds
 
 

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.verify import documented, modelled
 from compiler.verify.core import CoreDefinitions, from_eksctl
+from compiler.verify.jobs import job_objects
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.structure import Raw, from_crd, shared
 
@@ -115,8 +115,8 @@ def load_crds(folder: Path) -> Iterator[Raw]:
 def kinds_by_place() -> dict[str, frozenset[str]]:
     """The kinds whose definitions are read, those of jobs too, by the folder below ``crds/``."""
     places = dict(CRDS)
-    for kind in kinds_of_eks().values():
-        if kind.crd != CORE_SOURCE:
+    for kind in job_objects().values():
+        if kind.crd not in {CORE_SOURCE, f"{modelled.PROJECT}/{modelled.RELEASE}"}:
             places[kind.crd] = places.get(kind.crd, frozenset()) | {kind.kind}
     return places
 

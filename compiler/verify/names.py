@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Body, group_of
-from compiler.platforms.eks.jobs.kinds import of_object
 from compiler.verify.fault import NAME, Fault, Path
+from compiler.verify.jobs import job_objects
 from compiler.verify.syntax import SYNTAXES
 
 # What `metadata.name` must be; other kinds: a DNS subdomain
@@ -69,7 +69,7 @@ def _name_faults(body: Body, name: str) -> Iterator[Fault]:
     kind = body["kind"]
     group = group_of(str(body["apiVersion"]))
     wanted, limit = NAME_SYNTAX.get(kind, "dns-subdomain"), NAME_LIMIT.get(kind)
-    of_jobs = of_object(group, kind)
+    of_jobs = job_objects().get((group, kind))
     if of_jobs is not None:
         wanted, limit = of_jobs.name_syntax, of_jobs.name_limit
     syntax = SYNTAXES[wanted]

@@ -12,9 +12,9 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.body import at, follow
-from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
+from compiler.verify.jobs import job_objects
 from compiler.verify.objects import Identity, ObjectSet, identity_of, kind_of
 
 TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
@@ -62,7 +62,7 @@ _QUEUED = (
 )
 # (API group, kind) of the object that refers -> its references
 REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
-    **dict.fromkeys(of_objects(), _QUEUED),
+    **dict.fromkeys(job_objects(), _QUEUED),
     ("karpenter.sh", "NodePool"): (
         _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
     ),
@@ -118,7 +118,7 @@ RUNTIME_PODS: tuple[str, ...] = ("spec", "template", "spec", *_REPLICATED)
 """Where a runtime keeps pod specs; what the pods of a cluster-wide one use is its jobs' matter."""
 # where a kind keeps pod specs: a path, or several
 POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
-    **{object: kind.pods for object, kind in of_objects().items()},
+    **{object: kind.pods for object, kind in job_objects().items()},
     ("", "Pod"): (("spec",),),
     ("apps", "Deployment"): (_POD,),
     ("apps", "DaemonSet"): (_POD,),

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
-from compiler.core.cloud.plan import TerraformState
 from compiler.lowering.terraform.expressions import EXPORT, Named, Names, identifier, literal
 from compiler.lowering.terraform.part import Part
 from compiler.lowering.terraform.types import TYPES
@@ -27,7 +26,20 @@ _CLUSTER = "stack"
 Body = dict[str, Any]
 
 
-def modules(artifacts: Iterable[Artifact], state: TerraformState) -> Iterator[Artifact]:
+class State(Protocol):
+    """Where Terraform keeps the state of a ``cluster``: a bucket, and its Region; ``region`` is the cluster's."""
+
+    @property
+    def cluster(self) -> str: ...
+    @property
+    def region(self) -> str: ...
+    @property
+    def bucket(self) -> str: ...
+    @property
+    def bucket_region(self) -> str: ...
+
+
+def modules(artifacts: Iterable[Artifact], state: State) -> Iterator[Artifact]:
     """The artifacts, with a module in place of each template."""
     for artifact in artifacts:
         if artifact.format == "cloudformation":
@@ -42,7 +54,7 @@ def module_name(path: str) -> str:
     return "cluster" if name == _CLUSTER else name
 
 
-def module(stack: Artifact, state: TerraformState) -> Artifact:
+def module(stack: Artifact, state: State) -> Artifact:
     """A template as a module of one file."""
     body = stack.body
     name = module_name(stack.path)
@@ -177,7 +189,7 @@ def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]
     return {"aws_subnets": {"private": {"filter": filters}}}
 
 
-def _settings(name: str, state: TerraformState) -> Body:
+def _settings(name: str, state: State) -> Body:
     backend = {
         "bucket": state.bucket,
         "key": f"trainyard/{state.cluster}/{name}.tfstate",
@@ -193,6 +205,6 @@ def _settings(name: str, state: TerraformState) -> Body:
     }
 
 
-def _provider(name: str, state: TerraformState) -> Body:
+def _provider(name: str, state: State) -> Body:
     part = "trainyard-network-of" if name == "network" else "trainyard-part-of"
     return {"region": state.region, "default_tags": {"tags": {part: state.cluster}}}

@@ -46,7 +46,6 @@ _OWN = Platform(
         "platforms.hyperpod.bootstrap",
     ),
     instead=INSTEAD,
-    formats={"hyperpod": "ClusterRequest"},
     stands_on="eks",
     # HyperPod launches and repairs nodes; its chart brings the training operator whose jobs it resumes.
     without=frozenset(

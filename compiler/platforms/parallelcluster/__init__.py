@@ -25,5 +25,4 @@ PARALLEL_CLUSTER = Platform(
         "platforms.parallelcluster.bootstrap",
     ),
     instead=INSTEAD,
-    formats={"parallelcluster": "ClusterConfiguration", "sbatch": "JobScript"},
 )

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from compiler.core.jobs.reruns import replaced_jobs, second_run
 from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.history.committed import Committed
-from compiler.history.hold import replaced_jobs, second_run
+from compiler.emit.committed import CommittedFolder
 from compiler.output import Artifact
 from compiler.output.body import at as value_at
 from compiler.places import Key, Route
@@ -60,7 +60,7 @@ def held(
 ) -> list[Diagnostic]:
     """What is to be said of an edit of what is committed in a cluster's folder. ``replaced``: jobs whose last run was
     never pushed, by name or pattern."""
-    committed = Committed(folder)
+    committed = CommittedFolder(folder)
     found = list(_of_cluster(artifacts, committed))
     found += _of_jobs(spec, plan, committed, replaced)
     found += committed.faults(artifact.path for artifact in artifacts)
@@ -70,7 +70,7 @@ def held(
 def submitted(folder: Path) -> set[str]:
     """The names of jobs that are committed in a cluster's folder, and of their runs."""
     names: set[str] = set()
-    for job in _committed_jobs(Committed(folder)):
+    for job in _committed_jobs(CommittedFolder(folder)):
         names |= {job.source_name, job.name}
     return names
 
@@ -78,7 +78,7 @@ def submitted(folder: Path) -> set[str]:
 # --- the cluster
 
 
-def _of_cluster(artifacts: Sequence[Artifact], committed: Committed) -> Iterator[Diagnostic]:
+def _of_cluster(artifacts: Sequence[Artifact], committed: CommittedFolder) -> Iterator[Diagnostic]:
     edits = list(_edits(artifacts, committed))
     refused = [edit for edit in edits if edit.policy == "UNSUPPORTED"]
     if refused:
@@ -124,7 +124,7 @@ def _of_cluster(artifacts: Sequence[Artifact], committed: Committed) -> Iterator
         )
 
 
-def _has_login_nodes(committed: Committed) -> bool:
+def _has_login_nodes(committed: CommittedFolder) -> bool:
     """Whether what is committed has login nodes that run."""
     pools = value_at(committed.template(f"{FOLDER}/cluster.yaml"), "LoginNodes", "Pools")
     return any(pool.get("Count") != 0 for pool in pools or ())
@@ -146,7 +146,7 @@ def _needs_stop(edit: Edit) -> bool:
     return edit.policy in _STOPS or (edit.policy in _STOPS_ON_REMOVE and not edit.adds)
 
 
-def _edits(artifacts: Sequence[Artifact], committed: Committed) -> Iterator[Edit]:
+def _edits(artifacts: Sequence[Artifact], committed: CommittedFolder) -> Iterator[Edit]:
     """What differs of the configuration, file by file: the cluster, its queues, its file systems."""
     known = updates()
     lists = {QUEUES: "Scheduling.SlurmQueues", f"{FOLDER}/storage": "SharedStorage"}
@@ -227,7 +227,7 @@ def _grows(before: Any, after: Any) -> bool:
 
 
 def _of_jobs(
-    spec: ClusterSpec, plan: Plan, committed: Committed, replaced: Sequence[str]
+    spec: ClusterSpec, plan: Plan, committed: CommittedFolder, replaced: Sequence[str]
 ) -> Iterator[Diagnostic]:
     section = JobsSection.of(spec)
     names = replaced_jobs(replaced, section)
@@ -252,7 +252,7 @@ def _identity(job: BatchJob) -> tuple[str, str]:
     return job.namespace, job.source_name
 
 
-def _committed_jobs(committed: Committed) -> list[BatchJob]:
+def _committed_jobs(committed: CommittedFolder) -> list[BatchJob]:
     """The jobs of the batch scripts that are committed, as their format reads them."""
     paths = [path for path in committed.files_below("jobs") if path.endswith(".sbatch")]
     scripts = [Artifact(path=path, text=committed.text(path), format="sbatch") for path in paths]
