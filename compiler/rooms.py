@@ -64,6 +64,7 @@ class Platform:
 
         - ``costs``: what is paid beside storage
         - ``repair``: how sick nodes are replaced
+        - ``SECTIONS``: modules with a ``section`` each, of what no other platform has
         """
         return self._module("report")
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -23,19 +24,22 @@ ORDER = (
     *("dataclass", "re2"),
     # what is seen of the disk, and what earlier runs said
     *("inputs", "cache"),
-    # which rooms a platform has: names, and no import of them
-    *("rooms", "platforms.eks"),
-    *("platforms.hyperpod.differences", "platforms.hyperpod"),
-    *("platforms.parallelcluster.differences", "platforms.parallelcluster", "platforms"),
+    # finds the rooms of a platform, and imports none by name
+    "rooms",
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
     *("synthesis", "spec", "context"),
     # memory and time of training, in numbers alone
     "training",
+    "lowering",
     # what people say, and what it means on any platform
     *("core.cloud", "core.pods"),
-    *("lowering", "lift"),
     *("core.network", "core.health", "core.delivery", "core.secrets", "core.teams"),
     *("core.pools", "core.queues", "core.storage", "core.images", "core.jobs"),
+    # what platforms share: how files are judged and read back, what fails, what is paid, what a report is made of
+    *("lift", "verify", "formats", "planned", "failures", "costs", "blocks"),
+    # which rooms each platform has
+    *("platforms.hyperpod.differences", "platforms.parallelcluster.differences"),
+    *("platforms.eks", "platforms.hyperpod", "platforms.parallelcluster", "platforms"),
     # what EKS makes of it
     *("platforms.eks.settings", "platforms.eks.rbac", "platforms.eks.flux", "platforms.eks.jobs"),
     *(
@@ -56,26 +60,24 @@ ORDER = (
     *("platforms.eks.delivery", "platforms.eks.cluster", "platforms.eks.secrets"),
     *("platforms.eks.teams", "platforms.eks.health", "platforms.eks.system"),
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
+    *("platforms.eks.failures", "platforms.eks.report"),
     # what HyperPod makes of it, on EKS
     *("platforms.hyperpod.settings", "platforms.hyperpod.groups", "platforms.hyperpod.jobs"),
     *("platforms.hyperpod.governance", "platforms.hyperpod.cluster"),
     *("platforms.hyperpod.bootstrap", "platforms.hyperpod.answers", "platforms.hyperpod.governed"),
+    *("platforms.hyperpod.formats", "platforms.hyperpod.failures", "platforms.hyperpod.report"),
     # what ParallelCluster makes of it
     *("platforms.parallelcluster.settings", "platforms.parallelcluster.share"),
     *("platforms.parallelcluster.shared_storage", "platforms.parallelcluster.partitions"),
     *("platforms.parallelcluster.accounts", "platforms.parallelcluster.batch"),
     *("platforms.parallelcluster.cluster", "platforms.parallelcluster.bootstrap"),
-    "platforms.parallelcluster.answers",
-    # the passes
-    *("language", "resolve", "lower", "verify", "formats"),
-    *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "failures", "simulate", "timeline", "policy", "history"),
-    *("platforms.eks.failures", "platforms.hyperpod.failures"),
-    "platforms.parallelcluster.failures",
-    *("platforms.parallelcluster.history", "consequences"),
-    *("outcome", "repeat", "report"),
-    *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
-    "html",
+    *("platforms.parallelcluster.answers", "platforms.parallelcluster.formats"),
+    *("platforms.parallelcluster.failures", "platforms.parallelcluster.history"),
+    "platforms.parallelcluster.report",
+    # the passes over all platforms
+    *("language", "resolve", "lower", "patching", "model"),
+    *("simulate", "timeline", "policy", "history", "consequences"),
+    *("outcome", "repeat", "report", "html"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "operate", "cli", "__main__"),
 )
@@ -322,6 +324,12 @@ def test_lint_imports_no_models_of_the_spec() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == [""], done.stderr
+
+
+def test_each_folder_stands_in_one_place() -> None:
+    """So that no two folders of the compiler import each other, whatever is in them."""
+    folders = [folder for folder, _ in groupby(name.split(".")[0] for name in ORDER)]
+    assert len(folders) == len(set(folders))
 
 
 def test_imports_go_down() -> None:

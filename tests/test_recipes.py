@@ -349,7 +349,7 @@ def command(house: House) -> None:
 
 SECTION = '''"""A section of the report."""
 
-from compiler.report.blocks import Heading, paragraph
+from compiler.blocks import Heading, paragraph
 
 
 def section(subject):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
+from compiler.blocks import plain
 from compiler.cli.output import as_json
 from compiler.cli.streams import UsageError
 from compiler.cli.subjects import subject
@@ -18,7 +19,6 @@ from compiler.failures.week import FORMULA, Loss, Week
 from compiler.outcome import Options
 from compiler.outcome import Outcome as Done
 from compiler.plan.units import Duration
-from compiler.report.blocks import plain
 from compiler.report.failures import Walk, and_more, between, costs, joined, repeats, spanned, walks
 
 _WIDTH = 20

@@ -9,11 +9,11 @@ from compiler.cli.git import Base
 from compiler.cli.output import as_json
 from compiler.consequences import Change, Place
 from compiler.consequences.shown import at, counted, is_new, place_values, summary, text, values
+from compiler.costs import Total
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.render.text import Paint, painter, printable
 from compiler.report.amounts import Amount, Amounts, lines
-from compiler.report.bill import Total
 from compiler.report.findings import place
 from compiler.report.markdown import lines as in_markdown
 from compiler.report.merge import of as changes_of

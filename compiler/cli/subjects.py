@@ -30,13 +30,15 @@ def subject(done: Compilation, options: Options) -> Subject:
     assert done.plan is not None
     assert done.spec is not None
     catalog = load_catalog(options.catalog)
+    reading = Reading(done.plan, catalog, done.manifests)
     return Subject(
-        done.name,
         done.spec,
         done.plan,
         catalog,
+        reading.pools,
+        done.name,
         platform_of(done.document),
-        Reading(done.plan, catalog, done.manifests),
+        reading,
         findings=done.diagnostics,
         runs=done.runs or (),
         manifests=done.manifests,

@@ -9,7 +9,7 @@ from compiler.dataclass import dataclass
 from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.parts import Span
-from compiler.failures.setting import Setting
+from compiler.planned import PlannedCluster
 
 WEEK = 7 * 24 * 3600
 FORMULA = "Young 1974, doi:10.1145/361147.361115; Daly 2006, doi:10.1016/j.future.2004.11.016"
@@ -88,13 +88,13 @@ class Week:
         return self.node_hours * schedule.write / every
 
 
-def week(setting: Setting, job: Footing, outcomes: Sequence[Outcome]) -> Week | None:
+def week(planned: PlannedCluster, job: Footing, outcomes: Sequence[Outcome]) -> Week | None:
     """The week of a job; ``None`` where no rate is known, or it does not go on after a failure.
 
     Most failures are of a GPU (Llama 3: 58.7% of all), so that each takes as long as a node with one does that is
     replaced; of jobs without GPUs, as a lost node.
     """
-    rates = tuple(_rates(setting, job))
+    rates = tuple(_rates(planned, job))
     if not rates:
         return None
     by_failure = {outcome.failure: outcome for outcome in outcomes}
@@ -104,9 +104,9 @@ def week(setting: Setting, job: Footing, outcomes: Sequence[Outcome]) -> Week | 
     return Week(job, rates, usual.span)
 
 
-def _rates(setting: Setting, job: Footing) -> list[Rate]:
+def _rates(planned: PlannedCluster, job: Footing) -> list[Rate]:
     """By what the pool says, or else by each rate that was published of GPUs."""
-    pool = setting.pool(job.gang.pool)
+    pool = planned.pool(job.gang.pool)
     if pool is not None and pool.mean_time_between_failures is not None:
         mean = pool.mean_time_between_failures
         return [
@@ -114,7 +114,7 @@ def _rates(setting: Setting, job: Footing) -> list[Rate]:
         ]
     if not job.gpus:
         return []
-    published = setting.catalog.failure_rates.rates
+    published = planned.catalog.failure_rates.rates
     return [
         Rate(job.gpus * WEEK / 3600 / rate.hours, f"{rate.name}: {rate.counted} ({rate.source})")
         for rate in published

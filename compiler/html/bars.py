@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.costs import Item
 from compiler.diagnostics.words import numbered
-from compiler.report.bill import Item
 from compiler.report.cost import usd
 from compiler.report.queues import Share
 from compiler.report.spending import JobCost

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from compiler import __version__
+from compiler.blocks import Block, Explained, Heading
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.html.bars import Chart, cost_of_items, cost_of_jobs, courses, quotas
@@ -20,18 +21,17 @@ from compiler.html.verdicts import verdicts
 from compiler.lowering.text import rendered
 from compiler.report import (
     FIRST,
-    REST,
     UNTITLED,
     admission,
     cost,
     findings,
     queues,
+    rest,
     spending,
     timeline,
     where,
 )
 from compiler.report.bill import bill
-from compiler.report.blocks import Block, Explained, Heading
 from compiler.report.subject import Subject
 
 _ROOM = "compiler.html"
@@ -131,7 +131,7 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
         timeline: lambda: courses(timeline.simulated(subject)),
     }
     parts = []
-    for module in (*FIRST, *REST):
+    for module in (*FIRST, *rest(subject)):
         blocks = module.section(subject)
         if module is admission and forecast is not None:
             blocks = verdicts(forecast)

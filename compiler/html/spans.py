@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.report.blocks import Explained, Strong, Text
+from compiler.blocks import Explained, Strong, Text
 
 _TICK = "`"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.consequences.shown import counted, is_new
+from compiler.costs import Item, total
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
 from compiler.report.amounts import amounts, cost_change
-from compiler.report.bill import Item, total
 from compiler.report.cost import usd
 from compiler.report.subject import Subject
 from compiler.simulate.verdict import Forecast, Kind

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from compiler.blocks import Explained, Text
 from compiler.core.jobs.plan import Gang
 from compiler.core.pools.spec import NodePool
 from compiler.core.storage.spec import StorageSection
+from compiler.costs import Item
 from compiler.dataclass import dataclass
 from compiler.html.squares import Squares, squares
 from compiler.plan import Derived
-from compiler.report.bill import Item
-from compiler.report.blocks import Explained, Text
 from compiler.report.jobs import landing
 from compiler.report.storage import described
 from compiler.report.subject import Subject

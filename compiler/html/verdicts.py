@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.report.blocks import Block, Heading, Strong, Text, paragraph, table
+from compiler.blocks import Block, Heading, Strong, Text, paragraph, table
 from compiler.simulate.shown import helps, places, why
 from compiler.simulate.verdict import Forecast, Kind, Verdict
 

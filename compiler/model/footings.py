@@ -9,7 +9,6 @@ from compiler.core.jobs.length import Length
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.failures.footing import Footing
-from compiler.failures.setting import Setting
 from compiler.model.kinds import has_peers
 from compiler.model.lengths import lengths
 from compiler.model.reading import Reading
@@ -17,14 +16,15 @@ from compiler.model.restarts import restarts_of
 from compiler.model.saves import has_place_to_save
 from compiler.model.work import Work
 from compiler.plan import Plan
+from compiler.planned import PlannedCluster
 
 _IN_PLACE = "PET_MAX_RESTARTS"
 
 
-def footings(reading: Reading, setting: Setting) -> list[Footing]:
+def footings(reading: Reading, planned: PlannedCluster) -> list[Footing]:
     """Every job of a cluster, in the order of its plan."""
     known = reading.once(lengths)
-    return [_footing(setting, work, known[work.namespace, work.name]) for work in reading.works]
+    return [_footing(planned, work, known[work.namespace, work.name]) for work in reading.works]
 
 
 def schedules_of(plan: Plan) -> Mapping[tuple[str, str], CheckpointSchedule]:
@@ -38,10 +38,10 @@ def name_of(work: Work) -> str:
     return work.job.source_name or work.job.name
 
 
-def _footing(setting: Setting, work: Work, length: Length) -> Footing:
+def _footing(planned: PlannedCluster, work: Work, length: Length) -> Footing:
     name = name_of(work)
     nodes = work.job.whole_nodes
-    pool = setting.pool(work.job.pool)
+    pool = planned.pool(work.job.pool)
     in_place = work.env.get(_IN_PLACE) or "0"
     return Footing(
         gang=work.job,

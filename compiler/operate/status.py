@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.costs import Item, pool_item
 from compiler.dataclass import dataclass
 from compiler.history import Run as Remembered
 from compiler.operate.api import Api
@@ -27,7 +28,6 @@ from compiler.operate.waiting import Place, Places, meaning, words_of_kueue
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
-from compiler.report.bill import Item, pool_item
 
 
 class Cost(NamedTuple):

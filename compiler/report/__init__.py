@@ -1,12 +1,13 @@
 """The report of a cluster for a reviewer of a pull request, in Markdown here and in HTML by ``compiler.html``.
 
 A section is a module with one function ``section``, from a ``Subject`` to blocks; it is empty where it has nothing to
-say. ``FIRST`` and ``REST`` have their order.
+say. ``FIRST``, ``REST`` and ``LAST`` have their order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
+from compiler.blocks import Block, Heading, paragraph
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
     admission,
@@ -18,11 +19,8 @@ from compiler.report import (
     failures,
     findings,
     jobs,
-    logs,
-    managed_monitoring,
     merge,
     models,
-    monitoring,
     outside,
     queues,
     runs,
@@ -34,7 +32,6 @@ from compiler.report import (
     trust,
     upgrades,
 )
-from compiler.report.blocks import Block, Heading, paragraph
 from compiler.report.markdown import lines
 from compiler.report.shortened import Report, Section
 from compiler.report.subject import Subject
@@ -56,13 +53,9 @@ REST = (
     checkpoints,
     failures,
     timeouts,
-    monitoring,
-    managed_monitoring,
-    logs,
-    outside,
-    decisions,
 )
-"""What Markdown folds away, in this order."""
+"""What Markdown folds away, in this order; then what the platform alone has, then ``LAST``."""
+LAST = (outside, decisions)
 UNTITLED = {findings: "Findings", decisions: "Decisions"}
 """Titles of sections that have blocks without a heading."""
 
@@ -72,15 +65,20 @@ def report(subject: Subject, line: str = "", *, changed: bool = True) -> Report:
     return Report(
         _head(subject.name, paragraph(f"{where(subject)}.")),
         tuple(_sections(FIRST, subject)),
-        tuple(_sections(REST, subject)),
+        tuple(_sections(rest(subject), subject)),
         line,
         changed,
     )
 
 
+def rest(subject: Subject) -> tuple[ModuleType, ...]:
+    """All sections after the first ones."""
+    return (*REST, *subject.platform.reported().SECTIONS, *LAST)
+
+
 def reasons_about(subject: Subject, text: str) -> list[Reason]:
     """Why the values are what they are that a text is about, word by word."""
-    blocks = [block for module in (*FIRST, *REST) for block in module.section(subject)]
+    blocks = [block for module in (*FIRST, *rest(subject)) for block in module.section(subject)]
     words = text.split()
     return [reason for reason in reasons(subject, blocks) if reason.is_about(words)]
 
@@ -118,4 +116,15 @@ def _text(blocks: Iterable[Block]) -> str:
     return "".join(f"{line}\n" for line in lines(blocks))
 
 
-__all__ = ["FIRST", "REST", "UNTITLED", "Subject", "reasons_about", "report", "unfinished", "where"]
+__all__ = [
+    "FIRST",
+    "LAST",
+    "REST",
+    "UNTITLED",
+    "Subject",
+    "reasons_about",
+    "report",
+    "rest",
+    "unfinished",
+    "where",
+]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, paragraph, table
 from compiler.diagnostics.words import numbered
-from compiler.report.blocks import Block, Heading, paragraph, table
 from compiler.report.subject import Subject
 from compiler.simulate.compiled import cluster
 from compiler.simulate.shown import helps, why

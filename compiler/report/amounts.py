@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.blocks import Block, Heading, listing
 from compiler.catalog.prices import MONTH
 from compiler.consequences.shown import is_new
 from compiler.core.queues.spec import QueuesSection
+from compiler.costs import Item, Total, total
 from compiler.dataclass import dataclass
-from compiler.report.bill import Item, Total, bill, total
-from compiler.report.blocks import Block, Heading, listing
+from compiler.report.bill import bill
 from compiler.report.subject import Subject
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.blocks import Block, Entry, Heading, Strong, code, folded, listing
 from compiler.diagnostics import Diagnostic
-from compiler.report.blocks import Block, Entry, Heading, Strong, code, folded, listing
 from compiler.report.findings import place
 from compiler.report.subject import Subject
 from compiler.report.upgrades import UPGRADES

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.saving import KEEPING, SIZE, best_reason, lasting
+from compiler.costs import node_price
 from compiler.plan.units import Duration
-from compiler.report.bill import node_price
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 _UNKNOWN = "?"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from compiler.catalog.prices import MONTH
-from compiler.report.bill import Item, Total, bill, total
-from compiler.report.blocks import (
+from compiler.blocks import (
     Block,
     Explained,
     Heading,
@@ -17,6 +15,9 @@ from compiler.report.blocks import (
     paragraph,
     table,
 )
+from compiler.catalog.prices import MONTH
+from compiler.costs import Item, Total, total
+from compiler.report.bill import bill
 from compiler.report.subject import Subject
 
 _BY_USE = (

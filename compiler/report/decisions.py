@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from compiler.blocks import Block, folded, table
 from compiler.core.jobs.plan import Gang
 from compiler.plan import Derived
 from compiler.platforms.eks.release.versions import is_version
-from compiler.report.blocks import Block, folded, table
 from compiler.report.subject import Subject
 
 _BY_THE_SPEC = "set by the spec"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.saving import best_reason
 from compiler.dataclass import dataclass
@@ -12,11 +13,9 @@ from compiler.diagnostics.words import first_of, numbered
 from compiler.failures.footing import Footing, From
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part, Span
-from compiler.failures.setting import Setting
 from compiler.failures.week import FORMULA, Loss, Week, week
 from compiler.model.footings import footings
 from compiler.plan.units import Duration
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number, usd
 from compiler.report.spending import by_job
 from compiler.report.subject import Subject
@@ -73,16 +72,14 @@ class Walk:
 
 def walks(subject: Subject) -> list[Walk]:
     """Every job, in the order of the plan."""
-    reading = subject.reading
-    setting = Setting(subject.spec, subject.plan, subject.catalog, reading.pools)
     outcomes = subject.platform.failing().outcomes
     prices = {id(cost.job): cost for cost in by_job(subject)}
     found = []
-    for job in footings(reading, setting):
-        known = tuple(outcomes(setting, job))
+    for job in footings(subject.reading, subject):
+        known = tuple(outcomes(subject, job))
         cost = prices[id(job.gang)]
         of_node = None if cost.usd_hour is None else cost.usd_hour / job.nodes
-        found.append(Walk(job, known, week(setting, job, known), of_node, cost.exact))
+        found.append(Walk(job, known, week(subject, job, known), of_node, cost.exact))
     return found
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compiler.report.bill import Item, bill, total
+from compiler.costs import Item, total
+from compiler.report.bill import bill
 from compiler.report.spending import JobCost, QueueCost, by_job, by_queue
 from compiler.report.subject import Subject
 from compiler.report.teams import Part, parts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.blocks import Block, Heading, code, paragraph, table
 from compiler.diagnostics import Diagnostic
-from compiler.report.blocks import Block, Heading, code, paragraph, table
 from compiler.report.subject import Subject
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, table
 from compiler.core.jobs.plan import Gang
 from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.plan import FixedPool, Pool
@@ -14,7 +15,6 @@ from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.jobs.plan import runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from compiler.report.blocks import (
+from compiler.blocks import (
     Block,
     Column,
     Folded,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.consequences import Change
-from compiler.consequences.shown import at, counted, field, is_new, is_shown, reason
-from compiler.diagnostics.words import numbered
-from compiler.report.blocks import (
+from compiler.blocks import (
     Block,
     Entry,
     Heading,
@@ -19,6 +16,9 @@ from compiler.report.blocks import (
     paragraph,
     table,
 )
+from compiler.consequences import Change
+from compiler.consequences.shown import at, counted, field, is_new, is_shown, reason
+from compiler.diagnostics.words import numbered
 from compiler.report.subject import Subject
 
 _OPEN = 8  # changes that stand open

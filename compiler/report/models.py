@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.core.jobs.plan import TrainingState
+from compiler.costs import Item
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
 from compiler.plan import Plan
-from compiler.report.bill import Item
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 from compiler.training.duration import Step
 from compiler.training.memory import Memory

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.blocks import Block, Heading, code, paragraph, table
 from compiler.core.jobs.plan import Gang
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.words import numbered
 from compiler.report import findings
-from compiler.report.blocks import Block, Heading, code, paragraph, table
 from compiler.report.cost import before_and_after
 from compiler.report.findings import place
 from compiler.report.jobs import asked_for

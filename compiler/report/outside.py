@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, code, listing
 from compiler.core.jobs.plan import Gang
 from compiler.core.network.spec import NetworkSection
 from compiler.core.secrets.spec import SecretsSection
@@ -11,7 +12,6 @@ from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
-from compiler.report.blocks import Block, Heading, code, listing
 from compiler.report.subject import Subject
 
 _MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}

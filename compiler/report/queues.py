@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.core.jobs.plan import Gang
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
 from compiler.dataclass import dataclass
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.subject import Subject
 
 

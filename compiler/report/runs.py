@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.report.blocks import Block, Heading, code, paragraph, table
+from compiler.blocks import Block, Heading, code, paragraph, table
 from compiler.report.subject import Subject
 
 

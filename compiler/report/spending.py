@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.catalog.prices import MONTH
 from compiler.core.jobs.plan import Gang
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
+from compiler.costs import Item
 from compiler.dataclass import dataclass
 from compiler.diagnostics.words import numbered
 from compiler.plan.units import Duration
-from compiler.report.bill import Item
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number
 from compiler.report.subject import Subject
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, table
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.storage.spec import Storage, StorageSection
-from compiler.report.blocks import Block, Heading, table
 from compiler.report.subject import Subject
 
 

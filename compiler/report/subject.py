@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from compiler.catalog import Catalog, VersionStep
+from compiler.catalog import VersionStep
 from compiler.consequences import Change
 from compiler.core.jobs.plan import Gang
-from compiler.core.pools import plan as plan_pools
-from compiler.core.pools.spec import NodePool as Pool
-from compiler.core.pools.spec import PoolsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
 from compiler.manifest import Manifest
-from compiler.model.offers import as_pool
 from compiler.model.reading import Reading
-from compiler.plan import Plan
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.rooms import Platform
-from compiler.spec.cluster import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A cluster: its spec, its plan and its objects, what was found, its runs, and how its files differ from the
-    committed ones.
+class Subject(PlannedCluster):
+    """A planned cluster with its objects, what was found, its runs, and how its files differ from the committed ones.
 
     ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``merge``: what the changes mean, the
     worst first; ``steps`` are the versions that differ. ``before``: the same cluster as another folder has it
@@ -34,9 +27,6 @@ class Subject:
     """
 
     name: str
-    spec: ClusterSpec
-    plan: Plan
-    catalog: Catalog
     platform: Platform
     reading: Reading
     manifests: Sequence[Manifest] = ()
@@ -49,26 +39,6 @@ class Subject:
     merge: Sequence[Change] = ()
     before: Subject | None = None
     without_before: str = ""
-
-    def pools(self) -> Sequence[Pool]:
-        """The pools as the spec has them."""
-        return PoolsSection.of(self.spec).node_pools
-
-    def pool(self, name: str) -> Pool | None:
-        """The pool of a name, as the spec has it."""
-        for pool in self.pools():
-            if pool.name == name:
-                return pool
-        return None
-
-    def node_pools(self, name: str) -> Iterator[plan_pools.Pool]:
-        """What a pool of the spec is made of: a pool of the platform, or one for each reservation or queue."""
-        for pool in self.plan.every(plan_pools.Pool):
-            if name in (pool.name, pool.title):
-                yield pool
-        for group in self.plan.of(NodeGroup):
-            if group.title == name:
-                yield as_pool(group)
 
     def jobs(self) -> dict[tuple[str, str], list[Gang]]:
         """The jobs by the queue that admits them and the pool that they land on."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.catalog.prices import MONTH
 from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.spec import StorageSection
+from compiler.costs import Item, mounting, storage_items
 from compiler.dataclass import dataclass
 from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.report.bill import Item, mounting, storage_items
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number
 from compiler.report.queues import shares
 from compiler.report.subject import Subject

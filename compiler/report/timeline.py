@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.model.lengths import lengths
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.report.cost import number
 from compiler.report.subject import Subject
 from compiler.timeline.course import Course, PoolUse, Timeline

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from posixpath import basename
 
+from compiler.blocks import Block, Explained, Heading, Strong, Text, table
 from compiler.catalog.torch import SHUTDOWN_TIMEOUT
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import BLOCK_DRAIN
@@ -20,7 +21,6 @@ from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import BurnIn
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.report.blocks import Block, Explained, Heading, Strong, Text, table
 from compiler.report.subject import Subject
 
 _RENDEZVOUS = "PET_RDZV_CONF"

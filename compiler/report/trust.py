@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, code, table
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.rbac.plan import Access
-from compiler.report.blocks import Block, Heading, code, table
 from compiler.report.findings import place
 from compiler.report.subject import Subject
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, Strong, Text, listing, paragraph, table
 from compiler.catalog import SAFE, UNKNOWN, VersionStep
 from compiler.catalog.upgrades import Upgrade
-from compiler.report.blocks import Block, Heading, Strong, Text, listing, paragraph, table
 from compiler.report.subject import Subject
 
 UPGRADES = ("CHG010", "CHG011", "CHG012", "CHG013")

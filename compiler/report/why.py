@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from compiler.report.blocks import Block, Explained, Folded, Heading, Table, plain
+from compiler.blocks import Block, Explained, Folded, Heading, Table, plain
 from compiler.report.subject import Subject
 
 DERIVED = "Decisions"

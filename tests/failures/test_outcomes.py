@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from builders import spec
 
+from compiler.blocks import Explained
 from compiler.failures.footing import From
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.parts import added
 from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.report.blocks import Explained
 from compiler.report.failures import repeats
 from failures.walking import READ, STORAGE, outcomes, saving, walk
 

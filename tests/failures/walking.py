@@ -11,11 +11,11 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
 from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome
-from compiler.failures.setting import Setting
 from compiler.failures.week import Week, week
 from compiler.language.load import load, platform_of
 from compiler.model.footings import footings
 from compiler.model.reading import Reading
+from compiler.planned import PlannedCluster
 from compiler.resolve import resolve
 
 FAST: dict[str, Any] = {**FSX, "version": "2.15", "size": "38400Gi", "throughputPerTiB": 125}
@@ -38,7 +38,7 @@ def saving(job: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
     )
 
 
-def read(data: dict[str, Any]) -> tuple[Reading, Setting]:
+def read(data: dict[str, Any]) -> tuple[Reading, PlannedCluster]:
     """A spec without errors, on the platform that it names."""
     parsed, catalog = document(data), load_catalog()
     platform = platform_of(parsed)
@@ -48,7 +48,7 @@ def read(data: dict[str, Any]) -> tuple[Reading, Setting]:
     assert plan is not None, summaries(found)
     assert not [each for each in found if each.severity is Severity.ERROR], summaries(found)
     reading = Reading(plan, catalog)
-    return reading, Setting(model.spec, plan, catalog, reading.pools)
+    return reading, PlannedCluster(model.spec, plan, catalog, reading.pools)
 
 
 def walk(data: dict[str, Any]) -> list[tuple[Footing, list[Outcome]]]:
@@ -57,10 +57,10 @@ def walk(data: dict[str, Any]) -> list[tuple[Footing, list[Outcome]]]:
 
 
 def _walked(
-    data: dict[str, Any], reading: Reading, setting: Setting
+    data: dict[str, Any], reading: Reading, planned: PlannedCluster
 ) -> list[tuple[Footing, list[Outcome]]]:
     outcomes = platform_of(document(data)).failing().outcomes
-    return [(job, list(outcomes(setting, job))) for job in footings(reading, setting)]
+    return [(job, list(outcomes(planned, job))) for job in footings(reading, planned)]
 
 
 def outcomes(data: dict[str, Any]) -> dict[Failure, Outcome]:
@@ -70,6 +70,6 @@ def outcomes(data: dict[str, Any]) -> dict[Failure, Outcome]:
 
 def week_of(data: dict[str, Any]) -> Week | None:
     """The week of the first job."""
-    reading, setting = read(data)
-    (job, known), *_ = _walked(data, reading, setting)
-    return week(setting, job, known)
+    reading, planned = read(data)
+    (job, known), *_ = _walked(data, reading, planned)
+    return week(planned, job, known)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler.blocks import Explained, Strong, Text, code
+from compiler.costs import Item
 from compiler.html.bars import cost_of_items, quotas
 from compiler.html.spans import Span, spans
 from compiler.html.squares import COLUMNS, MOST, squares
-from compiler.report.bill import Item
-from compiler.report.blocks import Explained, Strong, Text, code
 from compiler.report.queues import Share
 
 STYLE = Path(__file__).parents[2] / "compiler" / "html" / "templates" / "style.css"

@@ -12,8 +12,8 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import EfaExporter, Monitor, MonitoringSize, RuleGroups
 from compiler.platforms.eks.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
+from compiler.platforms.eks.report.monitoring import sums
 from compiler.platforms.eks.settings.pods import AGENTS
-from compiler.report.monitoring import sums
 from monitoring.observed import SPEC, compilation, plan
 
 GIB = 2**30

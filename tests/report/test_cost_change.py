@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.costs import Total
 from compiler.report.amounts import Amounts, cost_change
-from compiler.report.bill import Total
 
 
 def change(before: Total | None, after: Total, *without: str) -> str:

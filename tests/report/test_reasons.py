@@ -8,11 +8,11 @@ from datetime import date
 import pytest
 from running import SPECS
 
+from compiler.blocks import Block, Explained, plain
 from compiler.cli.subjects import subject
 from compiler.driver import check
 from compiler.outcome import Options
-from compiler.report import FIRST, REST
-from compiler.report.blocks import Block, Explained, plain
+from compiler.report import FIRST, rest
 from compiler.report.why import tables
 
 pytestmark = pytest.mark.slow
@@ -42,5 +42,5 @@ def test_every_computed_number_has_a_reason(path) -> None:
     assert done.compilations
     for compilation in done.compilations:
         about = subject(compilation, options)
-        for module in (*FIRST, *REST):
+        for module in (*FIRST, *rest(about)):
             assert set(unexplained(module.section(about), module.__name__)) <= SAID

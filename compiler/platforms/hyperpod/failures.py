@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.failures.footing import Footing, times
 from compiler.failures.outcome import Outcome
 from compiler.failures.parts import Part
-from compiler.failures.setting import Setting
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.failures.cluster import components_of, leaves, upgrades
 from compiler.platforms.eks.failures.gpus import xids
 from compiler.platforms.eks.failures.nodes import node_lost, zone_lost
@@ -22,27 +22,27 @@ _OPERATOR, _CHART = "training-operator", "hyperpod-helm-chart"
 __all__ = ["outcomes"]
 
 
-def outcomes(setting: Setting, job: Footing) -> Iterator[Outcome]:
+def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """The outcome of each failure of a job, in the order of ``Failure``. HyperPod has no Capacity Blocks."""
-    repair = _repairing(setting, job)
-    yield node_lost(setting, job, repair)
-    yield from xids(setting, job, repair)
-    yield zone_lost(setting, job, repair)
+    repair = _repairing(planned, job)
+    yield node_lost(planned, job, repair)
+    yield from xids(planned, job, repair)
+    yield zone_lost(planned, job, repair)
     yield leaves(job)
     # HyperPod's chart brings the training operator.
-    components = [_CHART if name == _OPERATOR else name for name in components_of(setting, job)]
-    yield from upgrades(setting, job, components)
+    components = [_CHART if name == _OPERATOR else name for name in components_of(planned, job)]
+    yield from upgrades(planned, job, components)
 
 
-def _repairing(setting: Setting, job: Footing) -> Repairing:
+def _repairing(planned: PlannedCluster, job: Footing) -> Repairing:
     """HyperPod's agent watches nodes. AWS publishes no time until a node is replaced, and none for its tests."""
-    cluster = setting.plan.one(HyperPodCluster)
+    cluster = planned.plan.one(HyperPodCluster)
     watcher = "HyperPod's health-monitoring agent labels the node"
     if cluster is None or cluster.recovery != "Automatic":
         why = "HyperPod leaves the node (`nodeRecovery: None`): `aws sagemaker batch-replace-cluster-nodes`"
         return Repairing(source=_SOURCE, watcher=watcher, why=why)
     why = "HyperPod reboots or replaces the node: how soon AWS does not publish"
-    checks = tuple(_checks(setting, job.gang.pool))
+    checks = tuple(_checks(planned, job.gang.pool))
     return Repairing(
         who="HyperPod",
         source=_SOURCE,
@@ -53,9 +53,9 @@ def _repairing(setting: Setting, job: Footing) -> Repairing:
     )
 
 
-def _checks(setting: Setting, pool: str) -> Iterator[Part]:
+def _checks(planned: PlannedCluster, pool: str) -> Iterator[Part]:
     """The deep health checks that new nodes of a group must pass."""
-    for group in setting.plan.of(InstanceGroup):
+    for group in planned.plan.of(InstanceGroup):
         if group.name == pool and group.checks:
             why = (
                 f"{', '.join(group.checks)} of a new node: how long they take AWS does not publish"

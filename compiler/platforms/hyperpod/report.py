@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compiler.blocks import Block, Heading, paragraph, table
+from compiler.costs import Item
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
-from compiler.report.bill import Item
-from compiler.report.blocks import Block, Heading, paragraph, table
-from compiler.report.subject import Subject
 
-__all__ = ["costs", "repair"]
+__all__ = ["SECTIONS", "costs", "repair"]
+
+SECTIONS = ()
 
 
-def costs(subject: Subject) -> Iterator[Item]:
+def costs(planned: PlannedCluster) -> Iterator[Item]:
     """What is paid beside storage. Instances of HyperPod have prices of their own (``ml.`` types), which are not
     known here."""
-    groups = {pool.name for pool in subject.pools()}
-    for item in of_eks.costs(subject):
+    groups = {pool.name for pool in planned.pools()}
+    for item in of_eks.costs(planned):
         if item.node and item.name in groups:
             named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
             yield replace(item, what=named, usd=None, prices=(), block=None)
@@ -26,10 +28,10 @@ def costs(subject: Subject) -> Iterator[Item]:
             yield item
 
 
-def repair(subject: Subject) -> Iterator[Block]:
+def repair(planned: PlannedCluster) -> Iterator[Block]:
     """Whether sick nodes are replaced by themselves."""
-    cluster = subject.plan.one(HyperPodCluster)
-    rows = [(pool.name, str(pool.nodes.max)) for pool in subject.pools()]
+    cluster = planned.plan.one(HyperPodCluster)
+    rows = [(pool.name, str(pool.nodes.max)) for pool in planned.pools()]
     if cluster is None or not rows:
         return
     yield Heading("Repair of nodes")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan.units import Quantity
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.report.bill import (
+from compiler.blocks import Block, Heading, paragraph, table
+from compiler.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
@@ -18,21 +16,25 @@ from compiler.report.bill import (
     pool_item,
     usd_of,
 )
-from compiler.report.blocks import Block, Heading, paragraph, table
-from compiler.report.subject import Subject
+from compiler.plan.units import Quantity
+from compiler.planned import PlannedCluster
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
+from compiler.platforms.parallelcluster.partitions.plan import Partition
 
-__all__ = ["costs", "repair"]
+__all__ = ["SECTIONS", "costs", "repair"]
+
+SECTIONS = ()
 
 FAILED_STARTS = 10
 """Nodes of a partition that fail to start, one after another, before it is closed (ParallelCluster user guide,
 slurm-protected-mode-v3: protected_failure_count)."""
 
 
-def costs(subject: Subject) -> Iterator[Item]:
+def costs(planned: PlannedCluster) -> Iterator[Item]:
     """What is paid beside storage: the head node, the nodes of partitions, and their root volumes."""
-    cluster = subject.plan.one(SlurmCluster)
+    cluster = planned.plan.one(SlurmCluster)
     assert cluster is not None
-    price = node_price(subject, [cluster.head_type])
+    price = node_price(planned, [cluster.head_type])
     yield Item(
         name="head node",
         what=cluster.head_type,
@@ -45,7 +47,7 @@ def costs(subject: Subject) -> Iterator[Item]:
     )
     if cluster.login is not None and cluster.login.count:
         login = cluster.login
-        price = node_price(subject, [login.instance_type])
+        price = node_price(planned, [login.instance_type])
         yield Item(
             name="login nodes",
             what=login.instance_type,
@@ -56,16 +58,16 @@ def costs(subject: Subject) -> Iterator[Item]:
             prices=known(price),
             node=True,
         )
-    for pool in subject.pools():
-        yield pool_item(subject, pool)
+    for pool in planned.pools():
+        yield pool_item(planned, pool)
     if cluster.head_gib is not None:
         size = Quantity.gib(cluster.head_gib)
-        yield disks(subject, "root volume of the head node", size, 1, 1, ALWAYS)
-    for pool in subject.pools():
-        for partition in subject.plan.of(Partition):
+        yield disks(planned, "root volume of the head node", size, 1, 1, ALWAYS)
+    for pool in planned.pools():
+        for partition in planned.plan.of(Partition):
             if partition.title == pool.name and partition.root_size is not None:
                 yield disks(
-                    subject,
+                    planned,
                     f"root volumes of {pool.name}",
                     Quantity.gib(partition.root_size),
                     pool.nodes.min,
@@ -78,10 +80,10 @@ def costs(subject: Subject) -> Iterator[Item]:
                 break
 
 
-def repair(subject: Subject) -> Iterator[Block]:
+def repair(planned: PlannedCluster) -> Iterator[Block]:
     """When nodes are replaced, and when no longer."""
     rows = []
-    for partition in subject.plan.of(Partition):
+    for partition in planned.plan.of(Partition):
         checks = "not asked for"
         if partition.gpu_check:
             checks = "before each job, by DCGM"

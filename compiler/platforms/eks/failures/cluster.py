@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome, runs_on
-from compiler.failures.setting import Setting
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB
@@ -22,7 +22,7 @@ def leaves(job: Footing) -> Outcome:
     return runs_on(Failure.LEAVES, job, acts, source=_PRUNE)
 
 
-def components_of(setting: Setting, job: Footing) -> list[str]:
+def components_of(planned: PlannedCluster, job: Footing) -> list[str]:
     """The controllers that a job runs by, as the release calls them."""
     kind = kinds().get(job.kind)
     found = []
@@ -32,15 +32,15 @@ def components_of(setting: Setting, job: Footing) -> list[str]:
         found.append("jobset")
     elif kind is not None and kind.operator:
         found.append(kind.operator)
-    charts = [release.chart for release in setting.plan.of(HelmRelease)]
+    charts = [release.chart for release in planned.plan.of(HelmRelease)]
     if _KUEUE in charts:
         found.append(_KUEUE)
     return found
 
 
-def upgrades(setting: Setting, job: Footing, components: Iterable[str]) -> Iterator[Outcome]:
+def upgrades(planned: PlannedCluster, job: Footing, components: Iterable[str]) -> Iterator[Outcome]:
     """The outcome of a new version of each controller, by what the release says of it."""
-    release = setting.catalog.release(setting.plan.release)
+    release = planned.catalog.release(planned.plan.release)
     if release is None:
         return
     for name in components:
@@ -48,7 +48,7 @@ def upgrades(setting: Setting, job: Footing, components: Iterable[str]) -> Itera
         if component is None or not component.restarts:
             continue
         chart = component.chart.name if component.chart is not None else name
-        version = chart_version(setting.plan, chart) or component.version or ""
+        version = chart_version(planned.plan, chart) or component.version or ""
         acts = f"restarts {component.restarts}"
         if any(upgrade.no_runs for upgrade in component.upgrades):
             acts += "; a step that must wait for the end of runs is refused (CHG012)"

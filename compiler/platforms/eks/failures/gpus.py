@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from compiler.failures.footing import Footing, times
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import Part, gone, hangs, pulled, started
-from compiler.failures.setting import Setting
 from compiler.failures.xids import GPU, classes, named, source
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.eks.failures.restarting import admission, again, then
 from compiler.platforms.eks.health.plan import ConditionTainter
@@ -17,18 +17,18 @@ from compiler.platforms.eks.health.plan import ConditionTainter
 _HUNG = "processes that hang"
 
 
-def xids(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
+def xids(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iterator[Outcome]:
     """The outcome of each class of Xids; nothing of jobs without GPUs of NVIDIA."""
     if job.accelerator != GPU:
         return
-    for failure, codes in classes(setting.catalog).items():
+    for failure, codes in classes(planned.catalog).items():
         if failure is Failure.PROGRAM:
-            yield _of_the_program(setting, job, codes)
+            yield _of_the_program(planned, job, codes)
         else:
-            yield _of_the_node(setting, job, repair, failure, codes)
+            yield _of_the_node(planned, job, repair, failure, codes)
 
 
-def _of_the_program(setting: Setting, job: Footing, codes: tuple[int, ...]) -> Outcome:
+def _of_the_program(planned: PlannedCluster, job: Footing, codes: tuple[int, ...]) -> Outcome:
     """No node goes: the program starts again where it was."""
     notice, notices = hangs()
     least, end = job.ends
@@ -48,12 +48,16 @@ def _of_the_program(setting: Setting, job: Footing, codes: tuple[int, ...]) -> O
         parts,
         of=of,
         in_place=True,
-        source=source(setting.catalog, Failure.PROGRAM),
+        source=source(planned.catalog, Failure.PROGRAM),
     )
 
 
 def _of_the_node(
-    setting: Setting, job: Footing, repair: Repairing, failure: Failure, codes: tuple[int, ...]
+    planned: PlannedCluster,
+    job: Footing,
+    repair: Repairing,
+    failure: Failure,
+    codes: tuple[int, ...],
 ) -> Outcome:
     notice, notices = hangs()
     if repair.watcher:
@@ -62,9 +66,9 @@ def _of_the_node(
     why = f"{_HUNG}: {Duration(job.ends[1])}; meanwhile {repair.replaces(after)}"
     ended = gone(job.ends, after or 0, notice, why)
     rest = (ended, *repair.nodes(job, replaced=after is not None), pulled())
-    parts = (notice, *rest, admission(setting, job, rest), started())
+    parts = (notice, *rest, admission(planned, job, rest), started())
     acts = f"{repair.replaces(after)}; {then(job, repair)}"
-    if setting.plan.one(ConditionTainter) is not None:
+    if planned.plan.one(ConditionTainter) is not None:
         acts = f"a taint keeps new pods off the node within seconds; {acts}"
-    facts = f"{source(setting.catalog, failure)}; {repair.source}"
+    facts = f"{source(planned.catalog, failure)}; {repair.source}"
     return restarted(failure, job, notices, acts, parts, of=named(codes), source=facts)

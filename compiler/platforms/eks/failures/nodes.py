@@ -9,9 +9,9 @@ from compiler.core.pools.waits import NOT_READY
 from compiler.failures.footing import Footing, saved_at_the_end
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import WATCHDOG, Part, gone, new_node, noticed, pulled, started
-from compiler.failures.setting import Setting
 from compiler.failures.zones import others, zone_again, zones_of
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.eks.failures.restarting import admission, again, evicted, patience, then
 from compiler.platforms.eks.nodes.plan import NodePool
@@ -23,7 +23,7 @@ LOOKS = Duration.minutes(1)
 capacityreservation/expiration)."""
 
 
-def node_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
+def node_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outcome:
     """Its instance has ended, or its kubelet says nothing any more."""
     notice, notices = _silence(job)
     replaced = None if repair.silent is None else NOT_READY.seconds + repair.silent
@@ -34,7 +34,7 @@ def node_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
     )
     ended = gone(job.peers_end, replaced, notice, goes)
     rest = (ended, *repair.nodes(job, replaced=replaced is not None), pulled())
-    parts = (notice, *rest, admission(setting, job, rest), started())
+    parts = (notice, *rest, admission(planned, job, rest), started())
     acts = f"its Node goes as soon as EC2 reports the end of the instance; else {replaces}; {then(job, repair)}"
     return restarted(Failure.NODE, job, notices, acts, parts, source=_SOURCE)
 
@@ -56,14 +56,14 @@ def _silence(job: Footing) -> tuple[Part, str]:
     return noticed(most, f"{words}: what is first"), words
 
 
-def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
+def zone_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outcome:
     """All nodes of its zone are lost, and what lies in that zone."""
     pool = job.gang.pool
-    needs = zone_again(setting, job)
+    needs = zone_again(planned, job)
     wait = "until the zone is back: not known"
     if not needs:
         wait = "until other nodes are there: not known"
-        found = others(setting, job)
+        found = others(planned, job)
         places = [f"nodes of pool {name} in {zones}" for name, zones in found.items()]
         needs = ", or ".join(places)
         if pool not in found:
@@ -73,9 +73,9 @@ def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
         notices += "; so many sick ones are not replaced"
     notice = noticed(NOT_READY.seconds, notices)
     parts = (notice, Part("capacity", 0, None, wait), pulled(), started())
-    zones = " or ".join(zones_of(setting, pool))
+    zones = " or ".join(zones_of(planned, pool))
     acts = again(job)
-    recovery = patience(setting, job)
+    recovery = patience(planned, job)
     if recovery is not None:
         acts += f"; Kueue puts it back into its queue when pods are missing for {recovery}"
     return restarted(
@@ -83,20 +83,20 @@ def zone_lost(setting: Setting, job: Footing, repair: Repairing) -> Outcome:
     )
 
 
-def block_ends(setting: Setting, job: Footing, repair: Repairing) -> Iterator[Outcome]:
+def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iterator[Outcome]:
     """EC2 takes the instances of its Capacity Block."""
     pool = job.gang.pool
-    if not setting.is_block(pool):
+    if not planned.is_block(pool):
         return
     who, notice = "EKS", Part("notice", 0, None, "how often EKS looks is not known")
-    if any(part.title == pool and not part.auto for part in setting.plan.of(NodePool)):
+    if any(part.title == pool and not part.auto for part in planned.plan.of(NodePool)):
         who, notice = "Karpenter", noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
     grace = job.pod.grace_seconds if job.pod is not None else None
     ended = Part("processes end", 0, grace or 0, "`terminationGracePeriodSeconds` of the pods")
-    later = [name for name in job.gang.fallbacks if not setting.is_block(name)]
+    later = [name for name in job.gang.fallbacks if not planned.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}{not_again(pool)}"
-        rest: tuple[Part, ...] = (_next_pool(setting, job), new_node(repair.test, job.spare))
+        rest: tuple[Part, ...] = (_next_pool(planned, job), new_node(repair.test, job.spare))
     else:
         needs = f"another block: pool {pool} has no nodes then"
         why = "until the pool has another block, which is not known"
@@ -120,9 +120,9 @@ def not_again(pool: str) -> str:
     return f", and `nodes: 0` in the quota of pool {pool}: Kueue goes by quotas, and may place the job there again"
 
 
-def _next_pool(setting: Setting, job: Footing) -> Part:
+def _next_pool(planned: PlannedCluster, job: Footing) -> Part:
     """Until Kueue admits the job to another pool, which it does when pods were missing for long."""
-    recovery = patience(setting, job)
+    recovery = patience(planned, job)
     if recovery is None:
         return Part("admission", 0, None, "nothing takes the job out of its pool: not known")
     why = (

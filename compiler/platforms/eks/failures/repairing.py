@@ -11,10 +11,10 @@ from compiler.core.pools.waits import REPAIR, REPAIR_SILENT
 from compiler.dataclass import dataclass
 from compiler.failures.footing import Footing
 from compiler.failures.parts import Part, new_node
-from compiler.failures.setting import Setting
 from compiler.output.body import at as value
 from compiler.plan import Plan
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import BurnIn
@@ -72,9 +72,9 @@ class Repairing:
         return Part("new node", 0, None, f"0s where a node is free; {self.why}"), *self.checks
 
 
-def repairing(setting: Setting, job: Footing) -> Repairing:
+def repairing(planned: PlannedCluster, job: Footing) -> Repairing:
     """Who repairs the nodes that a job tries first."""
-    plan, pool = setting.plan, job.gang.pool
+    plan, pool = planned.plan, job.gang.pool
     test = _test(plan, pool)
     for group in plan.of(NodeGroup):
         if group.title == pool:

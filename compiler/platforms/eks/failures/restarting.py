@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from compiler.core.pools.waits import NOT_READY, TOLERATED
 from compiler.failures.footing import Footing, times
 from compiler.failures.parts import Part
-from compiler.failures.setting import Setting
 from compiler.plan.scheduling import Taint
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.kueue.plan import QueueManager
@@ -45,19 +45,19 @@ def evicted(job: Footing) -> int | None:
     return NOT_READY.seconds + TOLERATED.seconds
 
 
-def patience(setting: Setting, job: Footing) -> Duration | None:
+def patience(planned: PlannedCluster, job: Footing) -> Duration | None:
     """How long pods of the job may be missing until Kueue puts it back into its queue; ``None`` is for ever."""
-    manager = setting.plan.one(QueueManager)
+    manager = planned.plan.one(QueueManager)
     if manager is None or manager.recovery is None or not job.gang.queue:
         return None
     return manager.recovery if manager.recovery.seconds else None
 
 
-def admission(setting: Setting, job: Footing, missing: Sequence[Part]) -> Part:
+def admission(planned: PlannedCluster, job: Footing, missing: Sequence[Part]) -> Part:
     """Until Kueue has admitted the job again: at once, unless some pods are missing for too long."""
-    if job.gang.queue and setting.plan.one(QueueManager) is None:
+    if job.gang.queue and planned.plan.one(QueueManager) is None:
         return Part("admission", 0, None, "the configuration of Kueue is not known here")
-    recovery = patience(setting, job)
+    recovery = patience(planned, job)
     if recovery is None:
         return Part("admission", 0, 0, "nothing takes its quota away while pods are missing")
     lasts = [part.most for part in missing]

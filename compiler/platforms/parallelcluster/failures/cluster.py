@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from compiler.failures.footing import Footing, From, Repeated, saved_at_the_end
 from compiler.failures.outcome import Failure, Outcome, runs_on
-from compiler.failures.setting import Setting
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.parallelcluster.failures.slurm import KILL, value
 
 _HEAD = "slurmctld(8), Slurm 24.11: running jobs are preserved; ParallelCluster user guide, shared storage"
 
 
-def leaves(setting: Setting, job: Footing) -> Outcome:
+def leaves(planned: PlannedCluster, job: Footing) -> Outcome:
     """Whoever runs ``jobs.sh`` ends it."""
-    grace = value(setting, KILL)
+    grace = value(planned, KILL)
     return Outcome(
         failure=Failure.LEAVES,
         job=job,
@@ -37,9 +37,9 @@ def head_lost(job: Footing) -> Outcome:
     return runs_on(Failure.CONTROLLER, job, acts, source=_HEAD)
 
 
-def upgrades(setting: Setting, job: Footing) -> Iterator[Outcome]:
+def upgrades(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """Another version of ParallelCluster is another cluster: what people do for it stands in the release."""
-    release = setting.catalog.release(setting.plan.release)
+    release = planned.catalog.release(planned.plan.release)
     component = release.components.get("parallelcluster") if release is not None else None
     if component is None:
         return

@@ -8,10 +8,10 @@ from compiler.core.pools.launcher import Launcher
 from compiler.failures.footing import Footing
 from compiler.failures.outcome import Failure, Outcome, restarted
 from compiler.failures.parts import Part, gone, hangs, new_node, noticed, pulled, started
-from compiler.failures.setting import Setting
 from compiler.failures.xids import GPU, classes, named, source
 from compiler.failures.zones import others, zone_again, zones_of
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.parallelcluster.failures.slurm import (
     LOOKS,
     NODES,
@@ -25,9 +25,9 @@ from compiler.platforms.parallelcluster.failures.slurm import (
 )
 
 
-def node_lost(setting: Setting, job: Footing) -> Outcome:
+def node_lost(planned: PlannedCluster, job: Footing) -> Outcome:
     """Slurm hears nothing of it any more."""
-    silent = value(setting, SILENT)
+    silent = value(planned, SILENT)
     known = f"Slurm takes the node for down after {Duration(silent)}"
     notice, notices = noticed(silent, known, silent), known
     if job.stopped > 1:
@@ -40,24 +40,26 @@ def node_lost(setting: Setting, job: Footing) -> Outcome:
         notice,
         ended,
         new_node(0, job.spare),
-        *tested(setting, job),
+        *tested(planned, job),
         pulled(),
-        queue(setting, job),
+        queue(planned, job),
         started(),
     )
     acts = f"the head node replaces the node within {LOOKS}; {again(job)}"
     return restarted(Failure.NODE, job, notices, acts, parts, source=f"{NODES}; {REQUEUES}")
 
 
-def xids(setting: Setting, job: Footing) -> Iterator[Outcome]:
+def xids(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """The outcome of each class of Xids; nothing of jobs without GPUs of NVIDIA."""
     if job.accelerator != GPU:
         return
-    for failure, codes in classes(setting.catalog).items():
-        yield _xid(setting, job, failure, codes)
+    for failure, codes in classes(planned.catalog).items():
+        yield _xid(planned, job, failure, codes)
 
 
-def _xid(setting: Setting, job: Footing, failure: Failure, codes: tuple[int, ...]) -> Outcome:
+def _xid(
+    planned: PlannedCluster, job: Footing, failure: Failure, codes: tuple[int, ...]
+) -> Outcome:
     notice, notices = hangs()
     ended = Part("processes end", *job.ends, hung(job))
     acts = again(job)
@@ -65,35 +67,35 @@ def _xid(setting: Setting, job: Footing, failure: Failure, codes: tuple[int, ...
     if failure is not Failure.PROGRAM:
         node = (new_node(0, job.spare), pulled())
         acts = f"DCGM's test before each job drains the node, and the head node replaces it; {acts}"
-    parts = (notice, ended, *node, *tested(setting, job), queue(setting, job), started())
-    facts = f"{source(setting.catalog, failure)}; {REQUEUES}"
+    parts = (notice, ended, *node, *tested(planned, job), queue(planned, job), started())
+    facts = f"{source(planned.catalog, failure)}; {REQUEUES}"
     return restarted(failure, job, notices, acts, parts, of=named(codes), source=facts)
 
 
-def zone_lost(setting: Setting, job: Footing) -> Outcome:
+def zone_lost(planned: PlannedCluster, job: Footing) -> Outcome:
     """All nodes of its zone are lost, and what lies in that zone."""
-    found = others(setting, job)
+    found = others(planned, job)
     places = [f"nodes of pool {name} in {zones}" for name, zones in found.items()]
-    needs = zone_again(setting, job) or ", or ".join(places)
-    silent = value(setting, SILENT)
+    needs = zone_again(planned, job) or ", or ".join(places)
+    silent = value(planned, SILENT)
     notices = f"Slurm takes its nodes for down after {Duration(silent)}"
     parts = (noticed(silent, notices), Part("capacity", 0, None, "not known"), pulled(), started())
-    zones = " or ".join(zones_of(setting, job.gang.pool))
+    zones = " or ".join(zones_of(planned, job.gang.pool))
     acts = f"{again(job)}; the head node fails too, if it is in the same zone"
     return restarted(
         Failure.ZONE, job, notices, acts, parts, of=zones, needs=needs, holds=False, source=NODES
     )
 
 
-def block_ends(setting: Setting, job: Footing) -> Iterator[Outcome]:
+def block_ends(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """EC2 takes the instances of its Capacity Block."""
     pool = job.gang.pool
-    if not setting.is_block(pool):
+    if not planned.is_block(pool):
         return
-    later = [name for name in job.gang.fallbacks if not setting.is_block(name)]
+    later = [name for name in job.gang.fallbacks if not planned.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}"
-        rest: tuple[Part, ...] = (new_node(0, job.spare), queue(setting, job))
+        rest: tuple[Part, ...] = (new_node(0, job.spare), queue(planned, job))
     else:
         needs = f"another block: partition {pool} has no nodes then"
         why = "until the partition has another block, which is not known"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.failures.footing import Footing, times
 from compiler.failures.parts import Part
-from compiler.failures.setting import Setting
 from compiler.plan.units import Duration
+from compiler.planned import PlannedCluster
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
@@ -27,10 +27,10 @@ REQUEUES = "Slurm documentation, sbatch --requeue"
 _TEST = 2
 
 
-def value(setting: Setting, named: tuple[str, int]) -> int:
+def value(planned: PlannedCluster, named: tuple[str, int]) -> int:
     """The seconds of a parameter of ``slurm.conf``: what the cluster says, or else ParallelCluster's own."""
     name, seconds = named
-    cluster = setting.plan.one(SlurmCluster)
+    cluster = planned.plan.one(SlurmCluster)
     settings = dict(cluster.settings) if cluster is not None else {}
     given = str(settings.get(name, seconds))
     return int(given) if given.isdigit() else seconds
@@ -49,9 +49,9 @@ def hung(job: Footing) -> str:
     return f"torchrun waits {least} to {most} for ranks that hang"
 
 
-def tested(setting: Setting, job: Footing) -> tuple[Part, ...]:
+def tested(planned: PlannedCluster, job: Footing) -> tuple[Part, ...]:
     """The test of GPUs before each start; of nodes without GPUs there is none."""
-    partitions = [each for each in setting.plan.of(Partition) if each.title == job.gang.pool]
+    partitions = [each for each in planned.plan.of(Partition) if each.title == job.gang.pool]
     if not any(partition.gpu_check for partition in partitions):
         return ()
     takes = DIAGNOSTICS[_TEST].seconds
@@ -59,13 +59,13 @@ def tested(setting: Setting, job: Footing) -> tuple[Part, ...]:
     return (Part("test of GPUs", takes, takes, why),)
 
 
-def queue(setting: Setting, job: Footing) -> Part:
+def queue(planned: PlannedCluster, job: Footing) -> Part:
     """Until Slurm starts it again: others of its partition may be before it."""
     run = job.gang
     mine = set(run.partitions) if isinstance(run, BatchJob) else set()
     others = [
         other.source_name
-        for other in setting.plan.of(BatchJob)
+        for other in planned.plan.of(BatchJob)
         if other.source_name != run.source_name and mine & set(other.partitions)
     ]
     waits = f"a job that is back in its queue waits {REQUEUED} (cred_expire of slurm.conf)"

@@ -1,25 +1,14 @@
-"""What the report says of EKS: what its nodes and services cost, and how sick nodes are repaired."""
+"""What nodes and services of EKS cost, and how sick nodes are repaired."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.catalog.prices import auto_mode_fee
 from compiler.core.pools import spec as spec_pools
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.network.plan import MadeNetwork
-from compiler.platforms.eks.nodes.plan import (
-    AutoNodeClass,
-    BlockDevice,
-    NodeClass,
-    NodeGroup,
-    NodePool,
-)
-from compiler.platforms.eks.settings.spec import ClusterSection
-from compiler.report import logs, managed_monitoring, monitoring
-from compiler.report.bill import (
+from compiler.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
@@ -31,8 +20,19 @@ from compiler.report.bill import (
     unit_item,
     usd_of,
 )
-from compiler.report.blocks import Block, Explained, Heading, Text, paragraph, table
-from compiler.report.subject import Subject
+from compiler.plan.units import Quantity
+from compiler.planned import PlannedCluster
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.network.plan import MadeNetwork
+from compiler.platforms.eks.nodes.plan import (
+    AutoNodeClass,
+    BlockDevice,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
+from compiler.platforms.eks.report import logs, managed_monitoring, monitoring
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 __all__ = ["costs", "repair"]
 
@@ -45,24 +45,24 @@ GROUP_NODES = 5
 than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
 
 
-def costs(subject: Subject) -> Iterator[Item]:
+def costs(planned: PlannedCluster) -> Iterator[Item]:
     """What is paid beside storage: nodes, the control plane, the way out of the VPC, root volumes, what monitoring and
     logs take."""
-    yield from _nodes(subject)
-    yield from _around(subject)
-    yield from _root_volumes(subject)
-    yield from monitoring.items(subject)
-    yield from managed_monitoring.items(subject)
-    yield from logs.items(subject)
+    yield from _nodes(planned)
+    yield from _around(planned)
+    yield from _root_volumes(planned)
+    yield from monitoring.items(planned)
+    yield from managed_monitoring.items(planned)
+    yield from logs.items(planned)
 
 
-def _nodes(subject: Subject) -> Iterator[Item]:
+def _nodes(planned: PlannedCluster) -> Iterator[Item]:
     """The system nodes, and each pool. How many nodes run the controllers of a cluster with EKS Auto Mode, it says."""
-    eks = ClusterSection.of(subject.spec).eks
-    auto = ClusterSection.of(subject.spec).auto_mode is not None
+    eks = ClusterSection.of(planned.spec).eks
+    auto = ClusterSection.of(planned.spec).auto_mode is not None
     if not auto:
         system = eks.system_nodes
-        price = node_price(subject, [system.instance_type])
+        price = node_price(planned, [system.instance_type])
         yield Item(
             name=_SYSTEM,
             what=system.instance_type,
@@ -74,10 +74,10 @@ def _nodes(subject: Subject) -> Iterator[Item]:
             prices=known(price),
             node=True,
         )
-    for pool in subject.pools():
-        yield pool_item(subject, pool)
+    for pool in planned.pools():
+        yield pool_item(planned, pool)
         if auto:
-            yield _fee(subject, pool)
+            yield _fee(planned, pool)
     if auto:
         yield Item(
             name="nodes of general-purpose",
@@ -89,10 +89,10 @@ def _nodes(subject: Subject) -> Iterator[Item]:
         )
 
 
-def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
+def _fee(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
     """The fee of EKS Auto Mode for each node of a pool: the largest of its types."""
-    region = subject.spec.region
-    fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
+    region = planned.spec.region
+    fees = [auto_mode_fee(planned.catalog, name, region) for name in pool.instance_types]
     found = [fee for fee in fees if fee is not None]
     fee = None
     if len(found) == len(fees):
@@ -109,22 +109,22 @@ def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
     )
 
 
-def _around(subject: Subject) -> Iterator[Item]:
+def _around(planned: PlannedCluster) -> Iterator[Item]:
     """The control plane, and the way out of the VPC that the bootstrap makes."""
-    yield unit_item(subject, "control plane", "EKS", 1, "eks cluster hour")
-    gateways = _gateways(subject)
+    yield unit_item(planned, "control plane", "EKS", 1, "eks cluster hour")
+    gateways = _gateways(planned)
     if gateways:
         yield unit_item(
-            subject, "NAT gateways", "the way out of the VPC", gateways, "nat gateway hour"
+            planned, "NAT gateways", "the way out of the VPC", gateways, "nat gateway hour"
         )
         yield unit_item(
-            subject, "public IPv4 addresses", "of the NAT gateways", gateways, "public ipv4 hour"
+            planned, "public IPv4 addresses", "of the NAT gateways", gateways, "public ipv4 hour"
         )
-    made = subject.plan.one(MadeNetwork)
+    made = planned.plan.one(MadeNetwork)
     if made is not None and made.endpoints:
         zones = len(made.subnets)
         yield unit_item(
-            subject,
+            planned,
             "interface endpoints",
             f"{len(made.endpoints)} in {zones} zones",
             len(made.endpoints) * zones,
@@ -132,45 +132,45 @@ def _around(subject: Subject) -> Iterator[Item]:
         )
 
 
-def _gateways(subject: Subject) -> int:
+def _gateways(planned: PlannedCluster) -> int:
     """NAT gateways, of a VPC of its own stack or of the one that eksctl makes, which has one in each zone."""
-    made = subject.plan.one(MadeNetwork)
+    made = planned.plan.one(MadeNetwork)
     if made is not None:
         by_kind = {"none": 0, "single": 1, "perZone": len(made.subnets)}
         return by_kind[made.nat]
-    cluster = subject.plan.one(Cluster)
+    cluster = planned.plan.one(Cluster)
     if cluster is None or cluster.network.vpc or cluster.network.subnets:
         return 0
     return len(cluster.network.zones)
 
 
-def _root_volumes(subject: Subject) -> Iterator[Item]:
+def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
     """The root volume of each node, which is there as long as the node is."""
-    cluster = subject.plan.one(Cluster)
+    cluster = planned.plan.one(Cluster)
     groups = cluster.node_groups if cluster is not None else ()
-    system = ClusterSection.of(subject.spec).eks.system_nodes
+    system = ClusterSection.of(planned.spec).eks.system_nodes
     for group in groups:
         if group.name == _SYSTEM and group.volume is not None:
             yield disks(
-                subject,
+                planned,
                 "root volumes of system",
                 Quantity.gib(group.volume),
                 system.nodes,
                 system.nodes + 1,
                 ALWAYS,
             )
-    for pool in subject.pools():
-        root = _root(subject, pool)
+    for pool in planned.pools():
+        root = _root(planned, pool)
         if root is not None:
             yield root
 
 
-def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
+def _root(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item | None:
     name = f"root volumes of {pool.name}"
     least, most = pool.nodes.min, pool.nodes.max
-    for device in _root_devices(subject, pool.name):
+    for device in _root_devices(planned, pool.name):
         return disks(
-            subject,
+            planned,
             name,
             device.size,
             least,
@@ -183,10 +183,10 @@ def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
     return None
 
 
-def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
+def _root_devices(planned: PlannedCluster, pool: str) -> Iterator[BlockDevice]:
     """The volumes of a pool's nodes, from what launches them."""
-    plan = subject.plan
-    for part in subject.node_pools(pool):
+    plan = planned.plan
+    for part in planned.node_pools(pool):
         if not isinstance(part, NodePool):
             continue
         auto = plan.named(AutoNodeClass, part.node_class)
@@ -205,10 +205,10 @@ def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
             )
 
 
-def repair(subject: Subject) -> Iterator[Block]:
+def repair(planned: PlannedCluster) -> Iterator[Block]:
     """How many sick nodes of each pool are replaced."""
     rows: list[tuple[Text, ...]] = []
-    for node_pool in subject.pools():
+    for node_pool in planned.pools():
         sick, why = repaired(node_pool)
         rows.append((node_pool.name, str(node_pool.nodes.max), Explained(str(sick), why)))
     if not rows:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Heading, listing, paragraph
 from compiler.catalog.prices import MONTH, service
+from compiler.costs import ALWAYS, Item, disks, known, monthly
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.managed_monitoring import agent
 from compiler.platforms.eks.managed_monitoring.plan import GrafanaWorkspace, SampleVolume
 from compiler.platforms.eks.monitoring.sizing import BYTES_A_SAMPLE
-from compiler.report.bill import ALWAYS, Item, disks, known, monthly
-from compiler.report.blocks import Block, Heading, listing, paragraph
-from compiler.report.subject import Subject
 
 _GIB = 2**30
 _DAY = 24 * 3600
@@ -18,9 +18,9 @@ _TEN_MILLION = 10_000_000
 _SENT, _KEPT, _EDITOR = "AMP 10 million samples", "AMP GiB month", "AMG editor month"
 
 
-def section(subject: Subject) -> Iterator[Block]:
+def section(planned: PlannedCluster) -> Iterator[Block]:
     """The sums of samples, and USD a month of each service."""
-    volume = subject.plan.one(SampleVolume)
+    volume = planned.plan.one(SampleVolume)
     if volume is None:
         return
     yield Heading("Monitoring")
@@ -29,17 +29,17 @@ def section(subject: Subject) -> Iterator[Block]:
         f"{_samples(volume) / 1e6:,.0f} million samples a month. The Prometheus that sends them has {volume.memory} "
         f"of memory and {volume.cpu}m CPU."
     )
-    yield listing(_prices(subject, volume))
+    yield listing(_prices(planned, volume))
 
 
-def items(subject: Subject) -> Iterator[Item]:
+def items(planned: PlannedCluster) -> Iterator[Item]:
     """What is paid for samples at most, and for the one editor that Grafana has at least."""
-    volume = subject.plan.one(SampleVolume)
+    volume = planned.plan.one(SampleVolume)
     if volume is None:
         return
     ways = (("samples sent", _sent(volume), _SENT), ("samples kept", _kept_gib(volume), _KEPT))
     for name, amount, unit in ways:
-        price = service(unit, subject.spec.region)
+        price = service(unit, planned.spec.region)
         yield Item(
             name=name,
             what=f"of {volume.series:,} series, by Amazon Managed Service for Prometheus",
@@ -49,9 +49,9 @@ def items(subject: Subject) -> Iterator[Item]:
             how="at most, as counted in Monitoring",
             prices=known(price),
         )
-    yield disks(subject, "volume of Prometheus", agent.DISK, 1, 1, ALWAYS)
-    if subject.plan.one(GrafanaWorkspace) is not None:
-        price = service(_EDITOR, subject.spec.region)
+    yield disks(planned, "volume of Prometheus", agent.DISK, 1, 1, ALWAYS)
+    if planned.plan.one(GrafanaWorkspace) is not None:
+        price = service(_EDITOR, planned.spec.region)
         yield Item(
             name="editor of Grafana",
             what="one person, of Amazon Managed Grafana",
@@ -78,8 +78,8 @@ def _kept_gib(volume: SampleVolume) -> float:
     return samples * BYTES_A_SAMPLE / _GIB
 
 
-def _prices(subject: Subject, volume: SampleVolume) -> Iterator[str]:
-    region = subject.spec.region
+def _prices(planned: PlannedCluster, volume: SampleVolume) -> Iterator[str]:
+    region = planned.spec.region
     sent = service(_SENT, region)
     if sent is not None:
         usd = _sent(volume) * sent.usd
@@ -102,7 +102,7 @@ def _prices(subject: Subject, volume: SampleVolume) -> Iterator[str]:
         )
     editor = service(_EDITOR, region)
     viewer = service("AMG viewer month", region)
-    if subject.plan.one(GrafanaWorkspace) is not None and editor is not None and viewer is not None:
+    if planned.plan.one(GrafanaWorkspace) is not None and editor is not None and viewer is not None:
         yield (
             f"Grafana: ${editor.usd:,.2f} a month for each person who edits, one at least, and "
             f"${viewer.usd:,.2f} for each who only looks"

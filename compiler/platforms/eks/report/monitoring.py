@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
+from compiler.costs import ALWAYS, Item, disks
+from compiler.planned import PlannedCluster
 from compiler.platforms.eks.monitoring import sizing
 from compiler.platforms.eks.monitoring.plan import MonitoringSize
-from compiler.report.bill import ALWAYS, Item, disks
-from compiler.report.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
-from compiler.report.subject import Subject
 
 
-def section(subject: Subject) -> Iterator[Block]:
+def section(planned: PlannedCluster) -> Iterator[Block]:
     """A line for each exporter, then memory and disk as sums that can be checked by hand."""
-    size = subject.plan.one(MonitoringSize)
+    size = planned.plan.one(MonitoringSize)
     if size is None:
         return
     yield Heading("Monitoring")
@@ -21,13 +21,13 @@ def section(subject: Subject) -> Iterator[Block]:
     yield paragraph(*sums(size))
 
 
-def items(subject: Subject) -> Iterator[Item]:
+def items(planned: PlannedCluster) -> Iterator[Item]:
     """The volumes of Prometheus and of its Alertmanager."""
-    size = subject.plan.one(MonitoringSize)
+    size = planned.plan.one(MonitoringSize)
     if size is None:
         return
-    yield disks(subject, "volume of Prometheus", size.disk, 1, 1, ALWAYS)
-    yield disks(subject, "volume of Alertmanager", sizing.ALERTMANAGER_DISK, 1, 1, ALWAYS)
+    yield disks(planned, "volume of Prometheus", size.disk, 1, 1, ALWAYS)
+    yield disks(planned, "volume of Alertmanager", sizing.ALERTMANAGER_DISK, 1, 1, ALWAYS)
 
 
 def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:
