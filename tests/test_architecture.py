@@ -35,8 +35,8 @@ ORDER = (
     *("core.cloud", "core.pods"),
     *("core.network", "core.health", "core.delivery", "core.secrets", "core.teams"),
     *("core.pools", "core.queues", "core.storage", "core.images", "core.jobs"),
-    # what platforms share: how files are judged and read back, what fails, what is paid, what a report is made of
-    *("lift", "verify", "formats", "planned", "failures", "costs", "blocks"),
+    # what platforms share: how files are judged and read back, what an edit and a failure mean, what is paid and shown
+    *("lift", "verify", "formats", "edits", "planned", "failures", "costs", "blocks"),
     # which rooms each platform has
     *("platforms.hyperpod.differences", "platforms.parallelcluster.differences"),
     *("platforms.eks", "platforms.hyperpod", "platforms.parallelcluster", "platforms"),
@@ -66,6 +66,7 @@ ORDER = (
     *("platforms.hyperpod.governance", "platforms.hyperpod.cluster"),
     *("platforms.hyperpod.bootstrap", "platforms.hyperpod.answers", "platforms.hyperpod.governed"),
     *("platforms.hyperpod.formats", "platforms.hyperpod.failures", "platforms.hyperpod.report"),
+    "platforms.hyperpod.consequences",
     # what ParallelCluster makes of it
     *("platforms.parallelcluster.settings", "platforms.parallelcluster.share"),
     *("platforms.parallelcluster.shared_storage", "platforms.parallelcluster.partitions"),
@@ -73,7 +74,7 @@ ORDER = (
     *("platforms.parallelcluster.cluster", "platforms.parallelcluster.bootstrap"),
     *("platforms.parallelcluster.answers", "platforms.parallelcluster.formats"),
     *("platforms.parallelcluster.failures", "platforms.parallelcluster.history"),
-    "platforms.parallelcluster.report",
+    *("platforms.parallelcluster.report", "platforms.parallelcluster.consequences"),
     # the passes over all platforms
     *("language", "resolve", "lower", "patching", "model"),
     *("simulate", "timeline", "policy", "history", "consequences"),

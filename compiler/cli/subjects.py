@@ -10,10 +10,10 @@ from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.consequences import Change, Place, Revision, compared, in_order
-from compiler.consequences.causes import edited
 from compiler.consequences.verdicts import moved
 from compiler.core.jobs.plan import Gang
 from compiler.driver import check
+from compiler.edits.causes import edited
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.history.committed import Committed
 from compiler.inputs import is_file, read_bytes, real_path

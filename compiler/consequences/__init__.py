@@ -5,8 +5,8 @@ differs, ``judging`` what that means, by the modules in ``judges``, and ``verdic
 Sources of facts stand in the modules; what no module knows is never called harmless.
 """
 
-from compiler.consequences.change import Action, Change, Consequence, Field, Place
 from compiler.consequences.compared import compared, in_order
-from compiler.consequences.revision import Revision
+from compiler.edits.change import Action, Change, Consequence, Field, Place
+from compiler.edits.revision import Revision
 
 __all__ = ["Action", "Change", "Consequence", "Field", "Place", "Revision", "compared", "in_order"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from compiler.consequences.change import Action, Change, Effect, Field, Place
-from compiler.consequences.edits import Edit, edits
 from compiler.consequences.judging import effects
-from compiler.consequences.revision import Revision
+from compiler.edits.change import Action, Change, Effect, Field, Place
+from compiler.edits.edit import Edit, edits
+from compiler.edits.revision import Revision
 from compiler.output.fields import ABSENT, Pair, shown
 from compiler.output.hidden import hidden
 

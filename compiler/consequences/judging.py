@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
-from compiler.consequences.change import Action, Consequence, Effect
-from compiler.consequences.edits import Edit
+from compiler.edits.change import Action, Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
 from compiler.output.body import at
 from compiler.output.fields import Pair, Steps
-from compiler.rooms import members
-
-Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
-"""What a change of a field means, or, of a thing that is added or removed, the whole of it (no steps); ``None`` where
-the kind has nothing to say of its own."""
-
-
-def key_of_spec(steps: Steps) -> str:
-    """The key of ``spec`` that a path leads into; empty for ``spec`` as a whole, and for what is elsewhere."""
-    if len(steps) < 2 or steps[0] != "spec":
-        return ""
-    return str(steps[1])
-
+from compiler.rooms import members, members_of_platforms
 
 PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _FLUX = "kustomize-controller v1.9.5, docs/spec/v1/kustomizations.md"
@@ -38,21 +27,21 @@ _NO_FACT = "Trainyard has no fact on what a change of this field does"
 @cache
 def judges() -> Mapping[str, Judge]:
     """The judge of each kind."""
-    found: dict[str, Judge] = {}
-    folder = Path(__file__).parent / "judges"
-    for table in members(f"{__package__}.judges", [str(folder)], "KINDS"):
-        found.update(table)
-    return found
+    return _tables("KINDS")
 
 
 @cache
 def not_known() -> Mapping[str, str]:
     """Kinds that have no judge, each with the reason."""
-    found: dict[str, str] = {}
+    return _tables("NOT_KNOWN")
+
+
+def _tables(name: str) -> dict[str, Any]:
+    """The tables of a name of all modules: ours, and those of platforms."""
     folder = Path(__file__).parent / "judges"
-    for table in members(f"{__package__}.judges", [str(folder)], "NOT_KNOWN"):
-        found.update(table)
-    return found
+    found = members(f"{__package__}.judges", [str(folder)], name)
+    found += members_of_platforms("consequences", name)
+    return {kind: said for table in found for kind, said in table.items()}
 
 
 def effects(edit: Edit) -> Iterator[tuple[Effect, tuple[Pair, ...]]]:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compiler.consequences.change import Action, Change, Consequence, Field, Place
 from compiler.diagnostics.render.text import Paint, printable
 from compiler.diagnostics.words import numbered
+from compiler.edits.change import Action, Change, Consequence, Field, Place
 from compiler.emit import MANIFEST
 from compiler.output.fields import ABSENT
 

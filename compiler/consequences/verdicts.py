@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.consequences.change import Action, Change, Consequence, Effect, Field, Place
+from compiler.edits.change import Action, Change, Consequence, Effect, Field, Place
 from compiler.output.fields import ABSENT
 from compiler.simulate.shown import why
 from compiler.simulate.verdict import Forecast, Verdict

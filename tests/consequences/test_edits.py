@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from compiler.consequences import Action, Change, Consequence
-from compiler.consequences.edits import edits
+from compiler.edits.edit import edits
 from consequences.edited import between, changes, line, sides
 
 pytestmark = pytest.mark.slow

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from compiler.consequences import Consequence
-from compiler.consequences.edits import edit_of
 from compiler.consequences.judging import effects
-from compiler.consequences.thing import MODULE, STACK, Thing
+from compiler.edits.edit import edit_of
+from compiler.edits.thing import MODULE, STACK, Thing
 
 Body = dict[str, Any]
 C = Consequence

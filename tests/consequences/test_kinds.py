@@ -9,17 +9,17 @@ import pytest
 from running import EXAMPLE, ROOT
 
 from compiler.consequences import Action, Consequence
-from compiler.consequences.edits import Edit, edit_of
 from compiler.consequences.judging import effects, judges, not_known
-from compiler.consequences.thing import MEMORY, MODULE, STACK, Thing, things
 from compiler.driver import check
+from compiler.edits.edit import Edit, edit_of
+from compiler.edits.thing import MEMORY, MODULE, STACK, Thing, things
 from compiler.formats import formats
 from compiler.formats.cloudformation.derive import TYPES
 from compiler.formats.terraform.structure import types
 from compiler.outcome import Options
 from compiler.output.fields import shown
 from compiler.platforms.eks.jobs.kinds import kinds
-from compiler.rooms import members, parts
+from compiler.rooms import members, members_of_platforms, parts
 from compiler.writer import rendered
 from consequences.edited import TODAY
 
@@ -69,6 +69,7 @@ def test_a_kind_has_one_judge() -> None:
     folder = ROOT / "compiler" / "consequences" / "judges"
     tables = members("compiler.consequences.judges", [str(folder)], "KINDS")
     tables += members("compiler.consequences.judges", [str(folder)], "NOT_KNOWN")
+    tables += members_of_platforms("consequences", "KINDS")
     counted = Counter(kind for table in tables for kind in table)
     assert len(counted) > 100
     assert [kind for kind, count in counted.items() if count > 1] == []

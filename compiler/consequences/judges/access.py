@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.consequences.change import Action, Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
+from compiler.edits.change import Action, Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
 from compiler.output.fields import Steps
 
 _KUBERNETES = "Kubernetes 1.35"

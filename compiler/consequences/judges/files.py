@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.consequences.change import Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
-from compiler.consequences.thing import MEMORY
+from compiler.edits.change import Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
+from compiler.edits.thing import MEMORY
 from compiler.output.fields import Steps
 
 _BY_PEOPLE = "bootstrap/"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from compiler.consequences.change import Action, Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
-from compiler.consequences.thing import MODULE
+from compiler.edits.change import Action, Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
+from compiler.edits.thing import MODULE
 from compiler.formats.terraform.structure import types
 from compiler.output.body import at
 from compiler.output.fields import Steps

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.consequences.change import Action, Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge, key_of_spec
+from compiler.edits.change import Action, Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge, key_of_spec
 from compiler.history.drift import drifting_words
 from compiler.output.body import at, items
 from compiler.output.fields import Item, Steps

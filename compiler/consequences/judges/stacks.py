@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.consequences.causes import keys
-from compiler.consequences.change import Action, Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
-from compiler.consequences.thing import STACK
+from compiler.edits.causes import keys
+from compiler.edits.change import Action, Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
+from compiler.edits.thing import STACK
 from compiler.formats.cloudformation.structure import structure
 from compiler.history.replaced import NEVER_CHANGES
 from compiler.output.body import at

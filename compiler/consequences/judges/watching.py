@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.consequences.change import Consequence, Effect
-from compiler.consequences.edits import Edit
-from compiler.consequences.judging import Judge
+from compiler.edits.change import Consequence, Effect
+from compiler.edits.edit import Edit
+from compiler.edits.judge import Judge
 from compiler.output.fields import Steps
 
 _OPERATOR = "prometheus-operator v0.93.1, API of monitoring.coreos.com"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compiler.consequences.change import Action
-from compiler.consequences.revision import Revision
-from compiler.consequences.thing import Thing, things
 from compiler.dataclass import dataclass
+from compiler.edits.change import Action
+from compiler.edits.revision import Revision
+from compiler.edits.thing import Thing, things
 from compiler.output.artifact import Artifact
 from compiler.output.fields import Pair, differing
 

@@ -6,9 +6,9 @@ import dataclasses
 import os
 from collections.abc import Mapping
 
-from compiler.consequences.causes import Routes, keys, nearest
-from compiler.consequences.change import Place
 from compiler.dataclass import dataclass
+from compiler.edits.causes import Routes, keys, nearest
+from compiler.edits.change import Place
 from compiler.output.artifact import Artifact
 from compiler.output.body import Path
 from compiler.output.fields import Steps

@@ -1,0 +1,21 @@
+"""Who says what an edit means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from compiler.edits.change import Effect
+from compiler.edits.edit import Edit
+from compiler.output.fields import Steps
+
+Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
+"""What a change of a field means, or, of a thing that is added or removed, the whole of it (no steps); ``None`` where
+the kind has nothing to say of its own."""
+
+
+def key_of_spec(steps: Steps) -> str:
+    """The key of ``spec`` that a path leads into; empty for ``spec`` as a whole, and for what is elsewhere."""
+    if len(steps) < 2 or steps[0] != "spec":
+        return ""
+    return str(steps[1])

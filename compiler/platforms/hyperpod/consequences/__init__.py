@@ -1,0 +1,1 @@
+"""What an edit means for what HyperPod alone has."""

@@ -1,0 +1,1 @@
+"""What an edit means for what ParallelCluster alone has."""
