@@ -10,13 +10,10 @@ from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster, is_too_much
-from compiler.core.cloud.plan import RESOURCES
-from compiler.core.images.plan import Recipe, Step
-from compiler.core.pools.plan import FixedPool, Pool
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.formats import Setting, machines
+from compiler.formats import Setting, machines, subjects
 from compiler.inputs import is_folder
 from compiler.judge import judge
 from compiler.lift import kinds
@@ -36,9 +33,6 @@ from compiler.outcome import Options, Outcome
 from compiler.output import Artifact
 from compiler.places import Document, Route
 from compiler.platforms.eks.third_party_workloads.plan import is_job
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
-from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.policy import Policies, load_policies
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.reach import Reach
@@ -342,13 +336,10 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     return [finding for finding in _without_repeats(placed) if finding.span not in faults]
 
 
-_OF_SLURM = (Pool, FixedPool, Partition, SlurmCluster, BatchJob, Work)
-_ALONE = frozenset((*RESOURCES, Recipe, Step, *_OF_SLURM))
-
-
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules on what templates make, on Dockerfiles, and on clusters and jobs of Slurm."""
-    return [rule for rule in rules if rule.subject in _ALONE]
+    """The rules on what templates make, on Dockerfiles, and on clusters and jobs without Kubernetes."""
+    judged = {Work, *subjects()}
+    return [rule for rule in rules if rule.subject in judged]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

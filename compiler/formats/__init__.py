@@ -11,6 +11,8 @@ artifacts are called says ``compiler.output.artifact``, or ``KINDS`` of that fol
 - ``recognised(body)``: whether a document of a third party is of this format; of a text that is no YAML the text
 - ``named(name)``: whether the name of a file says that it is a text of this format, which is no YAML; few have it
 - ``MACHINES``: of a format without objects whose artifacts say which nodes a cluster of Kubernetes has: ``True``
+- ``SUBJECTS``: the kinds of nodes on which rules are run in ``lint`` where its documents stand without objects
+- ``OF_CLUSTERS``: the format of the clusters that its documents are for, where that is another one
 - ``parts(artifact)``: what it is made of, by type, and whether the type is known here; ``lint`` counts them
 - ``written(artifact)``: the bytes of its file
 """
@@ -44,8 +46,10 @@ __all__ = [
     "machines",
     "named",
     "objects",
+    "of_clusters",
     "recognised",
     "reread",
+    "subjects",
     "unjudged",
     "verified",
     "written",
@@ -215,6 +219,18 @@ def machines(artifacts: Iterable[Artifact], near: Callable[[str], bool]) -> list
         for artifact in artifacts
         if getattr(format_of(artifact.format), "MACHINES", False) and near(artifact.path)
     ]
+
+
+def subjects() -> frozenset[type[PlanNode]]:
+    """The kinds of nodes that rules judge without objects, of all formats."""
+    return frozenset(
+        subject for name in formats() for subject in getattr(format_of(name), "SUBJECTS", ())
+    )
+
+
+def of_clusters(name: str) -> str:
+    """The format of the clusters that documents of a format are for; empty where it says none."""
+    return getattr(format_of(name), "OF_CLUSTERS", "")
 
 
 def reread(artifacts: Sequence[Artifact], plan: Plan) -> Plan:

@@ -1,27 +1,34 @@
-"""Which files that are judged by themselves belong together: scripts of Slurm and the cluster nearest to them."""
+"""Which files that are judged by themselves belong together: jobs without objects and the cluster nearest to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compiler.formats import of_clusters
 from compiler.lint.inputs import LintArtifact
-
-_CLUSTER, _SCRIPT = "parallelcluster", "sbatch"
 
 
 def groups(alone: Sequence[LintArtifact]) -> list[list[LintArtifact]]:
-    """The artifacts by cluster of Slurm: a folder may have many, each with its scripts below or beside it.
+    """The artifacts by cluster: a folder may have many, each with its scripts below or beside it.
 
-    A script belongs to the clusters with which it has most folders in common. What is neither stands together.
+    A script belongs to the clusters of its format with which it has most folders in common. What is neither stands
+    together.
     """
-    clusters = [item for item in alone if item.artifact.format == _CLUSTER]
-    scripts = [item for item in alone if item.artifact.format == _SCRIPT]
+    formats = {item.artifact.format for item in alone}
+    wanted = {name: of_clusters(name) for name in formats if of_clusters(name) in formats}
+    clusters = [item for item in alone if item.artifact.format in wanted.values()]
+    scripts = [item for item in alone if item.artifact.format in wanted]
     if len(clusters) < 2 or not scripts:
         return [list(alone)]
-    others = [item for item in alone if item.artifact.format not in (_CLUSTER, _SCRIPT)]
+    apart = {*wanted, *wanted.values()}
+    others = [item for item in alone if item.artifact.format not in apart]
     by_clusters: dict[tuple[int, ...], list[LintArtifact]] = {}
     for script in scripts:
-        shared = [_shared(script, cluster) for cluster in clusters]
+        of = wanted[script.artifact.format]
+        shared = [
+            _shared(script, cluster) if cluster.artifact.format == of else -1
+            for cluster in clusters
+        ]
         nearest = tuple(index for index, depth in enumerate(shared) if depth == max(shared))
         by_clusters.setdefault(nearest, []).append(script)
     taken = {index for nearest in by_clusters for index in nearest}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.core.cloud.plan import RegionalCluster
 from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
@@ -31,7 +32,6 @@ from compiler.model.work import Choice, Work
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
-from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.jobs.plan import (
     TRAINER_CHART,
@@ -44,7 +44,6 @@ from compiler.platforms.eks.jobs.plan import (
 from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 
 Read = TypeVar("Read")
 RoomKey = tuple[str, bool, float]
@@ -383,8 +382,7 @@ class Reading(Nodes):
     @cached_property
     def region(self) -> str:
         """The Region that all clusters of the plan are in; empty where it is unknown."""
-        regions = {cluster.region for cluster in self.plan.of(Cluster)}
-        regions |= {cluster.region for cluster in self.plan.of(SlurmCluster)}
+        regions = {cluster.region for cluster in self.plan.every(RegionalCluster)}
         return regions.pop() if len(regions) == 1 else ""
 
     # -- delivery

@@ -344,7 +344,7 @@ class Work:
         """The seconds between the signal to stop and the end, where they are said, and their place."""
         if self.pod is not None:
             return self.pod.grace_seconds, self.pod.where("grace_seconds")
-        return self.job.grace, self.job.where("stop_signal")
+        return self.job.grace
 
     @property
     def before(self) -> tuple[EarlierCommand, ...]:

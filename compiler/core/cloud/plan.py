@@ -219,6 +219,14 @@ RESOURCES: tuple[type[CloudResource], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegionalCluster(PlanNode):
+    """A cluster in a Region of AWS. Platforms have their own."""
+
+    name: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TerraformState(PlanNode):
     """Where Terraform keeps the state of what it makes in place of CloudFormation: a bucket, and the bucket's Region;
     ``region`` is that of the cluster."""

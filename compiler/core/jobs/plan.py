@@ -95,9 +95,9 @@ class Gang(PlanNode):
         return False
 
     @property
-    def grace(self) -> int | None:
-        """The seconds between the signal to stop and the end, where the job says it itself."""
-        return None
+    def grace(self) -> tuple[int | None, Route]:
+        """The seconds between the signal to stop and the end, where the job says it itself, and their place."""
+        return None, self.at
 
     def folders(self, local: Sequence[str]) -> tuple[Folder, ...]:
         """What its programs see of file systems; () is unknown. ``local``: folders of nodes that are lost with them."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.diagnostics.near import meant
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 LATE = False
+SUBJECTS = (Recipe, Step)
 TAGS: Mapping[str, str] = {}
 _BEFORE = ("FROM", "ARG")
 _LEAST = {"COPY": 2, "ADD": 2}  # words; of the others one

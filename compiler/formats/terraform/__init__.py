@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.core.cloud.plan import RESOURCES
 from compiler.diagnostics import Diagnostic
 from compiler.formats import Setting
 from compiler.formats.terraform.faults import faults
@@ -23,6 +24,7 @@ from compiler.verify.verifier import diagnostic
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
+SUBJECTS = RESOURCES
 TAGS: Mapping[str, str] = {}
 _SECTIONS = ("resource", "data")
 

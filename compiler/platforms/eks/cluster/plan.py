@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, ClassVar
 
-from compiler.core.cloud.plan import TerraformState
+from compiler.core.cloud.plan import RegionalCluster, TerraformState
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
@@ -51,14 +51,12 @@ class AccessEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster(PlanNode):
+class Cluster(RegionalCluster):
     """eksctl.io/v1alpha5 ClusterConfig. ``auto_pools`` and ``auto_node_role`` are those of EKS Auto Mode: its own node
     pools, ``None`` where they are left to eksctl, and the ARN of the role of all nodes."""
 
     single: ClassVar[bool] = True
 
-    name: str
-    region: str
     kubernetes: str
     network: Network
     tags: Mapping[str, str] = field(default_factory=dict)

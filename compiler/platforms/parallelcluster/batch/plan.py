@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from compiler.core.jobs.plan import Folder, Gang
 from compiler.dataclass import dataclass
+from compiler.places import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ class BatchJob(Gang):
         return self.exclusive
 
     @property
-    def grace(self) -> int | None:
-        return self.stop_signal
+    def grace(self) -> tuple[int | None, Route]:
+        return self.stop_signal, self.where("stop_signal")
 
     def folders(self, local: Sequence[str]) -> tuple[Folder, ...]:
         """A container sees its own file system, which pyxis removes with it, and what is mounted (NVIDIA/pyxis, usage);

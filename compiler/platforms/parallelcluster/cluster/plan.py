@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import ClassVar
 
+from compiler.core.cloud.plan import RegionalCluster
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 
@@ -37,7 +38,7 @@ class LoginPool(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmCluster(PlanNode):
+class SlurmCluster(RegionalCluster):
     """A cluster. ``idle_minutes``: how long a node without a job stays; ``head_gib``: the root volume of the head node.
 
     ``settings`` are parameters of ``slurm.conf``. ``scripts``: what the head node runs when it is set up, by its place.
@@ -46,8 +47,6 @@ class SlurmCluster(PlanNode):
 
     single: ClassVar[bool] = True
 
-    name: str
-    region: str
     os: str
     head_type: str
     head_subnet: str

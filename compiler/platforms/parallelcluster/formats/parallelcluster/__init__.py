@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Diagnostic
 from compiler.emit.yaml import dump
 from compiler.formats import Setting
@@ -17,10 +18,12 @@ from compiler.manifest import placeholder
 from compiler.output.artifact import Artifact
 from compiler.output.body import at
 from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.formats.parallelcluster.checks import checked
 from compiler.platforms.parallelcluster.formats.parallelcluster.reading import nodes
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import structure
 from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole, wholes
+from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.verify.fault import Fault
 from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
@@ -28,6 +31,7 @@ from compiler.verify.walk import walk
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
+SUBJECTS = (Pool, FixedPool, Partition, SlurmCluster)
 TAGS: Mapping[str, str] = {}
 _NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _KEYS = ("HeadNode", "Scheduling", "SlurmQueues")

@@ -18,6 +18,7 @@ from compiler.formats import Setting
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     OF_SEVERAL,
     Directive,
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 LATE = False
+OF_CLUSTERS = "parallelcluster"
+SUBJECTS = (BatchJob,)
 TAGS: Mapping[str, str] = {}
 _SOURCE = "source: Slurm documentation, sbatch"
 _FILLED_IN = re.compile(r"[${}<>]")
