@@ -33,8 +33,9 @@ class Platform:
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
     platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
     that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it installs besides, with their
-    builds. ``by_key``: what it is instead where its key has one of these keys. ``answers``: the module with what the
-    core asks of a platform, ``answers`` in its folder unless it is said, imported when the core first asks:
+    builds. ``asked_by_hand``: how people see their jobs where there is no Kubernetes API. ``by_key``: what it is
+    instead where its key has one of these keys. ``answers``: the module with what the core asks of a platform,
+    ``answers`` in its folder unless it is said, imported when the core first asks:
 
     - ``node_share``: what jobs can get of a node
     - ``launcher``: what launches the nodes of a pool of the spec
@@ -53,6 +54,7 @@ class Platform:
     stands_on: str = ""
     without: frozenset[str] = frozenset()
     brings: Mapping[str, str] = field(default_factory=dict, compare=False)
+    asked_by_hand: str = ""
     by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
 
     def asked(self) -> ModuleType:

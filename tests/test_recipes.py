@@ -25,7 +25,6 @@ NEWEST = "compiler/catalog/data/releases/2026.11"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
     "a capability": "is a room in two places, as tests/platforms/test_platforms.py runs with rooms of its own",
-    "a platform": "is a whole folder: tests/platforms/test_platforms.py resolves a spec on one without EKS",
     "a format of what is written": "needs a plan node and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
     "a launcher of jobs": "its key stands in the language: a model that is made when the language is",
@@ -83,8 +82,10 @@ class House:
             file = self.folder / path
             if before is None:
                 file.unlink()
-                if not any(file.parent.iterdir()):
-                    file.parent.rmdir()
+                for folder in file.parents:
+                    if any(folder.iterdir()):
+                        break
+                    folder.rmdir()
             else:
                 file.write_bytes(before)
         self.written = {}
@@ -420,6 +421,66 @@ def ami_family(house: House) -> None:
     assert "`al2040` is no family of images" in house.check(data)
     house.edit("compiler/catalog/data/ami_families.json", one_more)
     assert "is no family" not in house.check(data)
+
+
+RACK = ROOT / "tests" / "platforms" / "rack"
+"""The smallest platform: machines that somebody keeps, and a file for each of their jobs."""
+IMPORT = "from compiler.platforms.parallelcluster import PARALLEL_CLUSTER\n"
+REGISTRY = "012345678901.dkr.ecr.us-west-9.amazonaws.com/train:1"
+
+
+def rack(job: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
+    """A spec of that platform: two machines, of which the queue has one."""
+    quota = [{"pool": "gpu", "nodes": 1}]
+    return spec(
+        platform={"rack": {}},
+        pool={"instanceTypes": ["p4d.24xlarge"], "nodes": {"max": 2}},
+        queues=[{"name": "small", "namespaces": ["team"], "quota": quota}],
+        job={"nodes": 1, **(job or {})},
+        **parts,
+    )
+
+
+@recipe("a platform")
+def platform(house: House) -> None:
+    """A folder, and its name in the tuple: no other file is edited. What the core judges is judged of it too."""
+    for file in sorted(RACK.rglob("*.py")):
+        house.write(f"compiler/platforms/rack/{file.relative_to(RACK)}", file.read_text())
+    path = "compiler/platforms/__init__.py"
+    text = (
+        (ROOT / path)
+        .read_text()
+        .replace(IMPORT, f"{IMPORT}from compiler.platforms.rack import RACK\n")
+    )
+    house.write(
+        path, text.replace("HYPER_POD, PARALLEL_CLUSTER)}", "HYPER_POD, PARALLEL_CLUSTER, RACK)}")
+    )
+
+    files = house.compile(rack())
+    assert {"machines/gpu.yaml", "tasks/team.train.yaml"} <= files.keys()
+    assert "machines: 1\n" in files["tasks/team.train.yaml"]
+    faults = {
+        "LIM003": ({"nodes": 9}, "nodes: 9"),
+        "LIM002": ({"resources": {"memory": "3Ti"}}, "memory: 3Ti"),
+        "QUE005": ({"nodes": 2}, "nodes: 2"),
+        "RUN038": ({"image": REGISTRY}, f"image: {REGISTRY}"),
+    }
+    for code, (job, line) in faults.items():
+        said = house.check(rack(job))
+        assert f"error[{code}]" in said, said
+        assert f"{line}\n" in said.partition(f"error[{code}]")[2].partition("\n\n")[0], said
+    said = house.check(rack(monitoring={}))
+    assert "error[SPC006]: `monitoring` is no part of platform `rack`" in said
+    assert "help: watch the machines yourself" in said
+
+    house.compile(rack())
+    assert "## Repair of nodes\n\nWhoever keeps the machines." in house.run("report", "spec.yaml")
+    assert "a node is lost\n    notices                somebody" in house.run(
+        "failures", "spec.yaml"
+    )
+    assert "it does not run in Kubernetes" in house.run("simulate", "spec.yaml")
+    assert "`lab` runs on platform `rack`" in house.run("status", "spec.yaml")
+    assert "2 rackfiles in 2 files" in house.run("lint", "generated")
 
 
 @pytest.mark.parametrize("name", RECIPES)

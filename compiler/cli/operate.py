@@ -31,7 +31,6 @@ from compiler.operate.proof import Expected, prove, unproven
 from compiler.operate.runs import runs_in
 from compiler.operate.status import namespaces_of, status
 from compiler.outcome import Compilation, Options
-from compiler.platforms import PARALLEL_CLUSTER
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 
@@ -174,14 +173,12 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
             f"name the spec of one: `trainyard {words} specs/NAME.yaml`",
         )
     (compilation,) = done.compilations
-    platform = platform_of(compilation.document)
-    if platform is PARALLEL_CLUSTER:
+    if not compilation.manifests:
+        platform = platform_of(compilation.document)
         raise ClusterError(
             "CLU010",
-            f"`{compilation.name}` is a cluster of Slurm, which has no Kubernetes API",
-            "on its login node: `squeue --me` and `sacct --starttime=now-1day` show the jobs, `scontrol show job ID` "
-            "why one waits, `tail -f` of its `StdOut` what it prints; `srun --jobid=ID --overlap --pty bash` is "
-            "a shell on its node",
+            f"`{compilation.name}` runs on platform `{platform.name}`, which has no Kubernetes API",
+            platform.asked_by_hand or "ask its scheduler",
         )
     return compilation, subjects.subject(compilation, settings)
 

@@ -44,7 +44,7 @@ class Subject(PlannedCluster):
         """The jobs by the queue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[Gang]] = {}
         for work in self.reading.works:
-            queue = work.queue.name if work.queue is not None else self._behind(work.job) or ""
+            queue = work.queue.name if work.queue is not None else self.queue_of(work.job)
             jobs.setdefault((queue, work.job.pool), []).append(work.job)
         return jobs
 

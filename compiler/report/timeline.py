@@ -20,7 +20,7 @@ _UNKNOWN = "?"
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each job, and one for each pool that is paid for whether it is used or not."""
     found = simulated(subject)
-    if found is not None:
+    if found is not None and found.courses:
         yield from blocks(subject, found)
 
 

@@ -34,15 +34,17 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
         return  # LIM001 reports a request that was written for another type
     interfaces = [(world.efa_of(pool, instance), instance.name) for pool, instance in work.offers]
     has, name = max(interfaces)
+    waits = "its pods stay Pending" if work.has_pods else "no node ever fits"
     groups = [pool for pool in work.pools if isinstance(pool, FixedPool)]
     disabled = [group for group in groups if not group.efa]
     enough = work.efa <= max(instance.efa_interfaces for instance in types)
     if not has and len(disabled) == len(work.pools) and enough:
+        group = "node group" if work.has_pods else "pool"
         yield Finding(
-            f"node group `{disabled[0].title}` has no EFA, and {work.title} asks for {work.efa} devices a node",
+            f"{group} `{disabled[0].title}` has no EFA, and {work.title} asks for {work.efa} devices a node",
             disabled[0].where("efa"),
-            label="its pods stay Pending",
-            help="write `efaEnabled: true`",
+            label=waits,
+            help="write `efaEnabled: true`" if work.has_pods else "give its nodes EFA",
         )
     elif work.efa > has:
         help = "take a type with EFA, or ask for none"
@@ -53,7 +55,7 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
         yield Finding(
             f"{work.title} asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA),
-            label="its pods stay Pending",
+            label=waits,
             help=help,
             spec_help=spec_help,
         )

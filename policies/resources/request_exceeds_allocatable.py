@@ -70,14 +70,18 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
         by_container = asked_by_containers(work, resource) if others else {}
         shares = [f"container `{name}`: {amount}" for name, amount in by_container.items()]
         yield Finding(
-            f"{work.title} asks for {asked} of `{resource}` a node, and pods can get {room.text} of "
+            f"{work.title} asks for {asked} of `{resource}` a node, and {_who(work)} can get {room.text} of "
             f"`{room.type}`",
             work.place(resource),
-            label="its pods stay Pending",
+            label="its pods stay Pending" if work.has_pods else "no node ever fits",
             help=f"ask for {most}",
             spec_help=f"write `resources.{key}` of {most}, {instead}",
             notes=(*more, *shares, *room.steps),
         )
+
+
+def _who(work: Work) -> str:
+    return "pods" if work.has_pods else "jobs"
 
 
 class _Room(NamedTuple):
@@ -122,6 +126,8 @@ def _limit(work: Work, world: World, room: _Room, others: Quantity) -> str:
             most.append(share.resources[room.resource])
     if most and len(most) == len(work.pools):
         return f"at most {max(most) - others}"
+    if not work.has_pods:
+        return f"at most {room.text}"
     daemons = "the DaemonSets of the cluster"
     who = f"its other containers and {daemons}" if others else daemons
     return f"at most {room.text}, minus what {who} take"

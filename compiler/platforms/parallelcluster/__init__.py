@@ -25,4 +25,7 @@ PARALLEL_CLUSTER = Platform(
         "platforms.parallelcluster.bootstrap",
     ),
     instead=INSTEAD,
+    asked_by_hand="on its login node: `squeue --me` and `sacct --starttime=now-1day` show the jobs, "
+    "`scontrol show job ID` why one waits, `tail -f` of its `StdOut` what it prints; "
+    "`srun --jobid=ID --overlap --pty bash` is a shell on its node",
 )

@@ -1,0 +1,26 @@
+"""A platform that the compiler does not have: machines of EC2 that somebody keeps, and a list of tasks for each job.
+
+``tests/test_recipes.py`` puts this folder beside the platforms, and its name into their tuple.
+"""
+
+from __future__ import annotations
+
+from compiler.rooms import Platform
+
+__all__ = ["RACK"]
+
+RACK = Platform(
+    "rack",
+    (
+        "core.network",
+        "core.pools",
+        "core.storage",
+        "core.queues",
+        "core.jobs",
+        "platforms.rack.settings",
+        "platforms.rack.machines",
+        "platforms.rack.shares",
+        "platforms.rack.tasks",
+    ),
+    instead={"monitoring": "watch the machines yourself"},
+)

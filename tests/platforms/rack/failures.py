@@ -1,0 +1,16 @@
+"""What becomes of jobs when something fails: somebody starts them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.failures.footing import Footing
+from compiler.failures.outcome import Failure, Outcome, restarted
+from compiler.failures.parts import Part, started
+from compiler.planned import PlannedCluster
+
+
+def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
+    """The loss of a machine."""
+    wait = Part("notice", 0, None, "until somebody looks")
+    yield restarted(Failure.NODE, job, "somebody", "starts it again", (wait, started()))

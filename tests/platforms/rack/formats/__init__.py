@@ -1,0 +1,3 @@
+"""Files that only a rack has."""
+
+KINDS = {"rack": "RackFile"}

@@ -1,0 +1,11 @@
+"""Machines of a pool."""
+
+from __future__ import annotations
+
+from compiler.core.pools.plan import FixedPool
+from compiler.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines(FixedPool):
+    """The machines of a pool, all of one type."""

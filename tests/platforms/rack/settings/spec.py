@@ -1,0 +1,31 @@
+"""The key of the platform."""
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.section import Section
+
+
+class Rack(SpecModel):
+    """What only a rack has."""
+
+    runner: str = Field(
+        "/usr/bin/env bash", description="What runs a task.", examples=["/bin/bash"]
+    )
+
+
+class Platform(SpecModel):
+    """What the cluster runs on."""
+
+    rack: Rack = Field(description="Machines that somebody keeps.", examples=[{}])
+
+
+class ClusterSection(Section):
+    """The platform."""
+
+    platform: Platform = Field(
+        description="What the cluster runs on: `rack`.", examples=[{"rack": {}}]
+    )
+
+
+SECTION = ClusterSection
