@@ -28,7 +28,6 @@ NOT_RUN = {
     "a format of what is written": "needs a plan node and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
     "a launcher of jobs": "its key stands in the language: a model that is made when the language is",
-    "a kind of job": "needs the definition of its objects: tests/platforms/test_kinds.py runs over those there are",
     "a kind to verify": "needs its released definition, which `make schemas` reads",
     "a webhook's rule": "is found by the name of a kind whose definition is kept, and all that have rules have theirs",
     "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
@@ -481,6 +480,34 @@ def platform(house: House) -> None:
     assert "it does not run in Kubernetes" in house.run("simulate", "spec.yaml")
     assert "`lab` runs on platform `rack`" in house.run("status", "spec.yaml")
     assert "2 rackfiles in 2 files" in house.run("lint", "generated")
+
+
+ERRAND = ROOT / "tests" / "platforms" / "errand.py"
+"""A kind of job of another API group, whose objects have the fields of a plain Job."""
+DATA = "compiler/verify/data"
+
+
+@recipe("a kind of job")
+def kind_of_job(house: House) -> None:
+    """A module and a definition. What is asked of every kind is asked of it: it has no row in the docs."""
+    house.write("compiler/platforms/eks/jobs/kinds/errand.py", ERRAND.read_text())
+    definition = json.loads((ROOT / DATA / "batch_v1_Job.json").read_text())
+    definition |= {"group": "errands.example.dev", "kind": "Errand"}
+    definition |= {"project": "errands", "release": "v1.0.0"}
+    house.write(f"{DATA}/errands.example.dev_v1_Errand.json", json.dumps(definition))
+    guards = str(ROOT / "tests" / "platforms" / "test_kinds.py")
+    said = house.python(
+        "-m", "pytest", f"--rootdir={ROOT}", "--tb=no", "-rf", "-k", "Errand", guards
+    )
+    failed = re.findall(r"^FAILED .*::(\w+)\[Errand\]", said, re.MULTILINE)
+    assert failed == ["test_its_page_has_it"], said
+
+    data = spec(job={"kind": "Errand", "nodes": 1, "command": ["python", "a.py"]})
+    (path,) = [name for name in house.compile(data) if "errand-" in name]
+    assert path.startswith("jobs/training.errand-train-")
+    data["spec"]["nodePools"][0]["nodes"] = {"max": 2}
+    data["spec"]["jobs"][0] |= {"nodes": 9}
+    assert "error[LIM003]: Errand `train` needs 9 nodes at once" in house.check(data)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -24,6 +24,7 @@ from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
 from compiler.model.amounts import total, with_others
 from compiler.model.exports import exported
+from compiler.model.kinds import has_peers
 from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.model.pod_set import PodSet
 from compiler.places import Route
@@ -57,7 +58,6 @@ class Choice:
         return any(other is pool for other in self.pools)
 
 
-_INDEXED = "Job"
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
@@ -106,8 +106,8 @@ class Work:
         """``efa`` devices that a node asks for, and the ``accelerator`` resource with how many of it; what its whole
         pod asks for; and whether it is a ``gang``. Rules ask for each twenty times a job."""
         self.pod_asks = with_others(self.asks, self.pod, self.main)
-        is_indexed = self.runtime is not None and self.runtime.kind == _INDEXED
-        self.gang = not is_indexed and self.nodes is not None and self.nodes > 1
+        apart = self.runtime is not None and not has_peers(self.runtime.kind)
+        self.gang = not apart and self.nodes is not None and self.nodes > 1
         devices = self.asks.get(EFA)
         self.efa = devices.value if devices else 0
         self.accelerator = None

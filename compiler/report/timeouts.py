@@ -19,6 +19,7 @@ from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import BurnIn
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.report.subject import Subject
@@ -182,7 +183,8 @@ def _ends(work: Work, grace: int, schedule: CheckpointSchedule | None) -> Iterat
         first = schedule.every + (schedule.write or 0)
         what = "the first checkpoint, before the job is ended"
         why = "`checkpoint.every`, and the time to write one as far as it is known"
-        yield Wait("JobSet", schedule.timeout, what, "`timeout`", first, None, why, jobs)
+        who = "JobSet" if work.kind == TRAIN_JOB else work.kind
+        yield Wait(who, schedule.timeout, what, "`timeout`", first, None, why, jobs)
 
 
 _GRACE = "`terminationGracePeriodSeconds` of the pods"

@@ -1,0 +1,115 @@
+"""errands.example.dev/v1 Errand: a kind that the compiler does not have. One pod, which is tried again.
+
+``tests/test_recipes.py`` puts this file beside the kinds of jobs, and its definition beside theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.core.jobs.retrying import job_retries
+from compiler.core.pods.plan import ReplicatedJob
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader
+from compiler.lowering.body import given
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
+from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
+from compiler.platforms.eks.jobs.lifting import (
+    Part,
+    framework_of,
+    job_and_pods,
+    parallelism,
+    part_of_job,
+)
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.run_pods import OF_JOB
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
+
+
+class Errand(OwnPods):
+    """A pod that is alone."""
+
+    name = kind = "Errand"
+    place = 90
+    api = "errands.example.dev/v1"
+    plural = "errands"
+    crd = "errands/v1.0.0"
+    framework = "errands.example.dev/errand"
+    operator = ""
+    pods = (("spec", "template", "spec"),)
+    name_limit = NameLimit(40, "its controller adds the time to it")
+    name_syntax = "dns-label"
+    has_peers = False
+    launchers = ("torch",)
+    run_pods = OF_JOB
+    retries = ("spec", "backoffLimit")
+    restarted = "the pod"
+    places = {("activeDeadlineSeconds",): "deadline", ("backoffLimit",): "max_restarts"}
+    retried = "how often the pod is made again"
+
+    def host(self, job: Job, name: str) -> str:
+        return "localhost"
+
+    def processes(self, declared: int | None) -> int | None:
+        return None
+
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+        node = replace(program_part(runtime), backoff_limit=job_retries(job))
+        return replace(
+            runtime,
+            kind=self.name,
+            jobs=(node,),
+            framework=None,
+            nodes=None,
+            max_restarts=None,
+            restart_strategy=None,
+            settings={},
+        )
+
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        (part,) = runtime.jobs
+        spec = given(
+            backoffLimit=part.backoff_limit,
+            completions=job.nodes,
+            parallelism=job.nodes,
+            activeDeadlineSeconds=job.deadline,
+            template=pod_template(part.pod),
+        )
+        return spec, [("spec", *POD)]
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        own = pod(spec / "template")
+        limit = spec / "backoffLimit"
+        part = ReplicatedJob(
+            at=spec.at,
+            name="node",
+            step=None,
+            pod=own,
+            backoff_limit=limit.integer(),
+            origins={"backoff_limit": limit.at},
+        )
+        yield from job_and_pods(
+            body,
+            self.name,
+            self.main,
+            [part],
+            nodes=parallelism(spec),
+            deadline=spec / "activeDeadlineSeconds",
+            framework=framework_of([own]),
+        )
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        yield part_of_job(body / "spec")
+
+    def explain(self, context: Context, job: Job) -> None:
+        context.derive(job.target, "kind", self.name, "an errand", "errands.example.dev/v1")
+
+
+KIND = Errand()
