@@ -27,7 +27,6 @@ NOT_RUN = {
     "a capability": "is a room in two places, as tests/platforms/test_platforms.py runs with rooms of its own",
     "a format of what is written": "needs a plan node and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
-    "a launcher of jobs": "its key stands in the language: a model that is made when the language is",
     "a kind to verify": "needs its released definition, which `make schemas` reads",
     "a webhook's rule": "is found by the name of a kind whose definition is kept, and all that have rules have theirs",
     "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
@@ -508,6 +507,58 @@ def kind_of_job(house: House) -> None:
     data["spec"]["nodePools"][0]["nodes"] = {"max": 2}
     data["spec"]["jobs"][0] |= {"nodes": 9}
     assert "error[LIM003]: Errand `train` needs 9 nodes at once" in house.check(data)
+
+
+ACCELERATE_KEY = '''"""The spec of the launcher ``accelerate``."""
+
+from compiler.spec.base import SpecModel
+
+
+class Accelerate(SpecModel):
+    """`accelerate launch`, which reads what torchrun reads."""
+'''
+ACCELERATE = '''"""accelerate: it starts torchrun itself."""
+
+from __future__ import annotations
+
+from compiler.context import Context
+from compiler.core.jobs.job import Job
+from compiler.core.jobs.launchers.torchrun.resolve import Torchrun
+
+
+class Accelerate(Torchrun):
+    """`accelerate launch` on every node."""
+
+    def check(self, context: Context, job: Job) -> None:
+        super().check(context, job)
+        if job.spec.command[:2] != ["accelerate", "launch"]:
+            context.fault("RES997", "nothing starts accelerate", job.at / "command", "begin with `accelerate launch`")
+
+
+LAUNCHER = Accelerate()
+'''
+ACCELERATE_FIELD = """    accelerate: Accelerate | None = Field(None, description="By accelerate.", examples=[{}])
+
+    @property
+"""
+
+
+@recipe("a launcher of jobs")
+def launcher_of_jobs(house: House) -> None:
+    folder = "compiler/core/jobs/launchers"
+    data = spec(job={"launcher": {"accelerate": {}}, "command": ["accelerate", "launch", "a.py"]})
+    assert "SPC002" in house.check(data)
+    house.write(f"{folder}/accelerate/__init__.py", "")
+    house.write(f"{folder}/accelerate/spec.py", ACCELERATE_KEY)
+    house.write(f"{folder}/accelerate/resolve.py", ACCELERATE)
+    text = (ROOT / folder / "spec.py").read_text()
+    loaded = "from compiler.core.jobs.launchers.accelerate.spec import Accelerate\n"
+    text = text.replace("from pydantic", f"{loaded}from pydantic", 1)
+    house.write(f"{folder}/spec.py", text.replace("    @property\n", ACCELERATE_FIELD, 1))
+    said = house.check(data)
+    assert "error" not in said, said
+    data["spec"]["jobs"][0]["command"] = ["python", "a.py"]
+    assert "error[RES997]: nothing starts accelerate" in house.check(data)
 
 
 @pytest.mark.parametrize("name", RECIPES)
