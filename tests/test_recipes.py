@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow
 NEWEST = "compiler/catalog/data/releases/2026.11"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
-    "a capability": "is a room in two places, as tests/platforms/test_platforms.py runs with rooms of its own",
     "a format of what is written": "needs a plan node and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
     "a kind to verify": "needs its released definition, which `make schemas` reads",
@@ -559,6 +558,88 @@ def launcher_of_jobs(house: House) -> None:
     assert "error" not in said, said
     data["spec"]["jobs"][0]["command"] = ["python", "a.py"]
     assert "error[RES997]: nothing starts accelerate" in house.check(data)
+
+
+NOTICE_KEY = '''"""What people are told who log in."""
+
+from pydantic import Field
+
+from compiler.spec.section import Section
+
+
+class NoticeSection(Section):
+    """A notice."""
+
+    notice: str | None = Field(None, description="What people are told.", examples=["hello"])
+
+
+SECTION = NoticeSection
+'''
+NOTICE = '''"""A notice, as a ConfigMap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from compiler.context import SPEC, Context
+from compiler.core.notice.spec import NoticeSection
+from compiler.dataclass import dataclass
+from compiler.plan import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(PlanNode):
+    """What people are told."""
+
+    carried: ClassVar[bool] = False
+
+    text: str
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    text = NoticeSection.of(context.spec).notice
+    if text is not None:
+        yield Notice(at=SPEC / "notice", text=text)
+'''
+NOTICE_LOWERED = '''"""A notice, as a ConfigMap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lowering.body import head, path
+from compiler.manifest import Manifest
+from compiler.plan import Plan
+from compiler.platforms.eks.notice.resolve import Notice
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    for notice in plan.of(Notice):
+        body = head("v1", "ConfigMap", "notice", "kube-public")
+        body["data"] = {"text": notice.text}
+        yield Manifest(body, path("platform", body), notice.at)
+'''
+
+
+@recipe("a capability")
+def capability(house: House) -> None:
+    data = spec(notice="maintenance on Sunday")
+    assert "error[SPC002]" in house.check(data)
+    for place, files in {
+        "core/notice": {"spec": NOTICE_KEY},
+        "platforms/eks/notice": {"resolve": NOTICE, "lower": NOTICE_LOWERED},
+    }.items():
+        house.write(f"compiler/{place}/__init__.py", "")
+        for name, text in files.items():
+            house.write(f"compiler/{place}/{name}.py", text)
+    path = "compiler/platforms/eks/__init__.py"
+    rooms = '"core.pools",\n        "core.notice",\n        "platforms.eks.notice",\n'
+    house.write(path, (ROOT / path).read_text().replace('"core.pools",\n', rooms, 1))
+    written = house.compile(data)["platform/kube-public.configmap-notice.yaml"]
+    assert "text: maintenance on Sunday" in written
+    data["spec"]["platform"] = {"parallelCluster": {}}
+    assert "error[SPC006]: `notice` is no part of platform `parallelCluster`" in house.check(data)
 
 
 @pytest.mark.parametrize("name", RECIPES)
