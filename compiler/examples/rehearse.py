@@ -53,6 +53,8 @@ _TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)", re.MULTILINE
 )
 _DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
+_OF_OBJECTS = ("", "kubernetes", "eksctl")
+"""Formats of objects, and keys of a spec, which have none."""
 SLURM = re.compile(r"^(?:#!|Scheduling:|HeadNode:)", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
@@ -140,8 +142,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         raise UnusableExampleError(f"it is no YAML: {problem}") from None
     if not all(isinstance(document, dict) for document in documents):
         raise UnusableExampleError("it is neither keys of a spec nor manifests")
-    if documents and recognised(documents[0]) == "hyperpod":
-        return from_requests(documents)
+    if documents and recognised(documents[0]) not in _OF_OBJECTS:
+        return from_files(documents)
     if documents and "kind" not in documents[0]:
         part = {"spec": documents[0]}
         spec = merged(base_spec(), part)
@@ -180,15 +182,15 @@ def from_slurm(text: str) -> Plan:
     return lifted_plan(artifacts, closed=False)
 
 
-def from_requests(documents: Sequence[dict[str, Any]]) -> tuple[Plan, list[Manifest]]:
-    """The plan of requests of HyperPod, and of the manifests next to them."""
+def from_files(documents: Sequence[dict[str, Any]]) -> tuple[Plan, list[Manifest]]:
+    """The plan of what only some platform has, like requests of HyperPod, and of the manifests next to it."""
     manifests = [Manifest(document) for document in documents if "kind" in document]
-    requests = [
-        Artifact(document, f"{number}.json", format="hyperpod")
+    files = [
+        Artifact(document, f"{number}.json", format=recognised(document))
         for number, document in enumerate(documents)
         if "kind" not in document
     ]
-    return lifted_plan([*requests, *manifests], closed=False), manifests
+    return lifted_plan([*files, *manifests], closed=False), manifests
 
 
 def _body(file: SourceFile) -> Any:
