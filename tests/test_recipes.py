@@ -86,7 +86,8 @@ class House:
             else:
                 file.write_bytes(before)
         self.written = {}
-        shutil.rmtree(self.folder / "generated", ignore_errors=True)
+        for made in ("generated", ".git"):
+            shutil.rmtree(self.folder / made, ignore_errors=True)
 
     def python(self, *arguments: str) -> str:
         """What Python prints with the copy in the place of the package, on both ways out."""
@@ -478,6 +479,16 @@ def platform(house: House) -> None:
     assert "it does not run in Kubernetes" in house.run("simulate", "spec.yaml")
     assert "`lab` runs on platform `rack`" in house.run("status", "spec.yaml")
     assert "2 rackfiles in 2 files" in house.run("lint", "generated")
+    committed(house)
+    house.check(rack({"command": ["python", "other.py"]}))
+    assert "whoever keeps the machines starts it again" in house.run("plan", "spec.yaml")
+
+
+def committed(house: House) -> None:
+    """Commit the spec and what it was compiled to. The repository goes when the recipe is undone."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(house.folder)]
+    for words in (["init", "-q"], ["add", "spec.yaml", "generated"], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *words], check=True)
 
 
 ERRAND = ROOT / "tests" / "platforms" / "errand.py"
