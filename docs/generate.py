@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from compiler.catalog import load_catalog
 from compiler.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
 from compiler.diagnostics.pages import Page, load_pages
+from compiler.examples.pages import page
 from compiler.language.reference import keys, models
 from compiler.language.schema import ALL, KINDS, schema_text
 from compiler.platforms.eks.monitoring.alerts import pages as alert_pages
@@ -158,7 +159,7 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
         yield f"## {each.code} {each.slug}\n"
         if isinstance(each, Rule):
             yield f"{_level(each)}{_params(each)}{_scope(each)}. Source: {_source(each)}\n"
-            yield (re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE) + "\n")
+            yield re.sub(r"^## ", "### ", page(each, fence="```"), flags=re.MULTILINE) + "\n"
         else:
             yield f"{each.text}\n"
 

@@ -79,7 +79,7 @@ ORDER = (
     *("language", "resolve", "lower", "patching", "model"),
     *("simulate", "timeline", "policy", "history", "consequences"),
     *("outcome", "repeat", "report", "html"),
-    *("examples", "judge", "unread", "driver", "clusters", "writer"),
+    *("judge", "unread", "driver", "examples", "clusters", "writer"),
     *("lint", "linter", "operate", "cli", "__main__"),
 )
 # A platform that extends another one, which never imports it (docs/adr/0026): (upper, lower).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator, Sequence
 
@@ -10,8 +9,9 @@ from compiler.cli.streams import UsageError
 from compiler.context import near_help
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant, near
-from compiler.diagnostics.pages import load_pages
+from compiler.diagnostics.pages import Page, load_pages
 from compiler.driver import check
+from compiler.examples.pages import page
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
 from compiler.places.tree import SequenceNode
@@ -46,25 +46,25 @@ def explain_code(subject: str, options: Options) -> str | None:
         return interface
     rules, _ = load_rules(options.policies)
     former: dict[str, str] = {}
-    own_pages = load_pages().values()
-    pages = [(page.code, page.slug, "", page.text) for page in own_pages]
+    pages: list[Page | Rule] = [*load_pages().values(), *rules]
     for rule in rules:
         former |= dict.fromkeys(rule.aliases, rule.slug)
-        text = inspect.cleandoc(rule.doc)
-        pages.append((rule.code, rule.slug, _level(rule), text))
     slugs = (subject, former.get(subject))
-    shown = [
-        f"{code} {slug}{level}\n\n{text}\n"
-        for code, slug, level, text in pages
-        if code == subject.upper() or slug in slugs
-    ]
+    shown = [_page(each) for each in pages if each.code == subject.upper() or each.slug in slugs]
     if shown:
         return "\n".join(shown)
     if _CODE.match(subject.upper()):
-        codes = [code for code, *_ in pages]
+        codes = [each.code for each in pages]
         hint = meant(subject, codes) or "`trainyard explain` lists all"
         raise UsageError(f"there is no code `{subject}`: {hint}")
     return None
+
+
+def _page(each: Page | Rule) -> str:
+    """The page of a code of the compiler's own, or of a rule."""
+    if isinstance(each, Page):
+        return f"{each.code} {each.slug}\n\n{each.text}\n"
+    return f"{each.code} {each.slug}{_level(each)}\n\n{page(each)}\n"
 
 
 def _level(rule: Rule) -> str:

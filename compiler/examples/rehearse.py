@@ -23,6 +23,7 @@ from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.driver import traced
 from compiler.examples.overlay import merged, overlaid
 from compiler.formats import lifted as lifted_plan
 from compiler.formats import objects, recognised, reread
@@ -79,9 +80,17 @@ def base_set() -> tuple[Body, ...]:
 
 
 def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
-    """What rules find in an example. Raises ``UnusableExampleError``."""
-    plan, manifests = lifted(text)
-    return run(plan, load_catalog(), tuple(rules), config, manifests)
+    """What rules find in an example, at what is written. Raises ``UnusableExampleError``."""
+    plan, artifacts = lifted(text)
+    return run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
+
+
+def findings_at_keys(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
+    """The same at the keys of the spec, where the example is a part of one. Raises ``UnusableExampleError``."""
+    plan, artifacts = lifted(text)
+    found = run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
+    at_keys = zip(found, traced(found, artifacts), strict=True)
+    return [placed if placed.at else finding for finding, placed in at_keys]
 
 
 def config_for(rule: Rule, text: str, config: Config) -> Config:
@@ -123,8 +132,8 @@ def _params(rule: Rule, text: str) -> dict[str, Any]:
     return params
 
 
-def lifted(text: str) -> tuple[Plan, list[Manifest]]:
-    """The plan that policies judge of an example, and the manifests that it was lifted from.
+def lifted(text: str) -> tuple[Plan, Sequence[Artifact]]:
+    """The plan that policies judge of an example, and the artifacts that it was lifted from.
 
     Raises ``UnusableExampleError``.
     """
@@ -150,8 +159,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         return from_spec(yaml.dump(spec, Dumper=DUMPER))
     if WHOLE in _header(text):
         spec_text = yaml.dump(base_spec(), Dumper=DUMPER)
-        plan, manifests = from_spec(spec_text)
-        bodies = [manifest.body for manifest in manifests]
+        plan, artifacts = from_spec(spec_text)
+        bodies = [manifest.body for manifest in objects(artifacts)]
         changed = [Manifest(body) for body in overlaid(bodies, documents)]
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
@@ -182,7 +191,7 @@ def from_slurm(text: str) -> Plan:
     return lifted_plan(artifacts, closed=False)
 
 
-def from_files(documents: Sequence[dict[str, Any]]) -> tuple[Plan, list[Manifest]]:
+def from_files(documents: Sequence[dict[str, Any]]) -> tuple[Plan, Sequence[Artifact]]:
     """The plan of what only some platform has, like requests of HyperPod, and of the manifests next to it."""
     manifests = [Manifest(document) for document in documents if "kind" in document]
     files = [
@@ -200,14 +209,14 @@ def _body(file: SourceFile) -> Any:
     return documents[0].root.to_python() if documents else None
 
 
-def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
+def from_spec(text: str) -> tuple[Plan, Sequence[Artifact]]:
     """A spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
     documents, faults = parse(SourceFile("spec.yaml", text))
     _refuse(faults)
     return from_document(documents[0])
 
 
-def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
+def from_document(document: Document) -> tuple[Plan, Sequence[Artifact]]:
     """A parsed spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
     platform = platform_of(document)
     spec, faults = load(document, platform)
@@ -222,7 +231,7 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     if plan.of(ObjectPatch):
         plan, artifacts, faults = apply_patches(plan, artifacts)
         _refuse(faults)
-    return reread(artifacts, plan), objects(artifacts)
+    return reread(artifacts, plan), artifacts
 
 
 def _refuse(faults: Sequence[Diagnostic]) -> None:

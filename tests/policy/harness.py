@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cache
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
+from compiler.examples import rehearse
 from compiler.examples.overlay import merged
-from compiler.examples.rehearse import (
-    WHOLE,
-    base_set,
-    base_spec,
-    config_for,
-    findings,
-    from_document,
-    from_spec,
-    lifted,
-)
+from compiler.examples.pages import DAY
+from compiler.examples.rehearse import WHOLE, base_set, base_spec, config_for, findings
+from compiler.formats import objects
+from compiler.manifest import Manifest
+from compiler.places import Document
+from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
 
-TODAY = Config(today=date(2026, 11, 21))
+TODAY = Config(today=DAY)
 SPEC: dict[str, Any] = base_spec()
 SET = list(base_set())
 
@@ -54,3 +50,21 @@ def findings_for(
 ) -> list[Diagnostic]:
     """What the rules find in the example, laid over the base that it is a part of."""
     return findings(text, rules or builtin_rules(), config)
+
+
+def lifted(text: str) -> tuple[Plan, list[Manifest]]:
+    """The plan of an example, and its objects."""
+    plan, artifacts = rehearse.lifted(text)
+    return plan, objects(artifacts)
+
+
+def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
+    """The plan of a spec, and its objects."""
+    plan, artifacts = rehearse.from_spec(text)
+    return plan, objects(artifacts)
+
+
+def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
+    """The plan of a parsed spec, and its objects."""
+    plan, artifacts = rehearse.from_document(document)
+    return plan, objects(artifacts)

@@ -156,3 +156,40 @@ def test_a_rule_that_cannot_be_loaded(trainyard: Command, tmp_path: Path) -> Non
 
 def test_no_folder(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("test", cwd=tmp_path).code == 2
+
+
+def test_the_page_of_a_rule_says_what_it_finds_in_each_example(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    objects = """apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {numNodes: 4}}"""
+    (tmp_path / "policies").mkdir()
+    fails = f"{LARGE}\n\n        {objects}\n\n        jobs: [{{nam: llama}}]"
+    (tmp_path / "policies" / "org001.py").write_text(RULE.format(fails=fails, passes=SMALL))
+    page = trainyard("explain", "ORG001", cwd=tmp_path).out
+    assert (
+        page.partition("## Fails\n\n")[2]
+        == f"""\
+    {LARGE}
+
+error[ORG001]: job `llama` takes 3 nodes
+  at spec.jobs[0].nodes
+  note: rendered as `spec.trainer.numNodes`
+  help: take two
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    spec: {{trainer: {{numNodes: 4}}}}
+
+error[ORG001]: job `llama` takes 4 nodes
+  at spec.trainer.numNodes of TrainJob/team-a/llama
+  help: take two
+
+    jobs: [{{nam: llama}}]
+
+## Passes
+
+    {SMALL}
+"""
+    )
