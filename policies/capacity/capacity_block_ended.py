@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.nodes.plan import NodeClass
+from compiler.platforms.eks.nodes.plan import BLOCK_ENDS, NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_ENDS = "trainyard.dev/capacity-block-ends"
 
 
 @rule("PLC037", aliases=("block-over",), severity=Severity.WARNING)
@@ -29,7 +27,7 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
         nodePools: [{name: gpu, nodes: 5,
           capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}], ends: "2026-12-15T11:30:00Z"}}}]
     """
-    ends = node_class.annotations.get(_ENDS, "")
+    ends = node_class.annotations.get(BLOCK_ENDS, "")
     try:
         last = date.fromisoformat(ends.partition("T")[0])
     except ValueError:
@@ -37,7 +35,7 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
     if last < world.today:
         yield Finding(
             f"the Capacity Block of `{node_class.name}` ended on {last}",
-            node_class.at,
+            node_class.at / "metadata" / "annotations" / BLOCK_ENDS,
             label="no node is launched any more",
             help="select the block that replaces it, or remove the pool",
             spec_help="write `reservations`, `starts` and `ends` of the block that replaces it, or remove the pool",

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.nodes.plan import NodeClass
+from compiler.platforms.eks.nodes.plan import BLOCK_ENDS, NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_ENDS = "trainyard.dev/capacity-block-ends"
 
 
 @rule("PLC045", severity=Severity.WARNING, params={"weeks": 34})
@@ -37,7 +35,7 @@ def capacity_block_not_on_sale(node_class: NodeClass, world: World) -> Iterator[
         nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}],
           ends: "2036-12-08T11:30:00Z"}}}]
     """
-    ends, weeks = node_class.annotations.get(_ENDS, ""), world.param("weeks")
+    ends, weeks = node_class.annotations.get(BLOCK_ENDS, ""), world.param("weeks")
     try:
         last = date.fromisoformat(ends.partition("T")[0])
     except ValueError:
@@ -46,7 +44,7 @@ def capacity_block_not_on_sale(node_class: NodeClass, world: World) -> Iterator[
         return
     yield Finding(
         f"the Capacity Block of `{node_class.name}` ends on {last}, and no block is sold that ends in {weeks} weeks",
-        node_class.at,
+        node_class.at / "metadata" / "annotations" / BLOCK_ENDS,
         label="no such block is there yet",
         help="write what `aws ec2 describe-capacity-reservations` shows as EndDate",
         spec_help="write `starts` and `ends` as `aws ec2 describe-capacity-reservations` shows them",

@@ -45,7 +45,7 @@ def import_deletes_checkpoints(plan: Plan) -> Iterator[Finding]:
                 yield Finding(
                     f"what is deleted in `{repository.s3}` is deleted in `{schedule.path}`, where `{schedule.name}` "
                     "saves",
-                    repository.at,
+                    repository.at / "import",
                     label="takes checkpoints with it",
                     help="write `import: [NEW, CHANGED]`",
                 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import EFA
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -37,7 +38,8 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     if most and accelerated and not _opted_out(work, world):
         at = work.where("limits")
         if work.accelerator:
-            at = work.place(work.accelerator[0])
+            beside = work.place(work.accelerator[0])
+            at = Route(beside[:-1]) / EFA
         yield Finding(
             f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
             at,

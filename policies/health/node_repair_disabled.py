@@ -29,7 +29,7 @@ def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding
         if gate is False or (gate is None and world.plan.closed):
             yield Finding(
                 "the node monitoring agent runs, and Karpenter's node repair is off",
-                release.where("values"),
+                release.where("values") / "settings" / "featureGates" / "nodeRepair",
                 help="set `settings.featureGates.nodeRepair: true`",
                 spec_help="write `health: {nodeRepair: true}`, or remove `nodeRepair`",
             )

@@ -37,7 +37,7 @@ def node_repair_without_monitoring_agent(release: HelmRelease, world: World) -> 
     if not installed and any(map(world.accelerated, pools)):
         yield Finding(
             "node repair is on without the node monitoring agent",
-            release.where("values"),
+            release.where("values") / "settings" / "featureGates" / "nodeRepair",
             help="install `eks-node-monitoring-agent`",
             spec_help="write `health: {nodeMonitoringAgent: true}`, or remove `nodeMonitoringAgent`",
         )

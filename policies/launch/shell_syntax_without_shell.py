@@ -7,6 +7,7 @@ from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
@@ -60,13 +61,17 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield _finding(
             work,
             f"starts `{_short(first)}` as one program",
-            node,
+            _word(work, node, 0),
             "no such program",
             "write each word for itself",
         )
     elif program(command) in _BUILTINS:
         yield _finding(
-            work, f"starts `{first}`, a word of the shell", node, "no such program", _SHELL
+            work,
+            f"starts `{first}`, a word of the shell",
+            _word(work, node, 0),
+            "no such program",
+            _SHELL,
         )
     if "$" not in "".join(words) and _OPERATORS.isdisjoint(words):
         return
@@ -76,7 +81,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             yield _finding(
                 work,
                 f"has `{word}` among its words, and no shell",
-                node,
+                _word(work, node, index),
                 "passed unchanged",
                 _SHELL,
             )
@@ -85,7 +90,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             yield _finding(
                 work,
                 f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
-                node,
+                _word(work, node, index),
                 "passed unchanged",
                 f"write `$({variable[1]})`, or run it by `bash -c`",
                 severity=Severity.WARNING,
@@ -117,7 +122,7 @@ def _shell(work: Work, words: tuple[str, ...], node: Work | Container) -> Iterat
             yield _finding(
                 work,
                 f"has `{shell}` run a file called `{_short(words[1])}`",
-                node,
+                _word(work, node, 1),
                 "no such file",
                 f'write `-c` before it: `[{shell}, -c, "..."]`',
             )
@@ -127,7 +132,7 @@ def _shell(work: Work, words: tuple[str, ...], node: Work | Container) -> Iterat
         yield _finding(
             work,
             f"has `{shell} -c` run `{_short(words[line])}` alone, without `{_short(lost[0])}`",
-            node,
+            _word(work, node, words.index(lost[0], line + 1)),
             "the words behind are not read",
             "write the whole line as one word",
         )
@@ -145,20 +150,21 @@ def _line_at(words: tuple[str, ...]) -> int | None:
 
 
 def _finding(
-    work: Work,
-    what: str,
-    node: Work | Container,
-    label: str,
-    help: str,
-    severity: Severity | None = None,
+    work: Work, what: str, at: Route, label: str, help: str, severity: Severity | None = None
 ) -> Finding:
     return Finding(
-        f"the command of {work.title} {what}",
-        node.where("command"),
-        label=label,
-        help=help,
-        severity=severity,
+        f"the command of {work.title} {what}", at, label=label, help=help, severity=severity
     )
+
+
+def _word(work: Work, node: Work | Container, index: int) -> Route:
+    """The place of a word of the command with its arguments."""
+    behind = index - len(node.command)
+    if behind < 0:
+        return node.where("command") / index
+    if work.args or work.main is None:
+        return work.where("args") / behind
+    return work.main.where("args") / behind
 
 
 def _short(text: str) -> str:

@@ -57,6 +57,6 @@ def volume_hides_libraries(work: Work) -> Iterator[Finding]:
             if re.fullmatch(pattern, place):
                 yield Finding(
                     f"a volume at `{place}` hides {hidden} in {work.title}",
-                    work.main.where("mounts"),
+                    work.main.place(mount),
                     help="mount it in a folder of its own, like `/data`",
                 )

@@ -39,14 +39,15 @@ def root_volume_too_small(node_class: NodeClass, world: World) -> Iterator[Findi
     if node_class.instance_store is not None or not node_class.block_devices:
         return
     least = Quantity.parse(f"{world.param('gibibytes')}Gi")
-    largest = max(device.size for device in node_class.block_devices)
+    sizes = [device.size for device in node_class.block_devices]
+    largest = max(sizes)
     pools = world.pools_of_class(node_class)
     if largest >= least or not any(map(world.accelerated, pools)):
         return
     names = listed(titles(pools))
     yield Finding(
         f"nodes of {names} have {largest} for the system and all images",
-        node_class.where("block_devices"),
+        node_class.where("block_devices") / sizes.index(largest) / "ebs" / "volumeSize",
         label="an image does not fit",
         help=f"write at least {least}",
         spec_help=f"write `rootVolume: {{size: {least}}}` or more, or leave out `localStorage: none`",

@@ -56,11 +56,9 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
     if volume.size is None:
         return
     if volume.size <= _DEFAULT:
-        index = work.pod.volumes.index(volume)
-        at = work.pod.where("volumes") / index / "emptyDir"
         yield Finding(
             f"{work.title} has {devices} devices a node and {volume.size} of /dev/shm",
-            at / "sizeLimit",
+            work.pod.place(volume) / "emptyDir" / "sizeLimit",
             label="no more than the default, 64Mi",
             help="write a `sizeLimit` of `8Gi` for each device",
             spec_help="write `sharedMemory` of `8Gi` for each device, or remove it to have it derived",

@@ -42,12 +42,10 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
         return
     volume = work.shared_memory
     in_memory = volume is not None and volume.medium == "Memory"
-    volumes = work.pod.where("volumes")
     if volume is not None and in_memory and _size(volume) >= limit:
-        at = volumes / work.pod.volumes.index(volume)
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
-            at / "emptyDir" / "sizeLimit",
+            work.pod.place(volume) / "emptyDir" / "sizeLimit",
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
             spec_help="lower `sharedMemory`, or raise `resources.memory`",
@@ -62,10 +60,10 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
     total = Quantity(sum(_size(volume).milli for volume in mounted_in_memory))
     if len(mounted_in_memory) > 1 and total >= limit:
         names = listed(volume.name for volume in mounted_in_memory)
-        last = work.pod.volumes.index(mounted_in_memory[-1])
+        last = mounted_in_memory[-1]
         yield Finding(
             f"volumes {names} of job `{work.name}` are {total} of memory, its memory limit {limit}",
-            volumes / last,
+            work.pod.place(last) / "emptyDir" / "sizeLimit",
             label="count in the limit",
             help="make them smaller, or the memory limit larger",
             spec_help="lower `emptyDir.sizeLimit` or `sharedMemory`, or raise `resources.memory`",

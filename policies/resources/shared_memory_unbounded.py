@@ -35,9 +35,10 @@ def shared_memory_unbounded(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is not None and work.boundless_memory:
+    volume = work.shared_memory
+    if work.pod is not None and volume is not None and work.boundless_memory:
         yield Finding(
             f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
-            work.pod.where("volumes"),
+            work.pod.place(volume) / "emptyDir",
             help="write `sizeLimit: 64Gi`, or a memory limit",
         )

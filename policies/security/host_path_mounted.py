@@ -41,12 +41,12 @@ def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
     if not world.plan.closed or work.pod is None:
         return
     allowed = tuple(str(path).rstrip("/") for path in world.param("allowed"))
-    for index, volume in enumerate(work.pod.volumes):
+    for volume in work.pod.volumes:
         if volume.type != "hostPath" or _is_below(volume.source, allowed):
             continue
         yield Finding(
             f"{work.title} mounts `{volume.source}` of its nodes",
-            work.pod.where("volumes") / index,
+            work.pod.place(volume),
             help="mount another kind of volume, or have the platform team allow it: "
             f"`{volume.source}` in the parameter `allowed` of RUN052, in policies/policy.yaml",
         )

@@ -112,12 +112,12 @@ def _others(work: Work) -> Iterator[tuple[Container, str]]:
 
 def _beside(container: Container, whose: str) -> Iterator[Finding]:
     """What a container has that is not that of the program."""
-    for index, variable in enumerate(container.env):
+    for variable in container.env:
         value = variable.value
         if value and carried(variable.name, value):
             yield Finding(
                 f"`{variable.name}` of {whose} has its value in git",
-                container.where("env") / index,
+                container.place(variable),
                 secret=True,
                 help="put it into a Secret, and mount that under `volumes:`",
             )
@@ -125,7 +125,7 @@ def _beside(container: Container, whose: str) -> Iterator[Finding]:
     if what:
         yield Finding(
             f"the command of {whose} has {what} in git",
-            container.where("args" if _in_command(container.args) else "command"),
+            _word(container),
             secret=True,
             help="put it into a Secret, mount that under `volumes:`, and let the program read it",
         )
@@ -163,7 +163,15 @@ def _credential(name: str, value: str) -> bool:
 
 
 def _place(work: Work) -> Route:
-    """The command or the arguments, whichever has words in the job."""
+    """The word of the job, or of its container where the job has no words."""
     own = work.command or work.args
-    node = work if own or work.main is None else work.main
-    return node.where("args" if _in_command(node.args) else "command")
+    return _word(work if own or work.main is None else work.main)
+
+
+def _word(node: Work | Container) -> Route:
+    """The word of the arguments or of the command that a secret stands in."""
+    for field, words in (("args", node.args), ("command", node.command)):
+        for index in range(len(words)):
+            if _in_command(words[: index + 1]):
+                return node.where(field) / index
+    return node.where("command")

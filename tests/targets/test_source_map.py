@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from builders import SPECS, body_of, document, example, objects_of, plan_of, spec
 
 from compiler.lower import lower
@@ -43,11 +44,20 @@ OPTIONAL = {
     "availabilityZones",
     "publicAccessCIDRs",
     "trainyard.dev/lustre-version",
+    "vpc.amazonaws.com/efa",
+    "iops",
+    "throughput",
+    "cidr",
+    "topologyName",
+    "url",
 }
 
 
 def value_at(body: Any, path: tuple[Key, ...]) -> Any:
+    """The value of a field, which may be in a text of YAML, as a chart takes Kueue's configuration."""
     for key in path:
+        if isinstance(body, str):
+            body = yaml.safe_load(body)
         if (isinstance(body, list) and isinstance(key, int) and key < len(body)) or (
             isinstance(body, dict) and key in body
         ):

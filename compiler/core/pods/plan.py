@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import LATER, PlanNode
 from compiler.plan.scheduling import Requirement, Toleration
 from compiler.plan.units import Quantity
@@ -111,6 +112,12 @@ class Container(PlanNode):
     misspelt: Misspelt = field(default=(), metadata=LATER)
     restart_policy: str | None = field(default=None, metadata=LATER)
 
+    def place(self, item: EnvVar | Mount) -> Route:
+        """The place of one of its variables or mounts, which a patch may have brought."""
+        name = "env" if isinstance(item, EnvVar) else "mounts"
+        at = self.origins.get(f"{name}.{_key(item)}")
+        return at or self.where(name) / getattr(self, name).index(item)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod(PlanNode):
@@ -149,6 +156,11 @@ class Pod(PlanNode):
             if container.name == name:
                 return container
         return None
+
+    def place(self, volume: Volume) -> Route:
+        """The place of one of its volumes, which a patch may have brought."""
+        at = self.origins.get(f"volumes.{volume.name}")
+        return at or self.where("volumes") / self.volumes.index(volume)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +232,18 @@ def patched(pod: Pod, patch: Pod) -> Pod:
         service_account=patch.service_account or pod.service_account,
         labels={**pod.labels, **patch.labels},
         annotations={**pod.annotations, **patch.annotations},
+        origins={**pod.origins, **_places(patch, "volumes")},
     )
+
+
+def _places(patch: PlanNode, name: str) -> dict[str, Route]:
+    """The place of each item of a list in what is laid over another."""
+    items: tuple[EnvVar | Mount | Volume, ...] = getattr(patch, name)
+    if not items:
+        return {}
+    at = patch.where(name)
+    keys = [f"{name}.{_key(item)}" for item in items]
+    return {key: patch.origins.get(key, at / index) for index, key in enumerate(keys)}
 
 
 def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
@@ -238,6 +261,7 @@ def _changed(container: Container, change: Container) -> Container:
         container,
         env=merged(container.env, change.env),
         mounts=merged(container.mounts, change.mounts),
+        origins={**container.origins, **_places(change, "env"), **_places(change, "mounts")},
     )
 
 

@@ -17,7 +17,7 @@ def window(pool: Pool) -> CapacityWindow | None:
     if block is None or (block.starts is None and block.ends is None):
         return None
     return CapacityWindow(
-        at=pool.at,
+        at=pool.at_capacity,
         name=pool.name,
         starts=_seconds(block.starts),
         ends=_seconds(block.ends),

@@ -157,7 +157,8 @@ class AddOn:
     ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it
     (``HELM``, ``KUSTOMIZE``, ``EKS``, ``OWN``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the
     place in the spec that asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on;
-    ``reach`` is the key of them, as a path, that lets its agents come to tainted nodes. ``after`` names components
+    ``keys`` are those of them, as paths, that one key of the spec decides, and ``reach`` is the one that lets its
+    agents come to tainted nodes. ``after`` names components
     that are installed before it. ``stage`` is the Kustomization that carries it. ``crds_of`` names the component
     whose chart carries its CRDs, where its own does not. ``agents`` are DaemonSets, and ``sized`` controllers, that
     follow from the spec. ``stays``: Flux never deletes it. ``awaited`` are values of its chart that are known when
@@ -173,6 +174,7 @@ class AddOn:
     at: Route = SPEC / "nodePools"
     values: Callable[[Setting], Mapping[str, Any]] = no_values
     awaited: Callable[[Context], tuple[AwaitedValue, ...]] = nothing_awaited
+    keys: Mapping[tuple[str, ...], Route] = field(default_factory=dict)
     reach: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     stage: str = CONTROLLERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.context import Context
+from compiler.context import SPEC, Context
 from compiler.core.health.spec import HealthSection
 from compiler.core.network.spec import NetworkSection
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Role, Setting
@@ -49,6 +49,7 @@ ADD_ON = AddOn(
     component="karpenter",
     in_auto_mode=True,
     values=values,
+    keys={("settings", "featureGates", "nodeRepair"): SPEC / "health" / "nodeRepair"},
     crds_of="karpenter-crd",
     # karpenter v1.14.1 charts/karpenter/values.yaml: podAntiAffinity keeps its pods on two nodes.
     controllers=(

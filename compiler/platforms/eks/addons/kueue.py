@@ -94,10 +94,19 @@ def _yaml(config: str) -> str:
     return text
 
 
+CONFIGURATION = ("managerConfig", "controllerManagerConfigYaml")
+"""The configuration in the values, a text."""
+_WAITS = SPEC / "kueue" / "waitForPodsReady"
 ADD_ON = AddOn(
     component="kueue",
-    at=SPEC / "kueue" / "waitForPodsReady",
+    at=SPEC / "kueue",
     values=values,
+    keys={
+        (*CONFIGURATION, "waitForPodsReady"): _WAITS,
+        (*CONFIGURATION, "waitForPodsReady", "timeout"): _WAITS / "timeout",
+        (*CONFIGURATION, "waitForPodsReady", "recoveryTimeout"): _WAITS / "recoveryTimeout",
+        (*CONFIGURATION, "fairSharing"): SPEC / "kueue" / "fairSharing",
+    },
     # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
     after=("jobset", "trainer"),
     controllers=(

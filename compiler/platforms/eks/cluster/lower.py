@@ -28,6 +28,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         "bootstrap/eksctl.yaml",
         cluster.at,
         _origins(cluster),
+        lists=(("vpc", "publicAccessCIDRs"),),
         choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
         format="eksctl",
     )
@@ -82,6 +83,7 @@ def _origins(cluster: Cluster) -> Places:
         ("metadata", "region"): cluster.where("region"),
         ("metadata", "version"): cluster.where("kubernetes"),
         ("vpc",): cluster.where("network"),
+        ("vpc", "cidr"): cluster.network.where("cidr"),
         ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
         ("availabilityZones",): cluster.where("network"),
         ("accessConfig",): cluster.where("access"),

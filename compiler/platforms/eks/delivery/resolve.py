@@ -11,6 +11,7 @@ from compiler.catalog import Chart
 from compiler.context import SPEC, Context
 from compiler.core.delivery.folder import folder
 from compiler.core.delivery.spec import DeliverySection
+from compiler.output.artifact import Places
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
@@ -90,13 +91,22 @@ def _release(setting: Setting, addon: AddOn) -> HelmRelease:
         oci=chart.kind == "oci",
         values=values,
         awaited=addon.awaited(context),
-        places=places,
+        places=_decided(addon, places) | places,
         origins=_origins(context, addon.component),
         depends_on=_charts(addon.after),
         crds=not addon.crds_of,
         stage=addon.stage,
         stays=addon.stays,
     )
+
+
+def _decided(addon: AddOn, overridden: Places) -> Places:
+    """The keys of the spec that decide values, but for those that the spec overrides."""
+    return {
+        path: key
+        for path, key in addon.keys.items()
+        if not any(path[:depth] in overridden for depth in range(len(path) + 1))
+    }
 
 
 def _upstream_folders(context: Context) -> Iterator[PlanNode]:
@@ -217,6 +227,7 @@ def git_sources(context: Context) -> tuple[GitSource, ...]:
             url=flux.url,
             branch=flux.branch,
             secret=git_secret(context),
+            origins={"url": SPEC / "flux" / "url"},
         ),
     )
 

@@ -159,6 +159,7 @@ def git_repository(body: Reader) -> Iterator[PlanNode]:
         commit=spec.follow("ref", "commit").word(),
         interval=(spec / "interval").duration() or _HOUR,
         secret=spec.follow("secretRef", "name").text(),
+        origins={"url": (spec / "url").at},
     )
 
 

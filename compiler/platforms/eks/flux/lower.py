@@ -33,7 +33,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, file, release.at, _release_origins(release))
     for git in plan.of(GitSource):
         body = git_source(git)
-        yield Manifest(body, path(git.folder, body, flat=True), git.at)
+        places: Places = {("spec", "url"): git.where("url")}
+        yield Manifest(body, path(git.folder, body, flat=True), git.at, places)
     for stage in plan.of(Stage):
         body = kustomization(stage)
         folder = "bootstrap/flux" if stage.root else stage.folder

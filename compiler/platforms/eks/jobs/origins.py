@@ -29,18 +29,8 @@ def runtime_origins(runtime: Runtime) -> Places:
 def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     """Where the fields of a pod come from; ``spec`` is the path of its spec in the object."""
     places: Places = {
-        (*spec, "tolerations"): pod.where("tolerations"),
-        (*spec, "volumes"): pod.where("volumes"),
-        (*spec, "nodeSelector"): pod.where("node_selector"),
-        (*spec, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
-        (*spec, "serviceAccountName"): pod.where("service_account"),
+        (*spec, field): pod.where(name) for field, name in _OF_POD if getattr(pod, name)
     }
-    if pod.pools:
-        places[(*spec, "affinity")] = pod.where("pools")
-    if pod.excluded_nodes:
-        places[(*spec, "affinity")] = pod.where("excluded_nodes")
-    if pod.pull_secrets:
-        places[(*spec, "imagePullSecrets")] = pod.where("pull_secrets")
     for key in pod.annotations:
         if f"annotations.{key}" in pod.origins:
             here = (*spec[:-1], "metadata", "annotations", key)
@@ -53,6 +43,18 @@ def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     return places
 
 
+_OF_POD = (
+    ("tolerations", "tolerations"),
+    ("volumes", "volumes"),
+    ("nodeSelector", "node_selector"),
+    ("terminationGracePeriodSeconds", "grace_seconds"),
+    ("serviceAccountName", "service_account"),
+    ("affinity", "pools"),
+    ("affinity", "excluded_nodes"),
+    ("imagePullSecrets", "pull_secrets"),
+)
+
+
 def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     places: Places = {}
     for index, container in enumerate(pod.containers):
@@ -61,21 +63,36 @@ def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
             places[(*here, "lifecycle")] = container.where("pre_stop")
         if container.working_dir:
             places[(*here, "workingDir")] = container.where("working_dir")
-        for field in _OF_CONTAINER:
-            if field in container.origins and getattr(container, field):
-                origin = container.where(field)
-                places[(*here, field)] = origin
+        said = [field for field in _OF_CONTAINER if field in container.origins]
+        places.update(_field_origins(here, container, said))
+        for number, mount in enumerate(container.mounts):
+            if f"volumes.{mount.volume}" in pod.origins:
+                origin = pod.where(f"volumes.{mount.volume}")
+                places[(*here, "volumeMounts", number)] = origin / "path"
     for index, container in enumerate(pod.init_containers):
         here = (*spec, "initContainers", index)
         places[here] = container.at
-        for field in _OF_CONTAINER:
-            if getattr(container, field):
-                origin = container.where(field)
-                places[(*here, field)] = origin
+        places.update(_field_origins(here, container, _OF_CONTAINER))
     return places
 
 
 _OF_CONTAINER = ("image", "command", "args", "env")
+
+
+def _field_origins(here: tuple[Key, ...], container: Container, fields: Sequence[str]) -> Places:
+    """Fields that a container says itself, the words of its command and its variables one by one."""
+    places: Places = {}
+    for field in fields:
+        value = getattr(container, field)
+        if not value:
+            continue
+        origin = container.where(field)
+        places[(*here, field)] = origin
+        if field == "env":
+            places.update({(*here, field, n): origin / each.name for n, each in enumerate(value)})
+        elif field in ("command", "args"):
+            places.update({(*here, field, n): origin / n for n in range(len(value))})
+    return places
 
 
 _FIELDS = (
@@ -119,8 +136,7 @@ def job_origins(job: TrainJob, old: bool) -> Places:
     places.update(head_origins(job))
     places["spec", patches] = job.where("patches")
     for index, patch in enumerate(job.patches):
-        if patch.pod.origins:  # all of the job's own pod, over a released runtime
-            places.update(pod_origins((*PATCHES, index, *POD), patch.pod))
+        places.update(pod_origins((*PATCHES, index, *POD), patch.pod))
     for source in job.initializers:
         places["spec", "initializer", source.name] = source.at
     return places
@@ -169,7 +185,7 @@ def _env_origins(
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
-    for resource in job.limits:
+    for resource in (*job.limits, EFA):  # that of devices which are not asked for is where they would be
         if resource in _ASKED:
             origin = job.where("limits") / _ASKED[resource]
             places[(*limits, resource)] = origin

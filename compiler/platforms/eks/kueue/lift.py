@@ -241,6 +241,11 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
         requeue_limit=(strategy / "backoffLimitCount").integer(),
         excluded_prefixes=(resources / "excludeResourcePrefixes").texts(),
         ignore_undeclared=quota_check == "IgnoreUndeclared",
+        origins={
+            "pods_ready": (ready / "timeout").at,
+            "recovery": (ready / "recoveryTimeout").at,
+            "fair_sharing": fair.at,
+        },
     )
 
 

@@ -28,10 +28,11 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for topology in plan.of(Topology):
         yield manifest_in(FOLDER, topology_body(topology), topology.at)
     for flavor in plan.of(Flavor):
-        body = flavor_body(flavor)
-        yield manifest_in(
-            FOLDER, body, flavor.at, {("spec", "nodeLabels"): flavor.where("node_labels")}
-        )
+        places: Places = {
+            ("spec", "nodeLabels"): flavor.where("node_labels"),
+            ("spec", "topologyName"): flavor.where("topology"),
+        }
+        yield manifest_in(FOLDER, flavor_body(flavor), flavor.at, places)
     for cohort in plan.of(Cohort):
         yield manifest_in(FOLDER, cohort_body(cohort), cohort.at, cohort_origins(cohort))
     for queue in plan.of(ClusterQueue):

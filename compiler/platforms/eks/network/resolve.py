@@ -93,7 +93,10 @@ def _reached(context: Context) -> dict[str, Any]:
         "public_endpoint": bool(blocks),
         "private_endpoint": True,
         "public_cidrs": blocks,
-        "origins": {"public_cidrs": AT_EKS / "apiServer" / "public"},
+        "origins": {
+            "cidr": AT_NETWORK / "create" / "cidr",
+            "public_cidrs": AT_EKS / "apiServer" / "public",
+        },
     }
 
 

@@ -23,6 +23,7 @@ from compiler.platforms.eks.addons import installed
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
+    BLOCK_ENDS,
     BlockDevice,
     Budget,
     NetworkInterface,
@@ -36,7 +37,6 @@ from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
-BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
 _CAPACITY = {"onDemand": "on-demand", "spot": "spot", "reserved": "reserved", "block": "reserved"}
 
 
@@ -67,6 +67,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     annotations = {}
     if spec.block and spec.block.ends:
         annotations[BLOCK_ENDS] = spec.block.ends
+        origins["annotations"] = pool.at_capacity / "ends"
     if pool.efa:
         layout = pool.instance.efa_layout()
     else:

@@ -11,6 +11,7 @@ from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.plan.scheduling import Requirement
 from compiler.platforms.eks.nodes.plan import (
+    BLOCK_ENDS,
     AutoNodeClass,
     BlockDevice,
     NetworkInterface,
@@ -43,14 +44,28 @@ def _class_origins(node: NodeClass) -> Places:
         ("spec", "networkInterfaces"): node.where("interfaces"),
         ("spec", "capacityReservationSelectorTerms"): node.where("reservations"),
         ("spec", "placementGroupSelector"): node.where("placement_group"),
-        ("spec", "blockDeviceMappings"): node.where("block_devices"),
+        **_disk_origins(node),
         ("spec", "instanceStorePolicy"): node.where("instance_store"),
     }
+    if BLOCK_ENDS in node.annotations:
+        places["metadata", "annotations", BLOCK_ENDS] = node.where("annotations")
     if node.boot.runs:
         places["spec", "userData"] = node.where("boot")
     if "ami_alias" in node.origins:
         places["spec", "amiSelectorTerms"] = node.where("ami_alias")
     return places
+
+
+def _disk_origins(node: NodeClass) -> Places:
+    """The one disk of ours, which the spec describes by keys of its own."""
+    disks = ("spec", "blockDeviceMappings")
+    at = node.where("block_devices")
+    return {
+        disks: at,
+        (*disks, 0, "ebs", "volumeSize"): at / "size",
+        (*disks, 0, "ebs", "iops"): at / "iops",
+        (*disks, 0, "ebs", "throughput"): at / "throughput",
+    }
 
 
 def _auto_origins(node: AutoNodeClass) -> Places:

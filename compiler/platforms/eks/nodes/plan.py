@@ -13,6 +13,9 @@ from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import POOL_LABEL, Requirement, Taint
 from compiler.plan.units import Quantity
 
+BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
+"""The annotation of a node class that says when its Capacity Block ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class SelectorTerm:

@@ -35,14 +35,7 @@ def with_mounts(
     if not job.spec.mounts:
         return replicated
     mounting = _mounting(context, job)
-    volumes = mounting.volumes
-    places = {f"volumes.{volume.name}": mounting.at for volume in volumes}
-    jobs = []
-    for own in replicated:
-        pod = patched(own.pod, mounting)
-        pod = replace(pod, origins={**pod.origins, **places})
-        jobs.append(replace(own, pod=pod))
-    return tuple(jobs)
+    return tuple(replace(own, pod=patched(own.pod, mounting)) for own in replicated)
 
 
 def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> tuple[Patch, ...]:
@@ -90,6 +83,7 @@ def _mounting(context: Context, job: Job) -> Pod:
             for init in job.spec.init_containers
         ),
         volumes=tuple(volumes),
+        origins={f"volumes.{volume.name}": at / index for index, volume in enumerate(volumes)},
     )
 
 

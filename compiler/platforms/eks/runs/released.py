@@ -156,8 +156,7 @@ def patch(pod: Pod, mounting: Pod | None) -> Pod:
         added = mounting.containers[0].mounts
         mounts = (*mounts, *added)
         volumes = (*volumes, *mounting.volumes)
-        for volume in mounting.volumes:
-            places[f"volumes.{volume.name}"] = mounting.at
+        places.update(mounting.origins)
     container = Container(at=main.at, name=main.name, mounts=mounts)
     return replace(
         pod,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.lowering.body import NO_PRUNE, given, head, manifest_in, quantities
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.platforms.eks.delivery.plan import DisruptionBudget
 from compiler.platforms.eks.rbac.plan import Access, ServiceAccount, Subject
@@ -38,7 +39,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             **head("v1", "ResourceQuota", quota.name, quota.namespace),
             "spec": {"hard": quantities(quota.hard)},
         }
-        yield manifest_in(FOLDER, body, quota.at)
+        places: Places = {("spec", "hard", key): quota.where(f"hard.{key}") for key in quota.hard}
+        yield manifest_in(FOLDER, body, quota.at, places)
     for account in plan.of(ServiceAccount):
         body = {
             **head(

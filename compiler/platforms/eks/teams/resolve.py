@@ -157,15 +157,27 @@ def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
     declared = NamespacesSection.of(context.spec).namespaces
     for index, namespace in enumerate(declared):
         hard = None
+        at = SPEC / "namespaces" / index / "quota"
         if namespace.quota is not None:
             hard = _hard(namespace.quota)
         if hard:
             yield ResourceQuota(
-                at=SPEC / "namespaces" / index / "quota",
+                at=at,
                 name="training",
                 namespace=namespace.name,
                 hard=hard,
+                origins={f"hard.{name}": at / _KEYS[name] for name in hard},
             )
+
+
+_KEYS = {
+    "requests.cpu": "cpu",
+    "requests.memory": "memory",
+    f"requests.{GPU}": "accelerators",
+    f"requests.{NEURON}": "accelerators",
+    "pods": "pods",
+}
+"""What a ResourceQuota bounds, by the key of the spec that says it."""
 
 
 def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:

@@ -100,7 +100,10 @@ class Torchrun(Launcher):
         return {"rendezvous": [DOMAIN, int(Kind.port), RENDEZVOUS_SECONDS, retries]}
 
     def places(self, job: Job) -> Mapping[str, Route]:
-        return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion"}
+        return {
+            f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion",
+            "env.PET_MAX_RESTARTS": job.at / "maxRestarts",
+        }
 
     def explain(self, context: Context, job: Job) -> None:
         why = "torchrun restarts lost processes in place, before the whole gang is restarted"

@@ -149,6 +149,7 @@ class PlainJob(OwnPods):
             self.main,
             [part],
             nodes=parallelism(spec),
+            counted=spec / "parallelism",
             deadline=spec / "activeDeadlineSeconds",
             framework=framework_of([own]),
         )
