@@ -77,5 +77,5 @@ def _place(at: Route) -> str:
     first, *rest = at
     if not str(first).startswith("@"):
         return str(at)
-    name = str(first).removeprefix("@")
+    name = str(first).removeprefix("@").rstrip("/")
     return f"{Route(tuple(rest))} of {name}" if rest else name

@@ -15,7 +15,7 @@ from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import Runtime, patches_of
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, patches_of
 from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
@@ -55,14 +55,25 @@ def _commands(plan: Plan) -> Iterator[Said]:
         yield from _said(job, title, job.image or "")
         for patch in patches:
             yield from _of_pod(patch.pod, title)
+    jobs: dict[str, list[TrainJob]] = {}
+    for each in plan.of(TrainJob):
+        jobs.setdefault(each.runtime, []).append(each)
     for runtime in plan.of(Runtime):
+        title = _title(runtime, jobs.get(runtime.name, ()), plan)
         for replicated in runtime.jobs:
-            title = f"runtime `{runtime.identity.name}`"
             yield from _of_pod(replicated.pod, title)
     for workload in plan.of(Workload):
         title = title_of(workload)
         for pods in workload.pods:
             yield from _of_pod(pods.pod, title)
+
+
+def _title(runtime: Runtime, jobs: Sequence[TrainJob], plan: Plan) -> str:
+    """What pods are said to be of: a job that has them to itself, or the runtime that jobs share."""
+    is_its_own = runtime.kind or plan.closed
+    if is_its_own and len(jobs) == 1:
+        return f"job `{jobs[0].identity.name}`"
+    return f"runtime `{runtime.identity.name}`"
 
 
 def title_of(workload: Workload) -> str:

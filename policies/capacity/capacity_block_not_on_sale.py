@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.platforms.eks.nodes.plan import BLOCK_ENDS, NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -43,7 +44,8 @@ def capacity_block_not_on_sale(node_class: NodeClass, world: World) -> Iterator[
     if world.today == date.min or last <= world.today + timedelta(weeks=weeks):
         return
     yield Finding(
-        f"the Capacity Block of `{node_class.name}` ends on {last}, and no block is sold that ends in {weeks} weeks",
+        f"the Capacity Block of `{node_class.name}` ends on {last}, and no block is sold that ends in "
+        f"{numbered(weeks, 'week')}",
         node_class.at / "metadata" / "annotations" / BLOCK_ENDS,
         label="no such block is there yet",
         help="write what `aws ec2 describe-capacity-reservations` shows as EndDate",

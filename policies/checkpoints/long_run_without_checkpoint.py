@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.model.kinds import counts_pods, retries_of
 from compiler.model.saves import has_place_to_save
 from compiler.model.values import value
@@ -115,7 +116,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         )
     elif not tries.deadline and tries.of_all(work) > most:
         yield Finding(
-            f"job `{work.name}` may restart {tries.restarts} times, and has nowhere to save",
+            f"job `{work.name}` may restart {numbered(tries.restarts, 'time')}, and has nowhere to save",
             tries.at,
             label="each restart begins at step 0",
             help=f"{help}, or end it after some hours",

@@ -5,6 +5,7 @@ from datetime import date
 
 from compiler.catalog import hyperpod
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
@@ -57,7 +58,7 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     if left > world.param("days"):
         return
     if left > 0:
-        said = f"leaves standard support on {standard}, in {left} days"
+        said = f"leaves standard support on {standard}, in {numbered(left, 'day')}"
     elif world.today < extended:
         said = f"left standard support on {standard}"
     else:

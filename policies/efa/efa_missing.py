@@ -38,8 +38,9 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     if most and accelerated and not _opted_out(work, world):
         at = work.where("limits")
         if work.accelerator:
-            beside = work.place(work.accelerator[0])
-            at = Route(beside[:-1]) / EFA
+            at = work.place(work.accelerator[0])
+            if world.plan.closed:  # a spec has a key for it
+                at = Route(at[:-1]) / EFA
         yield Finding(
             f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
             at,

@@ -33,7 +33,7 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
     if not stage.prune or exposed is None:
         return
     yield Finding(
-        f"stage `{stage.name}` prunes, and job `{exposed.name}` does not say `prune: disabled`",
+        f"stage `{stage.name}` prunes, and job `{exposed.identity.name}` does not say `prune: disabled`",
         exposed.at,
         label="leaving git stops the run",
         help="annotate the job with `kustomize.toolkit.fluxcd.io/prune: disabled`",

@@ -55,7 +55,7 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     if queued and not re.search(_VERSION, runtime.name):
         yield Finding(
             f"the name of runtime `{runtime.name}` carries no version",
-            runtime.at,
+            runtime.at / "metadata" / "name",
             help=f"call it `{runtime.name}-1`, and create `-2` instead of editing it",
         )
 

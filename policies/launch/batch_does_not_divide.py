@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.jobs.plan import TrainingState
+from compiler.diagnostics.words import numbered
 from compiler.policy.rule import Finding, rule
 
 
@@ -34,7 +35,7 @@ def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
     near = max(1, (size + unit // 2) // unit) * unit
     yield Finding(
         f"job `{state.name}` has a global batch of {size}, and {setup.data} copies of the model take "
-        f"{setup.micro_batch} samples each",
+        f"{numbered(setup.micro_batch, 'sample')} each",
         state.where("run") / "globalBatchSize",
         label="no whole number of passes",
         help=f"write `globalBatchSize: {near}`, or another multiple of {unit}",

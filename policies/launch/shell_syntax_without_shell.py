@@ -61,7 +61,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield _finding(
             work,
             f"starts `{_short(first)}` as one program",
-            _word(work, node, 0),
+            node.where("command"),
             "no such program",
             "write each word for itself",
         )
@@ -69,7 +69,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         yield _finding(
             work,
             f"starts `{first}`, a word of the shell",
-            _word(work, node, 0),
+            node.where("command"),
             "no such program",
             _SHELL,
         )

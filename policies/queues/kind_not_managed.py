@@ -85,7 +85,7 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
             continue
         reported.add(framework)
         yield Finding(
-            f"Kueue does not manage {job.kind}s, and `{job.name}` has queue `{job.queue}`",
+            f"Kueue does not manage {job.kind}s, and `{job.identity.name}` has queue `{job.queue}`",
             manager.where("frameworks"),
             label="the job runs past every quota",
             help=f"add `{framework}` to `{_list_of(framework)}`",

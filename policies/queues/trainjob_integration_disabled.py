@@ -37,7 +37,7 @@ def trainjob_integration_disabled(manager: QueueManager, world: World) -> Iterat
     queued = next((job for job in train_jobs if job.queue), None)
     if queued is not None:
         yield Finding(
-            f"Kueue does not manage TrainJobs, and `{queued.name}` has queue `{queued.queue}`",
+            f"Kueue does not manage TrainJobs, and `{queued.identity.name}` has queue `{queued.queue}`",
             manager.where("frameworks"),
             label="the job runs past every quota",
             help="add `trainer.kubeflow.org/trainjob` to `integrations.frameworks`",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.manifest import Manifest
 from compiler.model.values import mapping, value
 from compiler.places import Route
@@ -65,7 +66,7 @@ def restart_layers_without_limit(manifest: Manifest) -> Iterator[Finding]:
         if policy not in _RESTARTING:
             continue
         yield Finding(
-            f"torchrun restarts job `{manifest.ref.name}` {restarts} times in each container, and "
+            f"torchrun restarts job `{manifest.ref.name}` {numbered(restarts, 'time')} in each container, and "
             f"`restartPolicy` {policy} makes new containers without limit",
             at / _ROLES / role / "restartPolicy",
             label="no limit",

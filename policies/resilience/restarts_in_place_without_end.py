@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.model.command import launches, named_options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -39,7 +40,7 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
         return
     place = work.where_env("PET_MAX_RESTARTS") if "PET_MAX_RESTARTS" in work.env else work.at
     yield Finding(
-        f"job `{work.name}` starts its processes {given} times in place, on the same nodes",
+        f"job `{work.name}` starts its processes {numbered(int(given), 'time')} in place, on the same nodes",
         place,
         help=f"write at most {most}; restarts of the whole job get other nodes",
         spec_help=f"write `maxRestarts: {most}` at most; `retries` gets other nodes",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.model.kinds import has_peers
 from compiler.model.restarts import restarts_of
 from compiler.model.work import Work
@@ -75,7 +76,7 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     enough = math.ceil(failures + 3 * math.sqrt(failures))
     yield Finding(
         f"job `{work.name}` is expected to fail {failures:,.1f} times in {Duration(known.least)}, and is started again "
-        f"{retries} times",
+        f"{numbered(retries, 'time')}",
         work.runtime.where("max_restarts") if work.runtime is not None else work.where("retries"),
         label="then it is over",
         help=f"let it start again {enough} times",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.diagnostics.words import numbered
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.policy.rule import Finding, rule
@@ -83,7 +84,8 @@ def partition_shared_without_accounting(partition: Partition, world: World) -> I
     if most < world.param("nodes") or len(sharing) < world.param("jobs"):
         return
     yield Finding(
-        f"{len(sharing)} jobs share the {most} nodes of partition `{partition.name}`, and nothing bounds one of them",
+        f"partition `{partition.name}` of {numbered(most, 'node')} is for {numbered(len(sharing), 'job')}, and nothing "
+        "bounds one of them",
         partition.where("limits"),
         label="who submits first has all of it",
         help="give each a queue of its own with `MaxCount`, or add `SlurmSettings.Database` and limits by account",

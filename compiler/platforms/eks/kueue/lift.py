@@ -245,6 +245,7 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
             "pods_ready": (ready / "timeout").at,
             "recovery": (ready / "recoveryTimeout").at,
             "fair_sharing": fair.at,
+            "frameworks": body.follow("integrations", "frameworks").at,
         },
     )
 
