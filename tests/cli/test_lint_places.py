@@ -342,3 +342,76 @@ spec:
     assert reported(tmp_path) == []
     (tmp_path / "a.yaml").write_text(text.replace("HANDLE", "vol-0a1b2c3d4e5f60718"))
     assert reported(tmp_path) == [("a.yaml", "PLC029", 7), ("a.yaml", "RUN030", 6)]
+
+
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-gpu-1, labels: {trainer.kubeflow.org/framework: torch}}
+spec:
+  mlPolicy: {numNodes: 1, torch: {}}
+  template:
+    spec:
+      failurePolicy: {maxRestarts: 10}
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec:
+            backoffLimit: 0
+            template:
+              spec:
+                containers: [{name: node, volumeMounts: [{name: dshm, mountPath: /dev/shm}]}]
+                volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+"""
+PATCHED = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: llama, namespace: a}
+spec:
+  runtimeRef: {name: torch-gpu-1}
+  trainer: {image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}
+  runtimePatches:
+  - manager: team.example.com/mounts
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              spec:
+                template:
+                  spec:
+                    containers:
+                    - name: node
+                      volumeMounts:
+                      - {name: cache, mountPath: /data}
+                      - {name: cuda, mountPath: /usr/local/cuda}
+                    volumes:
+                    - {name: cache, emptyDir: {}}
+                    - {name: cuda, emptyDir: {}}
+"""
+
+
+def test_what_a_patch_brings_is_reported_in_the_patch(tmp_path: Path) -> None:
+    """The runtime, over which it is laid, has no such mount."""
+    (tmp_path / "runtime.yaml").write_text(RUNTIME)
+    (tmp_path / "job.yaml").write_text(PATCHED)
+    line = PATCHED[: PATCHED.index("mountPath: /usr")].count("\n") + 1
+    assert ("job.yaml", "RUN133", line) in reported(tmp_path)
+    assert {file for file, code, _ in reported(tmp_path) if code == "RUN133"} == {"job.yaml"}
+
+
+def test_an_init_container_of_a_job_is_the_jobs(tmp_path: Path) -> None:
+    """Kinds with pods of their own have no runtime that people know of."""
+    text = JOB.replace("NAME", "name: fetch").replace("RESOURCE", "nvidia.com/gpu")
+    text += """\
+      initContainers:
+      - {name: code, image: "alpine/git:2.49", command: [git, clone, github.com/team/train, /code]}
+"""
+    queued = text.replace("namespace: a}", "namespace: a, labels: {kueue.x-k8s.io/queue-name: q}}")
+    (tmp_path / "job.yaml").write_text(queued)
+    found = lint([tmp_path], Options(today=date(2026, 11, 21))).diagnostics
+    assert [each.message for each in found if each.code == "RUN070"] == [
+        "job `fetch` clones `github.com/team/train`, which git takes for a folder"
+    ]
