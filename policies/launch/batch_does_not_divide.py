@@ -19,6 +19,9 @@ def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
         jobs: [{name: llama, model: {sharding: full, shape: {layers: 16, hidden: 2048, heads: 32, ffn: 8192,
           vocabulary: 32000}, batch: {sequenceLength: 1024, globalBatchSize: 100}}}]
 
+        jobs: [{name: llama, model: {sharding: full, shape: {layers: 16, hidden: 2048, heads: 32, ffn: 8192,
+          vocabulary: 32000}, batch: {sequenceLength: 1024, globalBatchSize: 8}}}]
+
     ## Passes
 
         jobs: [{name: llama, model: {sharding: full, shape: {layers: 16, hidden: 2048, heads: 32, ffn: 8192,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def test_a_part_is_explained_by_name_and_by_number(tmp_path: Path, trainyard: Co
     assert by_name.code == 0
     assert "arXiv:2205.05198" in by_name.out
     shown = trainyard("fit", "lab.yaml", cwd=folder).out.splitlines()
+    numbers = [line.split()[0] for line in shown if re.match(r" +\d+ ", line)]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
     (line,) = (line for line in shown if " activations " in line)
     number = line.split()[0]
     assert trainyard("fit", "lab.yaml", "--why", number, cwd=folder).out == by_name.out

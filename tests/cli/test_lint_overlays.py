@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics import Diagnostic
-from compiler.lint.builds import builds
+from compiler.lint.builds import Build, Builds, builds
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.linter import Linted, lint
@@ -715,3 +715,25 @@ def test_a_finding_in_a_patch_of_flux_is_shown_there(tmp_path: Path) -> None:
     (found,) = errors(lint([tmp_path], Options(today=date(2026, 11, 27))))
     assert found.span is not None
     assert (found.code, Path(found.span.file.name).name) == ("SCH001", "stage.yaml")
+
+
+def test_a_file_is_judged_as_it_is_applied_where_one_build_differs_in_nothing() -> None:
+    def build(*files: str, other: str = "") -> Build:
+        return Build(files=set(files), other={other} if other else set())
+
+    made = Builds(
+        [], [build("a.yaml", other="x"), build("b.yaml", other="x"), build("b.yaml")], frozenset()
+    )
+    assert not made.alike("a.yaml")
+    assert made.alike("b.yaml")
+    assert made.alike("c.yaml")
+
+
+def test_a_file_that_is_named_as_a_patch_is_one_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(DEPLOYMENT)
+    (tmp_path / "more.yaml").write_text(DEPLOYMENT)
+    kustomization = "resources: [web.yaml]\npatches: [{path: more.yaml}]\n"
+    (tmp_path / "kustomization.yaml").write_text(kustomization)
+    found = Kustomizations(read_all([tmp_path]).kustomizations)
+    assert found.is_patch(str(tmp_path / "more.yaml"))
+    assert not found.is_patch(str(tmp_path / "web.yaml"))

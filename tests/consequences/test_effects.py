@@ -99,6 +99,7 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
     ),
     ("Namespace", labels(), labels(team="a"), C.HARMLESS, "restarts nothing"),
     ("ServiceAccount", labels(), labels(team="a"), C.HARMLESS, "restarts nothing"),
+    ("NetworkPolicy.networking.k8s.io", labels(), labels(team="a"), C.HARMLESS, "restarts nothing"),
     # eksctl
     (
         CONFIG,

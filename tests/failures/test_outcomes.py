@@ -8,9 +8,11 @@ import pytest
 from builders import spec
 
 from compiler.blocks import Explained
+from compiler.catalog import load_catalog
 from compiler.failures.footing import From
 from compiler.failures.outcome import Failure, Outcome
 from compiler.failures.parts import added
+from compiler.failures.xids import source
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report.failures import repeats
 from failures.walking import READ, STORAGE, outcomes, saving, walk
@@ -332,3 +334,16 @@ def test_every_part_says_why() -> None:
         for part in outcome.parts:
             assert part.why, part.name
             assert part.most is None or part.least <= part.most, part
+
+
+def test_who_published_the_xids_of_each_class() -> None:
+    """Those of programs are NVIDIA's own list; those of hardware are the agent's and NVIDIA's advice."""
+    catalog = load_catalog()
+    lists = catalog.xids.lists
+    of_programs = source(catalog, Failure.PROGRAM)
+    assert lists["application"].source in of_programs
+    assert lists["node-monitoring-agent"].source not in of_programs
+    for failure in (Failure.RESET, Failure.REPLACE):
+        said = source(catalog, failure)
+        assert lists["node-monitoring-agent"].source in said
+        assert lists["nvidia"].source in said

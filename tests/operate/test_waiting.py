@@ -67,6 +67,8 @@ def test_a_higher_priority_and_an_earlier_time_come_first() -> None:
     )
     assert place("mine", *workloads) == (3, 4, "order")
     assert place("urgent", *workloads) == (1, 4, "order")
+    raised = (workload("mine", minute=1), workload("raised", minute=2, priority=1))
+    assert place("mine", *raised) == (2, 2, "order")
 
 
 def test_a_run_that_is_deactivated_says_so() -> None:

@@ -202,6 +202,16 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
         ),
         (
             "SPC005",
+            "spec.platform.parallelCluster.loginNodes.gracetimePeriod",
+            {"own": {"loginNodes": {"count": 1, "gracetimePeriod": "121m"}}},
+        ),
+        (
+            "SPC005",
+            "spec.platform.parallelCluster.loginNodes.gracetimePeriod",
+            {"own": {"loginNodes": {"count": 1, "gracetimePeriod": "2m"}}},
+        ),
+        (
+            "SPC005",
             "spec.platform.parallelCluster.customSlurmSettings.SuspendTime",
             {"own": {"customSlurmSettings": {"SuspendTime": 300}}},
         ),

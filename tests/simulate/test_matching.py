@@ -1,0 +1,45 @@
+"""Which nodes a node affinity lets a pod on (core/v1, NodeSelectorRequirement)."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.simulate.constraints import anywhere
+from compiler.simulate.matching import matches
+from compiler.simulate.objects import Placement
+from simulate.worlds import LEVEL, job
+
+LABELS = {"gpus": "8", "zone": "a"}
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "values", "holds"),
+    [
+        ("gpus", "Lt", ["9"], True),
+        ("gpus", "Lt", ["8"], False),
+        ("gpus", "Gt", ["7"], True),
+        ("gpus", "Gt", ["8"], False),
+        ("gpus", "Gt", ["7", "6"], False),
+        ("zone", "Gt", ["7"], False),
+        ("cpus", "Lt", ["9"], False),
+        ("zone", "In", ["a", "b"], True),
+        ("zone", "NotIn", ["a"], False),
+        ("rack", "NotIn", ["a"], True),
+        ("rack", "Exists", [], False),
+        ("rack", "DoesNotExist", [], True),
+        ("zone", "Like", ["a"], False),
+    ],
+)
+def test_an_expression_holds(key: str, operator: str, values: list[str], holds: bool) -> None:
+    expression = {"key": key, "operator": operator, "values": values}
+    assert matches(LABELS, {}, ((expression,),)) is holds
+
+
+def test_a_level_that_is_required_becomes_one_that_is_preferred() -> None:
+    near = job("near", "q", 2, mode="required")
+    assert [each.placement for each in anywhere(near, "preferred").pod_sets] == [
+        Placement("preferred", LEVEL)
+    ]
+    assert [each.placement for each in anywhere(near).pod_sets] == [
+        Placement("unconstrained", None)
+    ]
