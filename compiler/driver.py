@@ -11,6 +11,7 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.core.cloud.plan import ClusterFolder
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.words import numbered
 from compiler.formats import Setting, objects
 from compiler.inputs import Record, is_folder, recording, seen_before
 from compiler.judge import judge
@@ -345,7 +346,7 @@ def judge_artifacts(run: Run) -> list[Diagnostic]:
     """What formats and rules find in what is written, at the lines of the spec."""
     assert run.plan is not None
     verdict = judge(run.artifacts, setting_of(run.plan), run.catalog, run.policies, plan=run.plan)
-    run.findings = traced(verdict.diagnostics, run.artifacts)
+    run.findings = once_a_key(traced(verdict.diagnostics, run.artifacts))
     return run.findings
 
 
@@ -363,7 +364,7 @@ def judge_waiting(run: Run) -> list[Diagnostic]:
     more = [artifact for artifact in lowered if artifact.id not in written]
     everything = [*run.artifacts, *more]
     verdict = judge(everything, setting_of(plan), run.catalog, run.policies, plan=whole)
-    found = traced(verdict.diagnostics, everything)
+    found = once_a_key(traced(verdict.diagnostics, everything))
     return [finding for finding in found if finding not in run.findings]
 
 
@@ -408,6 +409,26 @@ def traced(diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]) -> 
         return []
     by_id = {artifact.id: artifact for artifact in artifacts}
     return [_trace(diagnostic, by_id) for diagnostic in diagnostics]
+
+
+def once_a_key(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What one key of a spec does wherever it is written is said once: of what asks for the same at the same key the
+    first, with the number of the others. A key may be in the pods of each role, a patch in many objects."""
+    reported: dict[object, Diagnostic] = {}
+    others: dict[object, set[str]] = {}
+    for finding in findings:
+        key: object = (finding.code, finding.at, finding.help)
+        if not finding.at or not finding.help:
+            key = len(reported)
+        if key not in reported:
+            reported[key] = finding
+        elif finding.message != reported[key].message:
+            others.setdefault(key, set()).add(finding.message)
+    for key, messages in others.items():
+        note = numbered(len(messages), "more is so by this key", "more are so by this key")
+        first = reported[key]
+        reported[key] = replace(first, notes=(*first.notes, note))
+    return list(reported.values())
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:

@@ -13,6 +13,13 @@ def numbered(count: int, one: str, several: str = "") -> str:
     return f"{count} {several or f'{one}s'}"
 
 
+def a(kind: str) -> str:
+    """A kind of Kubernetes with its article: ``a TrainJob``, ``an MPIJob``."""
+    is_spelt = kind[:2].isupper()
+    is_vowel = kind[0] in ("AEFHILMNORSX" if is_spelt else "AEIOU")
+    return f"an {kind}" if is_vowel else f"a {kind}"
+
+
 def first_of(names: Sequence[str], most: int) -> str:
     """The first of some names, and how many more there are."""
     shown = ", ".join(names[:most])

@@ -23,7 +23,7 @@ from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.driver import traced
+from compiler.driver import once_a_key, traced
 from compiler.examples.overlay import merged, overlaid
 from compiler.formats import lifted as lifted_plan
 from compiler.formats import objects, recognised, reread
@@ -90,7 +90,7 @@ def findings_at_keys(text: str, rules: Sequence[Rule], config: Config) -> list[D
     plan, artifacts = lifted(text)
     found = run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
     at_keys = zip(found, traced(found, artifacts), strict=True)
-    return [placed if placed.at else finding for finding, placed in at_keys]
+    return once_a_key([placed if placed.at else finding for finding, placed in at_keys])
 
 
 def config_for(rule: Rule, text: str, config: Config) -> Config:

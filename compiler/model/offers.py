@@ -356,16 +356,16 @@ def _equal(have: str, wanted: str) -> bool | None:
 
 def place(pool: Pool, key: str, value: str) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
-    if "requirements" in pool.origins:
-        requirements = pool.requirements
-    else:
-        requirements = ()
+    name = _ORIGINS.get(key, "labels")
+    if isinstance(pool, FixedPool) or "requirements" not in pool.origins:
+        return pool.where(name)
+    requirements = pool.requirements
     for index, bound in enumerate(requirements):
         is_choice = bound.key == key and bound.operator == "In"
         if is_choice and value in bound.values:
             at = pool.where("requirements") / index / "values"
             return at / bound.values.index(value)
-    return pool.where(_ORIGINS.get(key, "labels"))
+    return pool.where(name)
 
 
 _ORIGINS = {INSTANCE_TYPE: "instance_types", ZONE: "zones", CAPACITY_TYPE: "capacity_types"}

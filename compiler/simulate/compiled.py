@@ -8,6 +8,7 @@ from math import ceil
 
 from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
+from compiler.diagnostics.words import a
 from compiler.model.gangs import pod_sets
 from compiler.model.pod_set import PodSet as PlannedPodSet
 from compiler.model.reading import Reading
@@ -59,7 +60,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         jobs.append(job)
         titles[job.key] = _title(work)
     left_out += [
-        (work.name, f"pods of a {work.kind} are not simulated")
+        (work.name, f"pods of {a(work.kind)} are not simulated")
         for work in reading.pods
         if work.queue_name
     ]

@@ -33,8 +33,8 @@ def env_without_peers(work: Work) -> Iterator[Finding]:
     for name in _BETWEEN_GPUS:
         if name in work.env:
             yield Finding(
-                f"`{name}` is set in {work.title}, whose pods have one GPU",
+                f"`{name}` is set in {work.title}, which has one GPU {'a pod' if work.has_pods else 'a node'}",
                 work.where_env(name),
                 label="there is no other GPU to talk to",
-                help=f"remove `{name}`, or ask for the GPUs of a node in one pod",
+                help=f"remove `{name}`, or ask for all GPUs of a node{' in one pod' if work.has_pods else ''}",
             )

@@ -33,7 +33,9 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         return
     resource, gpus = work.accelerator
     given = named_options(work.words).get("nproc-per-node")
-    processes = _number(given) if given else work.processes
+    in_env = work.env.get("PET_NPROC_PER_NODE")  # torchrun reads each option from PET_*
+    said = given or in_env
+    processes = _number(said) if said else work.processes
     if resource != GPU or not isinstance(processes, int):
         return
     if processes == gpus:
@@ -46,6 +48,8 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     if given:
         at = work.where_said("nproc-per-node")
         key = str(gpus)
+    elif in_env:
+        at = work.where_env("PET_NPROC_PER_NODE")
     yield Finding(
         f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
         at,

@@ -33,12 +33,13 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
         return
     if any(name.startswith(_SHARED) for name in work.asks):
         return
-    if all(instance.accelerator_resource for instance in work.types):
-        instance = work.types[0]
+    instance = work.types[0]
+    resource = instance.accelerator_resource
+    if resource and all(other.accelerator_resource for other in work.types):
         yield Finding(
             f"job `{work.name}` asks for none of the {instance.accelerators} accelerators of `{instance.name}`",
-            work.where("limits"),
-            help=f"ask for `{instance.accelerator_resource}`, or take a pool without accelerators",
+            work.where("limits") / resource,
+            help=f"ask for `{resource}`, or take a pool without accelerators",
             spec_help=f"remove `resources.{ACCELERATORS}`, or take a `pool` without accelerators",
         )
 

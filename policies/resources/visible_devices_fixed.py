@@ -12,8 +12,9 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """A job sets which GPUs its processes see.
 
     The device plugin gives each container its GPUs, numbered from 0; `CUDA_VISIBLE_DEVICES` then hides some of them
-    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). A list of all that
-    the job asks for hides none.
+    from every process of the node (NVIDIA device plugin 0.20.0; torchrun sets LOCAL_RANK, not this). Slurm sets it to
+    the GPUs that it gives a job (Slurm documentation, gres.html, GPU Management). A list of all that the job asks for
+    hides none.
 
     ## Fails
 
@@ -32,5 +33,5 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
                 f"`{name}` is set in {work.title}",
                 work.where_env(name),
                 label="hides devices from every process",
-                help="remove it: the device plugin decides",
+                help=f"remove it: {'the device plugin decides' if work.has_pods else 'Slurm sets it'}",
             )

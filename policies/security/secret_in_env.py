@@ -15,13 +15,14 @@ from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 # Characters of a token; shorter values of `--token` are names and numbers.
 _SHORTEST = 16
 
 
 @rule("RUN024", pods=True)
-def secret_in_env(work: Work) -> Iterator[Finding]:
+def secret_in_env(work: Work, world: World) -> Iterator[Finding]:
     """A job has a secret as plain text.
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices
@@ -69,7 +70,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 work.where_env(name),
                 secret=True,
                 help=_help(work),
-                spec_help=f"put it into a Secret, and write `secretEnv: [{{env: {name}, secret: …, key: …}}]`",
+                spec_help=f"{_kept(work)}, and write `secretEnv: [{{env: {name}, secret: …, key: …}}]`",
             )
     what = _in_command(work.words)
     if what:
@@ -77,7 +78,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
             f"the command of {work.title} has {what} in git",
             _place(work),
             secret=True,
-            help="put it into a Secret, take it as a variable, and let the program read that",
+            help=f"{_kept(work)}, take it as a variable, and let the program read that",
         )
     for words, at in () if work.has_pods else work.before:
         what = _in_command(words)
@@ -89,7 +90,13 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 help="keep it in AWS Secrets Manager, and read it when the job starts",
             )
     for container, whose in _others(work):
+        if world.plan.closed and _is_copy(container, work):
+            continue
         yield from _beside(container, whose)
+
+
+def _kept(work: Work) -> str:
+    return "put it into a Secret" if work.has_pods else "keep it in AWS Secrets Manager"
 
 
 def _help(work: Work) -> str:
@@ -108,6 +115,17 @@ def _others(work: Work) -> Iterator[tuple[Container, str]]:
         for container in pod.containers:
             if pod is not work.pod or work.main is None or container.name != work.main.name:
                 yield container, f"container `{container.name}` of {title}"
+
+
+def _is_copy(container: Container, work: Work) -> bool:
+    """Whether a container is the program's, or an init container's, in another role: a spec says it once."""
+    words = (*container.command, *container.args)
+    env = {variable.name: variable.value for variable in container.env if variable.value}
+    if words == work.words and env.items() <= work.env.items():
+        return True
+    first = work.pod.init_containers if work.pod is not None else ()
+    others = [own for own in first if own is not container and own.name == container.name]
+    return any((own.command, own.args) == (container.command, container.args) for own in others)
 
 
 def _beside(container: Container, whose: str) -> Iterator[Finding]:

@@ -88,11 +88,11 @@ SCRIPTS: dict[str, tuple[str, int]] = {
 SPECS: dict[str, tuple[dict[str, Any], str]] = {
     "LIM016": (
         {"job": {"nodes": 1, "resources": {"accelerators": 1}, "command": ["python", "t.py"]}},
-        "spec.jobs[0].resources",
+        "spec.jobs[0].resources.accelerators",
     ),
     "RUN020": (
         {"job": {"command": ["torchrun", "t.py", "--save-path=/out"], "checkpoint": None}},
-        "spec.jobs[0].command",
+        "spec.jobs[0].command[2]",
     ),
     "RUN024": (
         {"job": {"env": {"HF_TOKEN": "hf_abcdefghijklmnopqrstuvwxyz"}}},

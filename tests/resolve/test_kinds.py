@@ -14,6 +14,7 @@ from history.folder import write
 from running import Command
 
 from compiler.catalog import load_catalog
+from compiler.core.jobs.launchers.spec import JobLauncher
 from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import ObjectRef
@@ -21,6 +22,7 @@ from compiler.model.fit import quota_shortfall
 from compiler.model.reading import Reading
 from compiler.patching.apply import apply_patches
 from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, Stage
+from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.teams.plan import NetworkPolicy
@@ -449,6 +451,27 @@ def codes(data: dict[str, Any]) -> list[str]:
 )
 def test_what_a_kind_cannot_do_is_an_error(job: dict[str, Any], code: str) -> None:
     assert codes(spec(job=job)) == [code]
+
+
+PROGRAM = {"command": ["python", "train.py"]}
+LAUNCHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "torchrun": ("torch", PROGRAM),
+    "mpi": ("mpi", PROGRAM),
+    "jax": ("jax", PROGRAM),
+    "nccl_test": ("mpi", {"launcher": {"ncclTest": {}}}),
+    "torchtune": ("torch", {"launcher": {"torchtune": {"runtime": "torchtune-llama3.2-1b"}}}),
+}
+"""By its name, the framework of a launcher, and what a job says of it."""
+
+
+@pytest.mark.parametrize("kind", sorted(kinds().keys() - {"HyperPodPyTorchJob"}))
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_each_kind_has_a_launcher_or_refuses_it(kind: str, launcher: str) -> None:
+    assert JobLauncher.model_fields.keys() == LAUNCHERS.keys()
+    framework, said = LAUNCHERS[launcher]
+    job = {"kind": kind, "launcher": {launcher: {}}, "nodes": 4, **said}
+    refused = "RES161" in codes(spec(job=job))
+    assert refused is (framework not in kinds()[kind].launchers)
 
 
 class TestMigration:

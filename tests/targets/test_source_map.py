@@ -44,6 +44,8 @@ OPTIONAL = {
     "availabilityZones",
     "publicAccessCIDRs",
     "trainyard.dev/lustre-version",
+    "aws.amazon.com/neuron",
+    "nvidia.com/gpu",
     "vpc.amazonaws.com/efa",
     "iops",
     "throughput",

@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.core.pods.plan import MISSPELT
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.words import a
 from compiler.manifest import Body
 from compiler.output.body import at, items
 from compiler.verify.amounts import amount as exact
@@ -107,7 +108,7 @@ def always_restarted(
     if policy not in (None, "", "Always"):
         yield refused(
             (*path, "spec", "restartPolicy"),
-            f"pods of a {kind} restart always, not `{policy}`",
+            f"pods of {a(kind)} restart always, not `{policy}`",
             "leave it out",
         )
 

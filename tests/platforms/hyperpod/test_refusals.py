@@ -187,7 +187,7 @@ def test_more_pools_than_instance_groups(tmp_path: Path) -> None:
 
 
 def test_a_gang_that_is_larger_than_its_group_is_found_at_its_line(tmp_path: Path) -> None:
-    assert ("LIM003", "spec.jobs[0]") in codes(spec(job={"nodes": 5}), tmp_path)
+    assert ("LIM003", "spec.jobs[0].nodes") in codes(spec(job={"nodes": 5}), tmp_path)
 
 
 def test_a_job_that_asks_for_more_than_a_node_has(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             {"own": {"customSlurmSettings": {"SuspendTime": 300}}},
         ),
         ("RES005", "spec.nodePools[0].instanceTypes[0]", {"pool": {"instanceTypes": ["p9.large"]}}),
-        ("RUN122", "spec.jobs[0].command", {"job": {"command": ["python", "train.py"]}}),
+        ("RUN122", "spec.jobs[0].command[1]", {"job": {"command": ["python", "train.py"]}}),
         ("SPC006", "spec.health", {"health": {"nodeRepair": False}}),
         ("SPC006", "spec.nodePools[0].topology", {"pool": {"topology": "network"}}),
         ("SPC006", "spec.jobs[0].topology", {"job": {"topology": {"required": "hostname"}}}),

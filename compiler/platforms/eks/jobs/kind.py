@@ -16,6 +16,7 @@ from compiler.core.jobs.job import Kind
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.words import a
 from compiler.lift.reader import Reader
 from compiler.lowering.body import path
 from compiler.manifest import Manifest
@@ -143,7 +144,7 @@ class JobKind(Kind):
             context.fault(
                 "RES164",
                 f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, "
-                f"and Kueue admits all pods of a {self.name} or none",
+                f"and Kueue admits all pods of {a(self.name)} or none",
                 job.at / "minNodes",
                 "remove it; or write `kind: Job`, for pods that do not talk to each other: some start without "
                 "the others",
@@ -154,7 +155,7 @@ class JobKind(Kind):
         if job.spec.roles and not self.has_roles:
             context.fault(
                 "RES167",
-                f"job `{job.spec.name}` has roles, and a {self.name} has none of its own",
+                f"job `{job.spec.name}` has roles, and {a(self.name)} has none of its own",
                 job.at / "roles",
                 "write `kind: JobSet`",
                 source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
@@ -168,7 +169,7 @@ class JobKind(Kind):
         alternatives = [f"kind: {name}" for name in able]
         context.fault(
             "RES161",
-            f"job `{job.spec.name}` is a {self.name}, which has no launcher `{named}`",
+            f"job `{job.spec.name}` is {a(self.name)}, which has no launcher `{named}`",
             job.at / "kind",
             f"write {listed(alternatives)}, or take another launcher",
         )

@@ -53,10 +53,12 @@ def job_and_pods(
     entrypoint: Reader | None = None,
     counted: Reader | None = None,
     least: Reader | None = None,
+    started: Reader | None = None,
 ) -> Iterator[PlanNode]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job.
 
-    ``counted`` and ``least``: where its nodes, and the fewest with which it starts, stand in a field of its own.
+    ``counted``, ``least`` and ``started``: where its nodes (of several parts, the most), the fewest with which it
+    starts, and the processes of each stand in a field of its own.
     """
     name = name_of(body)
     namespace = namespace_of(body)
@@ -93,6 +95,8 @@ def job_and_pods(
     own_places = _places(body, program, place, deadline)
     if counted is not None:
         own_places["nodes"] = counted.at
+    if started is not None:
+        own_places["processes"] = started.at
     annotations = own_annotations(body)
     fewest = number(annotations.pop(_LEAST, None))
     if least is not None:

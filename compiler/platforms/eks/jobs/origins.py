@@ -114,6 +114,7 @@ WORDS = (("spec", "trainer", "command"), ("spec", "trainer", "args"))
 _LIMITS = ("spec", "trainer", "resourcesPerNode", "limits")
 
 
+_DEVICES = (GPU, NEURON, EFA)
 _ASKED = {
     "cpu": "cpu",
     "memory": "memory",
@@ -185,7 +186,7 @@ def _env_origins(
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
-    for resource in (*job.limits, EFA):  # that of devices which are not asked for is where they would be
+    for resource in (*job.limits, *_DEVICES):  # of those not asked for: where they would be
         if resource in _ASKED:
             origin = job.where("limits") / _ASKED[resource]
             places[(*limits, resource)] = origin

@@ -15,6 +15,7 @@ from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume, patched
 from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.words import a
 from compiler.platforms.eks.jobs.kinds.train_job import INITIALIZER_CPU, INITIALIZER_MEMORY
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, InitializerSource
 from compiler.platforms.eks.settings.launcher import launcher_of as pool_launcher
@@ -66,7 +67,7 @@ def check(context: Context, job: Job) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES166",
-            f"job `{job.spec.name}` is a {kind}, and initializers are Trainer's",
+            f"job `{job.spec.name}` is {a(kind)}, and initializers are Trainer's",
             at,
             "remove `kind`, or download in `initContainers`",
             source=_SOURCE,

@@ -16,6 +16,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
+from compiler.diagnostics.words import a
 from compiler.places import Route
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, Runtime
 
@@ -35,7 +36,7 @@ def check(context: Context, job: Job) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
-            f"job `{job.spec.name}` is a {kind}, and `{name}` is a runtime of TrainJobs",
+            f"job `{job.spec.name}` is {a(kind)}, and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
             "remove it, or remove `kind`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",

@@ -64,9 +64,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             check_others(context, job, storages)
         kind = kind_of(job)
         kind.check(context, job)
-        framework = launcher_of(job).framework
-        if framework not in kind.launchers:
-            able = _able(context, framework)
+        if not _has_launcher(job):
+            able = _able(context, launcher_of(job).framework)
             kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
             from compiler.platforms.eks.runs import initializing  # few jobs have one
@@ -80,6 +79,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     waiting = [job for job in bound if job.waits]
     if waiting:
         _judge_later(context, waiting)
+
+
+def _has_launcher(job: Job) -> bool:
+    return launcher_of(job).framework in kind_of(job).launchers
 
 
 def _able(context: Context, framework: str) -> list[str]:
@@ -128,7 +131,8 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
 def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     """The nodes of jobs, and of what they mount."""
     storages = context.once(resolve_storage)
-    outputs = [train_job(context, job) for job in jobs]
+    # One whose kind cannot start it is reported, and is no object.
+    outputs = [train_job(context, job) for job in jobs if _has_launcher(job)]
     # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
     runtimes, file_sets = {}, {}
     for output in reversed(outputs):

@@ -303,6 +303,7 @@ def _places(job: Job) -> dict[str, Route]:
         "args": at / "args",
         "env": at / "env",
         "requests": at / "resources",
+        **{f"requests.{key}": at / "resources" / key for key in ("cpu", "memory", "accelerators")},
         "limits": at / "resources",
         "queue": at / "queue",
         "priority": at / "priority",

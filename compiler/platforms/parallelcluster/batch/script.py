@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.core.pods.plan import ACCELERATORS
 from compiler.output.artifact import Places
+from compiler.places import Route
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, StoredValue
 
 STATE = "$HOME/.trainyard/$SLURM_JOB_ID"
@@ -44,10 +45,10 @@ def _directives(job: BatchJob) -> Iterator[Line]:
         ("account", job.account, "queue"),
         ("qos", job.qos, "priority"),
         ("nodes", job.nodes, "nodes"),
-        ("ntasks-per-node", 1, "nodes"),
-        ("cpus-per-task", job.requests["cpu"].value, "requests"),
-        ("mem", f"{job.requests['memory'].value // _MIB}M", "requests"),
-        ("gres", f"gpu:{gpus.value}" if gpus else None, "requests"),
+        ("ntasks-per-node", 1, "processes"),
+        ("cpus-per-task", job.requests["cpu"].value, "requests.cpu"),
+        ("mem", f"{job.requests['memory'].value // _MIB}M", "requests.memory"),
+        ("gres", f"gpu:{gpus.value}" if gpus else None, "requests.accelerators"),
         ("time", _minutes(job.deadline), "deadline"),
         ("signal", f"TERM@{job.stop_signal}" if job.stop_signal else None, "stop_signal"),
         ("output", f"{job.output}/%x-%j.out", "output"),
@@ -200,5 +201,21 @@ def _word(word: str) -> str:
 
 
 def origins_of(job: BatchJob, made: Sequence[Line]) -> Places:
-    """The place in the spec of each line, by its number from 0."""
-    return {(number,): job.where(field) for number, (_, field) in enumerate(made) if field}
+    """The place in the spec of each line, by its number from 0, and of each word of the program at its first line."""
+    places: Places = {
+        (number,): _origin(job, field) for number, (_, field) in enumerate(made) if field
+    }
+    fields = [field for _, field in made]
+    if "command" in fields:
+        first = fields.index("command")
+        for index in range(len(job.command)):
+            behind = index - job.program
+            origin = job.where("args") / behind if behind >= 0 else job.where("command") / index
+            places[first, index] = origin
+    return places
+
+
+def _origin(job: BatchJob, field: str) -> Route:
+    if field.startswith("env.") and field not in job.origins:
+        return job.where("env")
+    return job.where(field)

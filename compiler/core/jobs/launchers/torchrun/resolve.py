@@ -103,6 +103,7 @@ class Torchrun(Launcher):
         return {
             f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion",
             "env.PET_MAX_RESTARTS": job.at / "maxRestarts",
+            "env.PET_NPROC_PER_NODE": job.at / "processesPerNode",
         }
 
     def explain(self, context: Context, job: Job) -> None:

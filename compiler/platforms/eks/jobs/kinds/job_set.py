@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,10 @@ class JobSet(OwnPods):
     restarts_gang = True
     made_by_others = True
     has_roles = True
-    places = {("failurePolicy", "maxRestarts"): "max_restarts"}
+    places = {
+        ("failurePolicy", "maxRestarts"): "max_restarts",
+        ("replicatedJobs", 0, "template", "spec", "parallelism"): "nodes",
+    }
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
@@ -154,6 +157,7 @@ class JobSet(OwnPods):
             self.main,
             parts,
             nodes=sum(counts),
+            counted=_largest(items, counts),
             deadline=spec / "activeDeadlineSeconds",
             max_restarts=failure / "maxRestarts",
             strategy=(failure / "restartStrategy").text(),
@@ -179,6 +183,14 @@ class JobSet(OwnPods):
             "no Trainer between the job and its pods",
             "jobset.x-k8s.io/v1alpha2",
         )
+
+
+def _largest(items: Sequence[Reader], counts: Sequence[int]) -> Reader | None:
+    """Where the pods of the replicated job that has the most are counted."""
+    if not items:
+        return None
+    largest = items[counts.index(max(counts))]
+    return largest.follow("template", "spec", "parallelism")
 
 
 def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:

@@ -114,6 +114,7 @@ class MPIJob(OwnPods):
             parts,
             nodes=replica_count(parts),
             processes=(spec / "slotsPerWorker").integer(),
+            started=spec / "slotsPerWorker",
             deadline=policy / "activeDeadlineSeconds",
             max_restarts=policy / "backoffLimit",
             framework="mpi",
