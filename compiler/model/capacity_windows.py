@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+
 from compiler.core.pools.plan import CapacityWindow
 from compiler.model.contention import contended
 from compiler.model.reading import Reading
 from compiler.model.work import Work
+from compiler.places import Route
+from compiler.plan import Plan
+from compiler.platforms.eks.nodes.plan import BLOCK_ENDS, NodeClass
+
+
+class BlockEnd(NamedTuple):
+    """The day on which a Capacity Block ends, what has it, and where that is said."""
+
+    name: str
+    day: date
+    at: Route
+
+
+def block_ends(plan: Plan) -> Iterator[BlockEnd]:
+    """When the Capacity Blocks of a spec's pools end; of files that are read alone, those that node classes say."""
+    if plan.closed:
+        for window in plan.of(CapacityWindow):
+            if window.ends is not None:
+                day = datetime.fromtimestamp(window.ends, UTC).date()
+                yield BlockEnd(window.name, day, window.at / "ends")
+        return
+    for node_class in plan.every(NodeClass):
+        said = node_class.annotations.get(BLOCK_ENDS, "").partition("T")[0]
+        try:
+            day = date.fromisoformat(said)
+        except ValueError:
+            continue
+        at = node_class.at / "metadata" / "annotations" / BLOCK_ENDS
+        yield BlockEnd(node_class.name, day, at)
 
 
 def blocks_of(work: Work, world: Reading) -> list[CapacityWindow]:

@@ -1,8 +1,9 @@
-"""Files that a job's main container gets from ConfigMaps, by their paths in the container."""
+"""Files that a job's program gets from ConfigMaps or its batch script, by their paths."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from functools import lru_cache
 
 from compiler.core.pods.plan import Mount
@@ -12,19 +13,36 @@ from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.output.body import at
 from compiler.places import Route
+from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import FileSet
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a job: its text, and where that is written."""
+    """A file of a job: its text, where that is written, and whether its job runs in pods."""
 
     text: str
     at: Route
+    in_pods: bool = True
+
+
+def all_files(plan: Plan) -> Iterator[tuple[str, File]]:
+    """The files that jobs are given, each with its name."""
+    for files in plan.of(FileSet):
+        for key, text in files.files.items():
+            yield key, File(text, files.where(f"files.{key}"))
+    for job in plan.of(BatchJob):
+        for path, text in job.files.items():
+            yield path, File(text, job.where(f"files.{path}"), in_pods=False)
 
 
 def file_of(work: Work, world: Reading, path: str) -> File | None:
-    """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath)."""
+    """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath), nor a
+    batch script."""
+    if isinstance(work.job, BatchJob):
+        text = work.job.files.get(path)
+        return None if text is None else File(text, work.job.where(f"files.{path}"))
     if work.pod is None or work.main is None:
         return None
     sources = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType
-from compiler.catalog.ami_families import AmiFamily, of_alias, of_karpenter
+from compiler.catalog.ami_families import AmiFamily, of_alias, of_eksctl, of_karpenter
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
@@ -21,12 +22,20 @@ from compiler.model.offers import (
     unmet_requirements,
 )
 from compiler.model.work import Offer
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE, Taint, Toleration, untolerated
-from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeGroup, NodePool
+from compiler.platforms.eks.nodes.plan import (
+    BLOCK_ENDS,
+    AutoNodeClass,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
+from compiler.platforms.parallelcluster.partitions.plan import Partition
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
@@ -37,6 +46,14 @@ def class_of(plan: Plan, pool: Pool) -> NodeClass | None:
         return None
     kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
     return plan.named(kind, pool.node_class)
+
+
+class PlacedIn(NamedTuple):
+    """A placement group: its strategy where it is known, and where a pool names it."""
+
+    name: str
+    strategy: str | None
+    at: Route
 
 
 class Nodes:
@@ -134,6 +151,8 @@ class Nodes:
 
     def ami_family(self, pool: Pool) -> AmiFamily | None:
         """The family of the image that the nodes of a pool boot; ``None`` where it may be anything."""
+        if isinstance(pool, FixedPool):
+            return of_eksctl(pool.ami_family or "")
         node_class = self.node_class(pool)
         if isinstance(pool, NodePool) and pool.auto:
             # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
@@ -170,7 +189,51 @@ class Nodes:
 
     def block(self, pool: Pool) -> bool:
         """Whether a pool launches into Capacity Blocks only."""
-        return pool.values(RESERVATION_TYPE) == ("capacity-block",)
+        if isinstance(pool, FixedPool):
+            return pool.block
+        if pool.values(RESERVATION_TYPE) == ("capacity-block",):
+            return True
+        node_class = self.node_class(pool)
+        return node_class is not None and BLOCK_ENDS in node_class.annotations
+
+    def reservations(self, pool: Pool) -> tuple[str | None, ...]:
+        """The ids of the reservations that a pool selects; ``None`` for one that it selects otherwise."""
+        if isinstance(pool, FixedPool):
+            return pool.reservations
+        node_class = self.node_class(pool)
+        if node_class is None:
+            return ()
+        return tuple(term.id for term in node_class.reservations)
+
+    def placement_group(self, pool: Pool) -> PlacedIn | None:
+        """The placement group of a pool's nodes, if they are in one."""
+        node = pool if isinstance(pool, FixedPool) else self.node_class(pool)
+        if node is None or not node.placement_group:
+            return None
+        bootstrap = self.plan.one(Bootstrap)
+        made = bootstrap.placement_groups if bootstrap else ()
+        strategies = {group.name: group.strategy for group in made}
+        name = node.placement_group
+        strategy = strategies.get(name)
+        if isinstance(pool, Partition) and not any(one.group for one in pool.resources):
+            strategy = (
+                "cluster"  # of those that it makes (aws-parallelcluster 3.16.1, cluster_stack.py)
+            )
+        return PlacedIn(name, strategy, node.where("placement_group"))
+
+    def zones_of(self, pool: Pool) -> tuple[str, ...] | None:
+        """The zones of a pool: those that it says, or else those of the subnets that it names."""
+        if pool.zones is not None or not isinstance(pool, FixedPool) or not pool.subnets:
+            return pool.zones
+        zones = [self._zones_of_subnets.get(subnet) for subnet in pool.subnets]
+        known = tuple(dict.fromkeys(zone for zone in zones if zone))
+        return known if all(zones) else None
+
+    @cached_property
+    def _zones_of_subnets(self) -> Mapping[str, str]:
+        cluster = self.plan.one(Cluster)
+        subnets = cluster.network.subnets if cluster else ()
+        return {subnet.id: subnet.zone for subnet in subnets}
 
     @property
     def region(self) -> str | None:

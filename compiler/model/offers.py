@@ -75,6 +75,8 @@ def as_pool(group: NodeGroup) -> FixedPool:
         **group.origins,
         "limits": group.where(bound),
         "capacity_types": group.where("reservation"),
+        "reservations": group.where("reservation"),
+        "root": group.where("volume"),
     }
     return FixedPool(
         at=group.at,
@@ -85,10 +87,21 @@ def as_pool(group: NodeGroup) -> FixedPool:
         requirements=tuple(requirements),
         limits=limits,
         efa=group.efa,
+        spot=group.spot,
         block=group.capacity_block,
+        reservations=(group.reservation,) if group.reservation else (),
+        placement_group=group.placement_group,
         least=group.min_size,
         own_kubelet=group.own_kubelet,
+        ami_family=group.ami_family,
+        root=_root(group),
     )
+
+
+def _root(group: NodeGroup) -> Quantity | None:
+    if group.volume is None or group.local_storage:
+        return None
+    return Quantity.gib(group.volume)
 
 
 def admits(requirement: Requirement, value: str | None) -> bool:

@@ -340,6 +340,11 @@ class Work:
         return self.job.has_pods
 
     @property
+    def exported(self) -> Mapping[str, str]:
+        """Variables that a batch script sets for torchrun, as it writes them; those of pods are in ``env``."""
+        return self.job.exported
+
+    @property
     def grace(self) -> tuple[int | None, Route]:
         """The seconds between the signal to stop and the end, where they are said, and their place."""
         if self.pod is not None:
@@ -448,7 +453,7 @@ class Work:
             return self.recipe.where(f"env.{variable}")
         if variable in self.env:
             return self.where_said(variable)
-        return self.job.where("env")
+        return self.job.origins.get(f"env.{variable}") or self.job.where("env")
 
     def is_of_image(self, variable: str) -> bool:
         """Whether a variable is said by the recipe of the image, and by nothing over it."""

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.nodes.plan import BLOCK_ENDS, NodeClass
+from compiler.model.capacity_windows import block_ends
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC037", aliases=("block-over",), severity=Severity.WARNING)
-def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def capacity_block_ended(plan: Plan, world: World) -> Iterator[Finding]:
     """The Capacity Block of a pool has ended.
 
     EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide,
@@ -27,16 +27,12 @@ def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Findin
         nodePools: [{name: gpu, nodes: 5,
           capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}], ends: "2026-12-15T11:30:00Z"}}}]
     """
-    ends = node_class.annotations.get(BLOCK_ENDS, "")
-    try:
-        last = date.fromisoformat(ends.partition("T")[0])
-    except ValueError:
-        return
-    if last < world.today:
-        yield Finding(
-            f"the Capacity Block of `{node_class.name}` ended on {last}",
-            node_class.at / "metadata" / "annotations" / BLOCK_ENDS,
-            label="no node is launched any more",
-            help="select the block that replaces it, or remove the pool",
-            spec_help="write `reservations`, `starts` and `ends` of the block that replaces it, or remove the pool",
-        )
+    for block in block_ends(plan):
+        if block.day < world.today:
+            yield Finding(
+                f"the Capacity Block of `{block.name}` ended on {block.day}",
+                block.at,
+                label="no node is launched any more",
+                help="select the block that replaces it, or remove the pool",
+                spec_help="write `reservations`, `starts` and `ends` of the block that replaces it, or remove the pool",
+            )

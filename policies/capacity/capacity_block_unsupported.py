@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC011", aliases=("block-unsupported",))
-def capacity_block_unsupported(pool: Pool, world: World) -> Iterator[Finding]:
+def capacity_block_unsupported(plan: Plan, world: World) -> Iterator[Finding]:
     """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
 
     EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a
@@ -26,20 +26,16 @@ def capacity_block_unsupported(pool: Pool, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
-    if world.block(pool):
+    for pool in world.pools:
+        if not world.block(pool):
+            continue
         types = world.types(pool)
-    else:
-        types = ()
-    sold = [
-        instance
-        for instance in types
-        if instance.capacity_block or "usage_classes" in instance.unknown
-    ]
-    if types and not sold:
-        names = listed(instance.name for instance in types[:3])
-        yield Finding(
-            f"{names} is not sold in Capacity Blocks",
-            pool.where("capacity_types"),
-            help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
-            spec_help="write `capacity: {reserved: {reservations: [...]}}`, or a type like `p5.48xlarge`",
-        )
+        sold = any(each.capacity_block or "usage_classes" in each.unknown for each in types)
+        if types and not sold:
+            names = listed(instance.name for instance in types[:3])
+            yield Finding(
+                f"{names} is not sold in Capacity Blocks",
+                pool.where("capacity_types"),
+                help="take an on-demand reservation (`reserved`), or a type like `p5.48xlarge`",
+                spec_help="write `capacity: {reserved: {reservations: [...]}}`, or a type like `p5.48xlarge`",
+            )

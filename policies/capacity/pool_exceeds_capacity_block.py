@@ -2,14 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.places import Route
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC016", aliases=("block-too-small",), severity=Severity.WARNING, params={"instances": 64})
-def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
+def pool_exceeds_capacity_block(plan: Plan, world: World) -> Iterator[Finding]:
     """A pool is larger than its Capacity Blocks can be.
 
     A Capacity Block has at most 64 instances (EC2 user guide, capacity-blocks-purchase): a larger pool needs several,
@@ -35,21 +37,29 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
         # params: {instances: 80}
         nodePools: [{name: gpu, nodes: {max: 80}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
-    node_class, types = world.node_class(pool), world.types(pool)
-    if node_class is None or not types or not world.block(pool):
-        return
-    ids = [reservation.id for reservation in node_class.reservations]
-    nodes = max(world.most_nodes(pool, instance) or 0 for instance in types)
-    most = world.param("instances") * len(ids)
-    if ids and all(ids) and nodes > most:
-        several = f"{len(ids)} Capacity Blocks have"
-        if len(ids) == 1:
-            blocks = "a Capacity Block has"
-        else:
-            blocks = several
+    for pool in world.pools:
+        types = world.types(pool)
+        ids = world.reservations(pool)
+        if not types or not ids or not all(ids) or not world.block(pool):
+            continue
+        nodes = max(world.most_nodes(pool, instance) or 0 for instance in types)
+        most = world.param("instances") * len(ids)
+        if nodes <= most:
+            continue
+        blocks = "a Capacity Block has"
+        if len(ids) > 1:
+            blocks = f"{len(ids)} Capacity Blocks have"
         yield Finding(
             f"pool `{pool.title}` may have {nodes} nodes, and {blocks} at most {most}",
-            node_class.where("reservations"),
+            _place(pool, world),
             help="select further blocks, or lower the number of nodes",
             spec_help="list further blocks under `reservations`, or lower `nodes`",
         )
+
+
+def _place(pool: Pool, world: World) -> Route:
+    if isinstance(pool, FixedPool):
+        return pool.where("reservations")
+    node_class = world.node_class(pool)
+    assert node_class is not None
+    return node_class.where("reservations")

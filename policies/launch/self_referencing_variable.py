@@ -8,19 +8,14 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule(
-    "RUN042",
-    kubernetes="the kubelet substitutes no variable in its own value, and a shell does",
-    aliases=("variable-of-itself",),
-    pods=True,
-    roles=True,
-)
+@rule("RUN042", aliases=("variable-of-itself",), pods=True, roles=True)
 def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.
 
     No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,
-    and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs. In
-    third-party manifests a whole `$NAME` is one that somebody fills in (`envsubst`), and is not judged.
+    and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs. The
+    batch scripts of a spec have values as Kubernetes has them, but for a `$(NAME)` of before; a shell reads those of
+    others. In third-party manifests a whole `$NAME` is one that somebody fills in (`envsubst`), and is not judged.
 
     ## Fails
 
@@ -42,13 +37,16 @@ def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
             env: [{name: HF_TOKEN, value: $HF_TOKEN}]
             resources: {limits: {nvidia.com/gpu: 1}, requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}
     """
+    if not work.has_pods and not world.plan.closed:
+        return
     for name, value in work.env.items():
         if not value or "$" not in value:
             continue
         if not world.plan.closed and value in (f"${name}", f"${{{name}}}"):
             continue
         escaped = re.escape(name)
-        if re.search(rf"\$(?:{escaped}\b|[({{]{escaped}[)}}])", value):
+        opening = "[({]" if work.has_pods else r"\{"
+        if re.search(rf"\$(?:{escaped}\b|{opening}{escaped}[)}}])", value):
             yield Finding(
                 f"`{name}` of {work.title} is set to `{value}`, and nothing substitutes the old value",
                 work.where_env(name),

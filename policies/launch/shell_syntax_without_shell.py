@@ -9,26 +9,21 @@ from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
 _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})
 _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 
-@rule(
-    "RUN035",
-    kubernetes="a batch script is read by a shell",
-    aliases=("command-without-shell",),
-    pods=True,
-    roles=True,
-)
-def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
+@rule("RUN035", aliases=("command-without-shell",), pods=True, roles=True)
+def shell_syntax_without_shell(work: Work, world: World) -> Iterator[Finding]:
     """A command uses shell syntax, and no shell runs it.
 
     Kubernetes starts the first word as a program and gives it the others unchanged (core/v1 Container, command):
     nothing splits `torchrun train.py`, joins by `&&`, or replaces `$HOME`; only `$(NAME)` of a variable of the
     container is. `bash -c` runs the one word after it; those behind are its `$0`, `$1` (POSIX, sh), and `bash` without
-    `-c` takes the word for a file.
+    `-c` takes the word for a file. The batch scripts of a spec start its words so, too; a shell reads those of others.
 
     ## Fails
 
@@ -50,6 +45,8 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --name=$(PET_NNODES), --prompt=a & b]}]
     """
+    if not work.has_pods and not world.plan.closed:
+        return
     node, command, words = _read(work)
     if node is None:
         return

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from compiler.core.pools.plan import titles
+from compiler.core.pools.plan import FixedPool, Pool, titles
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
+from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
@@ -12,7 +14,7 @@ from compiler.policy.world import World
 
 
 @rule("LIM039", severity=Severity.WARNING, params={"gibibytes": 60})
-def root_volume_too_small(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
     """The root volume of nodes that pull training images is too small for one.
 
     Where nodes have no NVMe disks, or leave them alone, images lie on the root volume, next to the system's own 20 GiB
@@ -36,18 +38,32 @@ def root_volume_too_small(node_class: NodeClass, world: World) -> Iterator[Findi
 
         nodePools: [{name: gpu, rootVolume: {size: 30Gi}}]
     """
-    if node_class.instance_store is not None or not node_class.block_devices:
-        return
     least = Quantity.parse(f"{world.param('gibibytes')}Gi")
-    sizes = [device.size for device in node_class.block_devices]
-    largest = max(sizes)
-    pools = world.pools_of_class(node_class)
-    if largest >= least or not any(map(world.accelerated, pools)):
-        return
-    names = listed(titles(pools))
-    yield Finding(
-        f"nodes of {names} have {largest} for the system and all images",
-        node_class.where("block_devices") / sizes.index(largest) / "ebs" / "volumeSize",
+    for size, pools, at in (*_of_classes(plan, world), *_of_fixed(world)):
+        if size < least and any(map(world.accelerated, pools)):
+            yield _finding(listed(titles(pools)), size, least, at)
+
+
+def _of_classes(plan: Plan, world: World) -> Iterator[tuple[Quantity, Sequence[Pool], Route]]:
+    """The largest disk of each node class whose nodes have images on it, and the pools that launch by it."""
+    for node_class in plan.every(NodeClass):
+        if node_class.instance_store is None and node_class.block_devices:
+            sizes = [device.size for device in node_class.block_devices]
+            largest = max(sizes)
+            disk = node_class.where("block_devices") / sizes.index(largest)
+            yield largest, world.pools_of_class(node_class), disk / "ebs" / "volumeSize"
+
+
+def _of_fixed(world: World) -> Iterator[tuple[Quantity, Sequence[Pool], Route]]:
+    for pool in world.pools:
+        if isinstance(pool, FixedPool) and pool.root is not None:
+            yield pool.root, [pool], pool.where("root")
+
+
+def _finding(names: str, size: Quantity, least: Quantity, at: Route) -> Finding:
+    return Finding(
+        f"nodes of {names} have {size} for the system and all images",
+        at,
         label="an image does not fit",
         help=f"write at least {least}",
         spec_help=f"write `rootVolume: {{size: {least}}}` or more, or leave out `localStorage: none`",

@@ -27,7 +27,7 @@ def efa_across_zones(pool: Pool, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b], placement: none, efa: false}]
         jobs: [{name: llama, nodes: 1}]
     """
-    zones = pool.zones
+    zones = world.zones_of(pool)
     if zones is None or len(zones) < 2:
         return
     regions = {zone[:-1] for zone in zones}

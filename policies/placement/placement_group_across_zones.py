@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.core.pools.plan import FixedPool, Pool
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC007")
-def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
+def placement_group_across_zones(plan: Plan, world: World) -> Iterator[Finding]:
     """A cluster placement group is used from several Availability Zones.
 
     A cluster placement group lies in one zone (EC2 user guide, placement groups): launches in every other zone
@@ -27,24 +27,24 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
         nodePools: [{name: gpu, zone: null, zones: [us-west-2a, us-west-2b], placement: spread, efa: false}]
         jobs: [{name: llama, nodes: 1}]
     """
+    for pool in world.pools:
+        group = world.placement_group(pool)
+        zones = world.zones_of(pool) or ()
+        if group is None or len(zones) < 2 or _has_efa(pool, world):
+            continue  # for nodes with EFA, PLC003 and PLC021 report the same, and their group is derived
+        # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.
+        if group.strategy == "cluster":
+            yield Finding(
+                f"pool `{pool.title}` has {len(zones)} zones and cluster placement group `{group.name}`",
+                group.at,
+                label="a cluster placement group lies in one zone",
+                help="keep one zone, or take no cluster placement group",
+                spec_help="keep one of `zones`, or write `placement: none`",
+            )
+
+
+def _has_efa(pool: Pool, world: World) -> bool:
+    if isinstance(pool, FixedPool):
+        return pool.efa
     node_class = world.node_class(pool)
-    zones = pool.zones or ()
-    if node_class is None or not node_class.placement_group:
-        return
-    if len(zones) < 2:
-        return
-    if node_class.efa:
-        return  # for nodes with EFA, PLC003 reports the same, and their group is derived
-    bootstrap = world.plan.one(Bootstrap)
-    created = bootstrap.placement_groups if bootstrap else ()
-    strategies = {group.name: group.strategy for group in created}
-    placement_group = node_class.placement_group
-    # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.
-    if strategies.get(placement_group) == "cluster":
-        yield Finding(
-            f"pool `{pool.title}` has {len(zones)} zones and cluster placement group `{placement_group}`",
-            node_class.where("placement_group"),
-            label="a cluster placement group lies in one zone",
-            help="keep one zone, or take no cluster placement group",
-            spec_help="keep one of `zones`, or write `placement: none`",
-        )
+    return node_class is not None and bool(node_class.efa)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.core.pools.plan import Pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC006", aliases=("placement-group-with-block",))
-def placement_group_with_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
+def placement_group_with_capacity_block(pool: Pool, world: World) -> Iterator[Finding]:
     """A placement group constrains nodes that come from a Capacity Block.
 
     EC2 places the instances of a block close together by itself, "no need to use a cluster placement group"; where
@@ -25,12 +25,11 @@ def placement_group_with_capacity_block(pool: NodePool, world: World) -> Iterato
         nodePools:
           - {name: gpu, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}
     """
-    node_class = world.node_class(pool)
-    if node_class is not None and node_class.placement_group and world.block(pool):
+    group = world.placement_group(pool)
+    if group is not None and world.block(pool):
         yield Finding(
-            f"pool `{pool.title}` launches into a Capacity Block and into placement group "
-            f"`{node_class.placement_group}`",
-            node_class.where("placement_group"),
+            f"pool `{pool.title}` launches into a Capacity Block and into placement group `{group.name}`",
+            group.at,
             label="a block is placed closely by itself",
             help="remove the placement group",
             spec_help="remove `placement`",

@@ -3,14 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC008")
-def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+def placement_strategy_unsupported(plan: Plan, world: World) -> Iterator[Finding]:
     """The instance type does not take the strategy of its placement group.
 
     EC2 lists the strategies by type (DescribeInstanceTypes SupportedStrategies); Karpenter leaves types out that do
@@ -25,20 +24,17 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
 
         nodePools: [{name: gpu, placement: cluster}]
     """
-    node_class = world.node_class(pool)
-    bootstrap = world.plan.one(Bootstrap)
-    if node_class is None or bootstrap is None:
-        return
-    strategies = {group.name: group.strategy for group in bootstrap.placement_groups}
-    strategy = strategies.get(node_class.placement_group or "")
-    for instance in world.types(pool) if strategy else ():
-        supported = instance.placement_strategies
-        if "placement_strategies" in instance.unknown:
+    for pool in world.pools:
+        group = world.placement_group(pool)
+        if group is None or group.strategy is None:
             continue
-        if strategy not in supported:
+        for instance in world.types(pool):
+            supported = instance.placement_strategies
+            if "placement_strategies" in instance.unknown or group.strategy in supported:
+                continue
             yield Finding(
-                f"`{instance.name}` does not take placement strategy `{strategy}`",
-                node_class.where("placement_group"),
+                f"`{instance.name}` does not take placement strategy `{group.strategy}`",
+                group.at,
                 help=f"write one of {listed(supported)}" if supported else "remove it",
                 spec_help=_spec_help(supported),
             )

@@ -35,13 +35,17 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
     if not work.gang or not launches(work.words):
         return
     most = world.param("restarts")
-    given = named_options(work.words).get("max-restarts") or work.env.get("PET_MAX_RESTARTS")
+    said = {**work.exported, **work.env}
+    given = named_options(work.words).get("max-restarts") or said.get(_RESTARTS)
     if given is None or not given.isdigit() or len(given) > 9 or int(given) <= most:
         return
-    place = work.where_env("PET_MAX_RESTARTS") if "PET_MAX_RESTARTS" in work.env else work.at
+    place = work.where_env(_RESTARTS) if _RESTARTS in said else work.at
     yield Finding(
         f"job `{work.name}` starts its processes {numbered(int(given), 'time')} in place, on the same nodes",
         place,
         help=f"write at most {most}; restarts of the whole job get other nodes",
         spec_help=f"write `maxRestarts: {most}` at most; `retries` gets other nodes",
     )
+
+
+_RESTARTS = "PET_MAX_RESTARTS"

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.secrets import in_text
-from compiler.platforms.eks.jobs.plan import FileSet
+from compiler.model.files import all_files
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 
 
 @rule("RUN051")
-def secret_in_file(files: FileSet) -> Iterator[Finding]:
+def secret_in_file(plan: Plan) -> Iterator[Finding]:
     """A file of a job has a secret as plain text.
 
     It is in git, stays in its history, and becomes a ConfigMap, which everybody may read who may read the namespace
@@ -31,12 +32,16 @@ def secret_in_file(files: FileSet) -> Iterator[Finding]:
 
         jobs: [{name: llama, files: {/workspace/log.py: "api_key = os.environ['WANDB_API_KEY']"}}]
     """
-    for key, text in files.files.items():
-        what = in_text(text)
+    for name, file in all_files(plan):
+        what = in_text(file.text)
         if what:
             yield Finding(
-                f"file `{key}` has {what} in git",
-                files.where(f"files.{key}"),
+                f"file `{name}` has {what} in git",
+                file.at,
                 secret=True,
-                help="put it into a Secret, and mount that under `volumes:`",
+                help=_HELP if file.in_pods else _HELP_OF_SLURM,
             )
+
+
+_HELP = "put it into a Secret, and mount that under `volumes:`"
+_HELP_OF_SLURM = "keep it in AWS Secrets Manager, and have the job read it when it starts"

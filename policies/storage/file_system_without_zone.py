@@ -58,10 +58,10 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.gang and work.efa:
         return  # PLC003 and PLC004 report EFA across zones
-    zones = {zone for pool in work.pools for zone in pool.zones or ()}
+    zones = {zone for pool in work.pools for zone in world.zones_of(pool) or ()}
     if len(zones) < 2:
         return
-    if not all(pool.zones for pool in work.pools):
+    if not all(map(world.zones_of, work.pools)):
         return
     for volume in world.storage.volumes(work.namespace, work.claims):
         if volume.driver != FSX:

@@ -7,6 +7,7 @@ from compiler.catalog.lustre import OLDEST
 from compiler.core.storage.plan import PersistentVolume
 from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -45,7 +46,8 @@ def lustre_version_not_mountable(volume: PersistentVolume, world: World) -> Iter
     """
     if volume.driver != FSX or not _first(volume, world):
         return
-    booted = filter(None, map(world.ami_family, world.pools))
+    pools = [pool for pool in world.pools if isinstance(pool, NodePool) or world.works_on(pool)]
+    booted = filter(None, map(world.ami_family, pools))
     unable = [family for family in booted if family.cannot_mount(volume.lustre or OLDEST)]
     if not unable:
         return

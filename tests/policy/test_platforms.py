@@ -102,6 +102,11 @@ SPECS: dict[str, tuple[dict[str, Any], str]] = {
         {"job": {"timeout": "24h", "terminationGracePeriod": "5m"}},
         "spec.jobs[0].terminationGracePeriod",
     ),
+    "RUN035": (
+        {"job": {"command": ["torchrun", "t.py", "--data=$DATA"]}},
+        "spec.jobs[0].command[2]",
+    ),
+    "RUN042": ({"job": {"env": {"PATH": "/opt/bin:$PATH"}}}, "spec.jobs[0].env.PATH"),
     "RUN041": (
         {"job": {"timeout": "72h", "mounts": [], "checkpoint": None}},
         "spec.jobs[0].timeout",

@@ -95,6 +95,11 @@ class Gang(PlanNode):
         return False
 
     @property
+    def exported(self) -> Mapping[str, str]:
+        """Variables that what starts it sets by itself, as it writes them."""
+        return {}
+
+    @property
     def grace(self) -> tuple[int | None, Route]:
         """The seconds between the signal to stop and the end, where the job says it itself, and their place."""
         return None, self.at

@@ -78,16 +78,30 @@ def titles(pools: Iterable[Pool]) -> list[str]:
 class FixedPool(Pool):
     """A pool whose types and sizes are listed one by one, as those of node groups and of Slurm's partitions are.
 
-    Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``block``: they are of a
-    Capacity Block. ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``scratch``: where
-    the NVMe disks of its nodes appear to jobs, if they do.
+    Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``spot``: EC2 may take them
+    back; ``block``: they are of a Capacity Block. ``reservations``: the ids of those that they come from.
+    ``placement_group``: its name. ``subnets``: the ids of those of its nodes, where they are not all of the cluster's.
+    ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``ami_family``: what eksctl calls
+    the image of its nodes. ``root``: the size of the volume with their system and images, where it is said and no NVMe
+    disks have the images. ``scratch``: where such disks appear to jobs, if they do.
     """
 
     efa: bool = False
+    spot: bool = False
     block: bool = False
+    reservations: tuple[str, ...] = ()
+    placement_group: str | None = None
+    subnets: tuple[str, ...] = ()
     least: int | None = None
     own_kubelet: bool = False
+    ami_family: str | None = None
+    root: Quantity | None = None
     scratch: str | None = None
+
+    @property
+    def capacity_types(self) -> tuple[str, ...] | None:
+        """on-demand, spot, reserved; ``None`` where the pool does not say."""
+        return ("spot",) if self.spot else self.values(CAPACITY_TYPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -238,7 +238,11 @@ _BOTH = [{"pool": "a100", "nodes": 2}, {"pool": "b100", "nodes": 2}]
         ),
         (_queue(queueingStrategy="StrictFIFO"), "SPC006", "spec.queues[0].queueingStrategy"),
         (governed(kueue={"waitForPodsReady": {"timeout": "40m"}}), "SPC006", "spec.kueue"),
-        (governed(RESEARCH | {"quota": [{"pool": "a100", "nodes": 2}]}), "QUE031", "spec.jobs[0].nodes"),
+        (
+            governed(RESEARCH | {"quota": [{"pool": "a100", "nodes": 2}]}),
+            "QUE031",
+            "spec.jobs[0].nodes",
+        ),
         (
             governed(RESEARCH, PRODUCT | {"quota": [{"pool": "a100", "nodes": 2}]}),
             "QUE032",

@@ -238,6 +238,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
             "efa": (body / "efaEnabled").at,
             "zones": zones_at.at,
             "placement_group": (body / "placement").at,
+            "volume": (body / "volumeSize").at,
             "repair": (body / "nodeRepairConfig").at,
             "reservation": target.at,
         },

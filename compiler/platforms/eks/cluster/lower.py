@@ -56,6 +56,7 @@ def _group_origins(group: NodeGroup) -> Places:
         (*here, "efaEnabled"): group.where("efa"),
         (*here, "placement"): group.where("placement_group"),
         (*here, "capacityReservation"): group.where("reservation"),
+        (*here, "volumeSize"): group.where("volume"),
         (*here, "nodeRepairConfig"): group.where("repair"),
     }
 

@@ -109,6 +109,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
             "desired": part.at_nodes,
             "repair": at / "managedNodeGroup",
             "ami_family": at / "managedNodeGroup",
+            "volume": at / "rootVolume" / "size",
         },
     )
 

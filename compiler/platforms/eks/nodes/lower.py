@@ -47,13 +47,18 @@ def _class_origins(node: NodeClass) -> Places:
         **_disk_origins(node),
         ("spec", "instanceStorePolicy"): node.where("instance_store"),
     }
-    if BLOCK_ENDS in node.annotations:
-        places["metadata", "annotations", BLOCK_ENDS] = node.where("annotations")
+    places |= _block_origins(node)
     if node.boot.runs:
         places["spec", "userData"] = node.where("boot")
     if "ami_alias" in node.origins:
         places["spec", "amiSelectorTerms"] = node.where("ami_alias")
     return places
+
+
+def _block_origins(node: NodeClass) -> Places:
+    if BLOCK_ENDS in node.annotations:
+        return {("metadata", "annotations", BLOCK_ENDS): node.where("annotations")}
+    return {}
 
 
 def _disk_origins(node: NodeClass) -> Places:
@@ -74,6 +79,7 @@ def _auto_origins(node: AutoNodeClass) -> Places:
         ("spec", "capacityReservationSelectorTerms"): node.where("reservations"),
         ("spec", "placementGroupSelector"): node.where("placement_group"),
         ("spec", "ephemeralStorage"): node.where("block_devices"),
+        **_block_origins(node),
     }
 
 

@@ -31,8 +31,8 @@ class InstanceGroup(FixedPool):
     HyperPod calls them is written with ``ml.``. ``role``: the ARN of its execution role; ``scripts`` and
     ``on_create``: the prefix of S3 with its lifecycle scripts, and the first of them; ``checks``: deep health checks
     of new nodes; ``plan``: the ARN of the training plan that its nodes come from; ``threads``: those of each core;
-    ``volume``: the size of its second volume in GiB; ``subnets`` and ``security_groups``: those of its nodes, where
-    they are not all of the cluster's.
+    ``volume``: the size of its second volume in GiB; ``security_groups``: those of its nodes, where they are not all of
+    the cluster's.
     """
 
     single: ClassVar[bool] = False
@@ -44,5 +44,4 @@ class InstanceGroup(FixedPool):
     plan: str | None = None
     threads: int | None = None
     volume: int | None = None
-    subnets: tuple[str, ...] = ()
     security_groups: tuple[str, ...] = ()

@@ -63,6 +63,10 @@ class BatchJob(Gang):
         return self.exclusive
 
     @property
+    def exported(self) -> Mapping[str, str]:
+        return dict(self.rendezvous)
+
+    @property
     def grace(self) -> tuple[int | None, Route]:
         return self.stop_signal, self.where("stop_signal")
 

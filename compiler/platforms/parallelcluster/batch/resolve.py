@@ -323,6 +323,8 @@ def _places(job: Job) -> dict[str, Route]:
         **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
         **launcher_of(job).places(job),
     }
+    for path in job.spec.files:
+        places[f"files.{path}"] = at / "files" / path
     for name in job.spec.env:
         places[f"env.{name}"] = at / "env" / name
     for index, secret in enumerate(job.spec.secret_env):

@@ -99,7 +99,7 @@ def _variables(job: BatchJob) -> Iterator[Line]:
     if known:
         yield "", ""
     for name, value in job.rendezvous:
-        yield f'{name}="{value}"', ""
+        yield f'{name}="{value}"', f"env.{name}"
     if job.rendezvous:
         yield f"export {' '.join(name for name, _ in job.rendezvous)}", ""
     for variable in job.env:
@@ -119,12 +119,13 @@ def _read(stored: StoredValue) -> str:
 
 
 def _files(job: BatchJob) -> Iterator[Line]:
-    for index, (_, text) in enumerate(sorted(job.files.items())):
+    for index, (path, text) in enumerate(sorted(job.files.items())):
         end = _end(text)
-        yield f"cat > \"$state/file-{index}\" <<'{end}'", "files"
+        field = f"files.{path}"
+        yield f"cat > \"$state/file-{index}\" <<'{end}'", field
         for line in text.removesuffix("\n").split("\n"):
-            yield line, "files"
-        yield end, "files"
+            yield line, field
+        yield end, field
 
 
 def _end(text: str) -> str:

@@ -190,6 +190,7 @@ def _queue(partition: Partition) -> Artifact:
     places: Places = {
         ("CapacityType",): partition.where("capacity"),
         ("ComputeSettings",): partition.where("root_size"),
+        ("ComputeSettings", "LocalStorage", "RootVolume", "Size"): partition.where("root"),
         ("Networking", "SubnetIds"): partition.where("subnets"),
     }
     for index, resource in enumerate(partition.resources):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from compiler.core.pools.plan import FixedPool
@@ -45,7 +46,6 @@ class Partition(FixedPool):
     single: ClassVar[bool] = False
 
     capacity: str
-    subnets: tuple[str, ...]
     resources: tuple[ComputeResource, ...]
     security_groups: tuple[str, ...] = ()
     root_size: int | None = None
@@ -54,3 +54,18 @@ class Partition(FixedPool):
     gpu_check: bool = False
     policies: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+
+
+def reservations_of(resources: Sequence[ComputeResource]) -> tuple[str, ...]:
+    """The reservations that the nodes of a partition come from."""
+    ids = (one.reservation for one in resources)
+    return tuple(reservation for reservation in ids if reservation)
+
+
+def group_of(partition: str, resources: Sequence[ComputeResource]) -> str | None:
+    """The placement group of a partition's nodes, or of the first of several."""
+    for one in resources:
+        if one.group or one.placement:
+            # aws-parallelcluster 3.16.1, cluster_stack.py: a group for each compute resource
+            return one.group or f"{partition}-{one.name}"
+    return None

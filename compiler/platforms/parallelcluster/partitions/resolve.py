@@ -13,7 +13,13 @@ from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.partitions.partitions import Share, resource_name, shares
-from compiler.platforms.parallelcluster.partitions.plan import PARTITION, ComputeResource, Partition
+from compiler.platforms.parallelcluster.partitions.plan import (
+    PARTITION,
+    ComputeResource,
+    Partition,
+    group_of,
+    reservations_of,
+)
 from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
 
@@ -139,6 +145,8 @@ def _partition(context: Context, share: Share) -> Partition:
         replicas=share.count if pool.static else None,
         efa=pool.efa,
         block=pool.block,
+        reservations=reservations_of(resources),
+        placement_group=group_of(share.name, resources),
         least=share.count if pool.static else 0,
         own_kubelet=True,
         capacity=capacity,
@@ -148,6 +156,7 @@ def _partition(context: Context, share: Share) -> Partition:
         root_size=root.size.value // _GIB if root else None,
         root_iops=root.iops if root else None,
         root_throughput=root.throughput if root else None,
+        root=None if has_disks or root is None else Quantity.gib(root.size.value // _GIB),
         scratch="/scratch" if has_disks else None,
         gpu_check=bool(pool.instance.gpus),
         policies=policies(context, platform.policies),
@@ -162,7 +171,10 @@ def _partition(context: Context, share: Share) -> Partition:
             "capacity_types": pool.at / "capacity",
             "resources": pool.at,
             "efa": pool.at / "efa",
+            "reservations": pool.at_capacity,
+            "placement_group": pool.at / "placement",
             "root_size": pool.at / "rootVolume",
+            "root": pool.at / "rootVolume" / "size",
             "scratch": pool.at / "localStorage",
         },
     )

@@ -108,6 +108,7 @@ def _group(group: Part, name: str) -> InstanceGroup:
             "labels": group.at("KubernetesConfig", "Labels"),
             "taints": group.at("KubernetesConfig", "Taints"),
             "subnets": group.at("OverrideVpcConfig"),
+            "zones": group.at("OverrideVpcConfig", "Subnets"),
             "volume": group.at("InstanceStorageConfigs"),
             "checks": group.at("OnStartDeepHealthChecks"),
             "plan": group.at("TrainingPlanArn"),

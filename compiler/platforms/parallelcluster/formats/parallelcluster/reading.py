@@ -19,6 +19,8 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     POOL_TAG,
     ComputeResource,
     Partition,
+    group_of,
+    reservations_of,
 )
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from compiler.verify.whole import Part
@@ -153,6 +155,8 @@ def _partition(queue: Part, name: str) -> Partition:
     least = sum(one.least for one in resources)
     root = ("ComputeSettings", "LocalStorage", "RootVolume")
     first = next(queue.items("ComputeResources"), queue)
+    scratch = queue.text("ComputeSettings", "LocalStorage", "EphemeralVolume", "MountDir")
+    size = queue.number(*root, "Size")
     limits: Mapping[str, Quantity] = {"nodes": Quantity.of(most)} if resources else {}
     return Partition(
         at=queue.at(),
@@ -163,16 +167,19 @@ def _partition(queue: Part, name: str) -> Partition:
         replicas=most if resources and least == most else None,
         efa=bool(resources) and all(one.efa for one in resources),
         block=capacity == "CAPACITY_BLOCK",
+        reservations=reservations_of(resources),
+        placement_group=group_of(name, resources),
         least=least,
         own_kubelet=True,
         capacity=capacity,
         subnets=queue.ids("Networking", "SubnetIds"),
         security_groups=queue.ids("Networking", "AdditionalSecurityGroups"),
         resources=resources,
-        root_size=queue.number(*root, "Size"),
+        root_size=size,
+        root=None if scratch or size is None else Quantity.gib(size),
         root_iops=queue.number(*root, "Iops"),
         root_throughput=queue.number(*root, "Throughput"),
-        scratch=queue.text("ComputeSettings", "LocalStorage", "EphemeralVolume", "MountDir"),
+        scratch=scratch,
         gpu_check=queue.get("HealthChecks", "Gpu", "Enabled") is True,
         policies=_policies(queue),
         scripts=tuple(filter(None, [queue.text("CustomActions", "OnNodeStart", "Script")])),
@@ -180,12 +187,16 @@ def _partition(queue: Part, name: str) -> Partition:
             "limits": first.at("MaxCount"),
             "replicas": first.at("MinCount"),
             "requirements": first.at("InstanceType"),
+            "instance_types": first.at("InstanceType"),
             "capacity": queue.at("CapacityType"),
             "capacity_types": queue.at("CapacityType"),
             "zones": queue.at("Networking", "SubnetIds"),
             "subnets": queue.at("Networking", "SubnetIds"),
             "efa": first.at("Efa"),
+            "reservations": first.at("CapacityReservationTarget"),
+            "placement_group": first.at("Networking", "PlacementGroup"),
             "root_size": queue.at(*root),
+            "root": queue.at(*root, "Size"),
         },
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.platforms.parallelcluster.formats.sbatch.options import whole_name
@@ -247,8 +248,16 @@ def _after(end: str, lines: Sequence[str], start: int) -> int:
     return start
 
 
-def documents(text: str) -> Iterator[tuple[str, str]]:
-    """The here-documents that ``cat`` writes, by the file that they are written to."""
+class Written(NamedTuple):
+    """A here-document that ``cat`` writes to a file, and the number of its line."""
+
+    file: str
+    text: str
+    line: int
+
+
+def documents(text: str) -> Iterator[Written]:
+    """The here-documents that ``cat`` writes to files."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         found = _HEREDOC.search(line)
@@ -260,7 +269,7 @@ def documents(text: str) -> Iterator[tuple[str, str]]:
             if following.strip() == found[2]:
                 break
             body.append(following)
-        yield target[1], "".join(f"{line}\n" for line in body)
+        yield Written(target[1], "".join(f"{line}\n" for line in body), number)
 
 
 def assignment(statement: Statement) -> tuple[str, str] | None:

@@ -19,6 +19,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     OF_SEVERAL,
     Directive,
     Statement,
+    Written,
     assignment,
     directives,
     documents,
@@ -72,7 +73,7 @@ class _Script:
         self._options = options
         self._lines = text.split("\n")
         self._statements = list(statements(text))
-        self._files = dict(documents(text))
+        self._files = {each.file: each for each in documents(text)}
         self._origins: dict[str, Route] = {}
 
     def job(self) -> BatchJob:
@@ -302,17 +303,24 @@ class _Script:
         return None
 
     def _mounts(self, text: str) -> tuple[list[BindMount], dict[str, str]]:
-        """Folders of nodes, and files that the script writes."""
+        """Folders of nodes, and files that the script writes, by the paths at which its program has them."""
         mounts, files = [], {}
+        for written in self._files.values():
+            if "$" not in written.file:
+                files[written.file] = self._file(written.file, written)
         for mount in filter(None, text.split(",")):
             source, _, rest = mount.partition(":")
             path, _, flags = rest.partition(":")
-            written = self._files.get(source.replace("$(state)", "$state"))
-            if written is not None:
-                files[path or source] = written
+            document = self._files.get(source.replace("$(state)", "$state"))
+            if document is not None:
+                files[path or source] = self._file(path or source, document)
             else:
                 mounts.append(BindMount(source, path or source, "ro" in flags.split("+")))
         return mounts, files
+
+    def _file(self, path: str, written: Written) -> str:
+        self._origins[f"files.{path}"] = self._at / written.line
+        return written.text
 
 
 def _processes(rendezvous: Iterable[tuple[str, str]]) -> int | None:

@@ -1,0 +1,168 @@
+"""What is wrong with a spec is found at the same key, whatever it runs on: every platform, launcher of pools and kind
+of job, against TrainJobs on nodes of Karpenter, over the examples of the rules' pages.
+
+What is found on one side alone, or at another key, is in the tables with its reason; what is in them without need
+fails, too.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from compiler.catalog import load_catalog
+from compiler.driver import traced
+from compiler.examples.pages import DAY
+from compiler.examples.rehearse import (
+    UnusableExampleError,
+    base_spec,
+    config_for,
+    from_spec,
+    merged,
+)
+from compiler.formats import objects
+from compiler.policy.config import Config
+from compiler.policy.engine import run
+from compiler.policy.rule import Rule
+from compiler.source.libyaml import DUMPER, LOADER, yaml
+from tests.policy.harness import builtin_rules
+
+pytestmark = pytest.mark.slow
+
+SUBNETS = [
+    {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2b", "cidr": "10.0.0.0/18"},
+    {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2a", "cidr": "10.0.64.0/18"},
+]
+NETWORK = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": SUBNETS}}
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "parallelCluster": {"platform": {"parallelCluster": {}}},
+    "hyperPod": {
+        "platform": {"hyperPod": {}},
+        "nodePools": [{"name": "gpu", "nodes": 4}],
+        "queues": [{"name": "research", "namespaces": ["hyperpod-ns-team-a"]}],
+    },
+    "autoMode": {"platform": {"eks": {"autoMode": {}}}},
+    "managedNodeGroup": {"nodePools": [{"name": "gpu", "nodes": 4, "managedNodeGroup": {}}]},
+    "PyTorchJob": {"jobs": [{"name": "llama", "kind": "PyTorchJob"}]},
+}
+"""What is laid over the base, whose jobs and pools have the examples' names."""
+
+KARPENTER = "it is of Karpenter, which is not there"
+ALWAYS_THERE = "its nodes are always there"
+NO_TIME = "without `ends` the objects of Auto Mode do not say that a reservation is a block"
+ONE_SIDE: Mapping[str, Mapping[str, str]] = {
+    "parallelCluster": {
+        "EFA020": "its nodes have other interfaces",
+        "LIM002": "no kubelet takes a share of a node",
+        "PLC015": "a file system in another zone of the VPC can be mounted",
+        "PLC035": "the rule is of flavors",
+        "PLC083": "the order of jobs is Slurm's, which is not simulated",
+        "PLC084": "the order of jobs is Slurm's, which is not simulated",
+        "PLC085": "the order of jobs is Slurm's, which is not simulated",
+        "QUE005": "the nodes of a queue are its partition: LIM003",
+        "QUE022": "the blocks of a partition are in one zone, and a job may have nodes of both",
+        "QUE023": "nodes of no queue are not made",
+        "RUN026": "mpirun asks Slurm for its hosts",
+        "RUN031": "without `timeout` no signal comes before the end",
+        "RUN032": "the signal comes by the job's own time, and not by a drain",
+        "RUN033": "the rule is of volumes of Kubernetes",
+        "RUN035": "a quoted operator is read as one",
+        "RUN121": "Lightning knows Slurm",
+        "RUN133": "a folder that pyxis mounts has what the node has there",
+        "RUN134": "a `MASTER_ADDR` is taken for the script's own",
+        "RUN140": "a batch script has the programs of hosts",
+    },
+    "hyperPod": {
+        "LIM042": KARPENTER,
+        "QUE007": ALWAYS_THERE,
+        "QUE010": ALWAYS_THERE,
+        "RUN033": "which image its nodes boot is not known",
+        "RUN135": KARPENTER,
+    },
+    "autoMode": {
+        "LIM042": KARPENTER,
+        "PLC006": NO_TIME,
+        "PLC011": NO_TIME,
+        "PLC016": NO_TIME,
+        "RUN033": "its nodes boot Bottlerocket",
+        "RUN135": KARPENTER,
+    },
+    "managedNodeGroup": {
+        "HLT004": "the switch is that of Karpenter",
+        "HLT057": "the release of its image has another form",
+        "PLC003": "PLC021 finds it",
+        "PLC006": "PLC022 finds it",
+        "PLC035": "the rule is of reservations that Karpenter selects",
+        "QUE007": ALWAYS_THERE,
+        "QUE010": ALWAYS_THERE,
+        "RUN032": "EKS drains it by a time of its own",
+    },
+}
+"""By variant and code, why one side alone finds something."""
+SHARED = "jobs that share a runtime are reported once, at the first"
+OTHER_KEY: Mapping[str, Mapping[str, str]] = {
+    "parallelCluster": {
+        "LIM011": "a script without GPUs has no line for them",
+        "PLC016": "a partition has all reservations of its pool",
+        "RUN041": SHARED,
+        "RUN130": "its torchrun has other variables",
+    },
+    "hyperPod": {"RUN041": SHARED},
+    "managedNodeGroup": {
+        "PLC011": "a group is of one reservation",
+        "PLC013": "a group is bought in one way",
+        "PLC085": "another of two blocks stays empty",
+    },
+    "PyTorchJob": {"RUN041": SHARED},
+}
+"""By variant and code, why it is found at other keys."""
+
+
+def based(variant: str) -> dict[str, Any]:
+    base = copy.deepcopy(base_spec())
+    base["spec"]["network"] = NETWORK
+    return merged(base, {"spec": VARIANTS[variant]}) if variant else base
+
+
+compiled = cache(from_spec)
+
+
+def keys(rule: Rule, example: str, variant: str) -> frozenset[str] | None:
+    """The keys at which a rule finds something; ``None`` where that is no spec of the variant."""
+    try:
+        parts = list(yaml.load_all(example, Loader=LOADER))
+    except yaml.YAMLError:
+        return None
+    if not isinstance(parts[0], dict) or "kind" in parts[0]:
+        return None
+    text = yaml.dump(merged(based(variant), {"spec": parts[0]}), Dumper=DUMPER)
+    try:
+        plan, artifacts = compiled(text)
+    except UnusableExampleError:
+        return None
+    config = config_for(rule, example, Config(today=DAY))
+    found = run(plan, load_catalog(), (rule,), config, objects(artifacts))
+    at_keys = zip(found, traced(found, artifacts), strict=True)
+    return frozenset(str(placed.at or finding.at) for finding, placed in at_keys)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_is_wrong_is_found_at_the_same_key(variant: str) -> None:
+    one_side, other_key, compared = set(), set(), 0
+    for rule in builtin_rules():
+        for example in rule.fails:
+            ours, theirs = keys(rule, example, ""), keys(rule, example, variant)
+            if ours is None or theirs is None:
+                continue
+            compared += 1
+            if bool(ours) != bool(theirs):
+                one_side.add(rule.code)
+            elif ours != theirs:
+                other_key.add(rule.code)
+    assert compared > 180
+    assert one_side == ONE_SIDE.get(variant, {}).keys()
+    assert other_key == OTHER_KEY.get(variant, {}).keys()
