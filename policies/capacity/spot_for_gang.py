@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Severity
 from compiler.model.gangs import is_elastic
 from compiler.model.offers import place
@@ -40,6 +40,8 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     for pool in wanted.values():
         if _reservation_unused(pool, world):
             continue  # PLC010 reports it
+        if isinstance(pool, FixedPool) and not work.complete:
+            continue  # what it asks for may keep it off a group that stands there for something else
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
                 f"job `{work.name}` needs several nodes at once, and pool `{pool.title}` may launch spot",
