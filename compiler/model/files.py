@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from functools import lru_cache
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Mount
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
@@ -15,7 +16,6 @@ from compiler.output.body import at
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import FileSet
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ def all_files(plan: Plan) -> Iterator[tuple[str, File]]:
     for files in plan.of(FileSet):
         for key, text in files.files.items():
             yield key, File(text, files.where(f"files.{key}"))
-    for job in plan.of(BatchJob):
+    for job in plan.every(Gang):
         for path, text in job.files.items():
-            yield path, File(text, job.where(f"files.{path}"), in_pods=False)
+            yield path, File(text, job.where(f"files.{path}"), in_pods=job.has_pods)
 
 
 def file_of(work: Work, world: Reading, path: str) -> File | None:
     """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath), nor a
     batch script."""
-    if isinstance(work.job, BatchJob):
-        text = work.job.files.get(path)
-        return None if text is None else File(text, work.job.where(f"files.{path}"))
+    own = work.job.files.get(path)
+    if own is not None:
+        return File(own, work.job.where(f"files.{path}"), in_pods=work.has_pods)
     if work.pod is None or work.main is None:
         return None
     sources = {

@@ -35,7 +35,6 @@ from compiler.platforms.eks.nodes.plan import (
     NodeGroup,
     NodePool,
 )
-from compiler.platforms.parallelcluster.partitions.plan import Partition
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
@@ -207,19 +206,21 @@ class Nodes:
 
     def placement_group(self, pool: Pool) -> PlacedIn | None:
         """The placement group of a pool's nodes, if they are in one."""
-        node = pool if isinstance(pool, FixedPool) else self.node_class(pool)
+        node: FixedPool | NodeClass | None = self.node_class(pool)
+        strategy = None
+        if isinstance(pool, FixedPool):
+            node, strategy = pool, pool.placement_strategy
         if node is None or not node.placement_group:
             return None
+        name = node.placement_group
+        return PlacedIn(name, strategy or self._strategies.get(name), node.where("placement_group"))
+
+    @cached_property
+    def _strategies(self) -> Mapping[str, str]:
+        """Those of the placement groups that the bootstrap makes, by name."""
         bootstrap = self.plan.one(Bootstrap)
         made = bootstrap.placement_groups if bootstrap else ()
-        strategies = {group.name: group.strategy for group in made}
-        name = node.placement_group
-        strategy = strategies.get(name)
-        if isinstance(pool, Partition) and not any(one.group for one in pool.resources):
-            strategy = (
-                "cluster"  # of those that it makes (aws-parallelcluster 3.16.1, cluster_stack.py)
-            )
-        return PlacedIn(name, strategy, node.where("placement_group"))
+        return {group.name: group.strategy for group in made}
 
     def zones_of(self, pool: Pool) -> tuple[str, ...] | None:
         """The zones of a pool: those that it says, or else those of the subnets that it names."""

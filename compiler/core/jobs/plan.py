@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from compiler.core.pods.plan import EnvVar, Misspelt, Resources
 from compiler.dataclass import dataclass
 from compiler.places import Route
-from compiler.plan.base import Identity, PlanNode
+from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.units import Quantity
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ class Gang(PlanNode):
     is ended. ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names
     of the pools that are tried after it, and ``rerun`` is how often it asks to be run again. ``pods_a_node``: so many
     of its pods fit on a node of its pool. ``retries``: how often it is started again after it failed, where it says
-    so itself. ``before``: what runs before its program. ``misspelt``: as of containers. ``has_pods``: it runs in pods
-    of Kubernetes. ``has_all_efa``: it asks for no EFA, and has all devices of its nodes.
+    so itself. ``before``: what runs before its program. ``files``: texts that it has itself, by the paths at which its
+    program finds them. ``misspelt``: as of containers. ``has_pods``: it runs in pods of Kubernetes. ``has_all_efa``: it
+    asks for no EFA, and has all devices of its nodes.
     """
 
     has_pods: ClassVar[bool] = False
@@ -76,6 +77,7 @@ class Gang(PlanNode):
     pods_a_node: int = field(default=1, compare=False)
     misspelt: Misspelt = field(default=(), compare=False)
     before: tuple[EarlierCommand, ...] = field(default=(), compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, metadata=LATER)
 
     @property
     def identity(self) -> Identity:

@@ -80,7 +80,8 @@ class FixedPool(Pool):
 
     Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``spot``: EC2 may take them
     back; ``block``: they are of a Capacity Block. ``reservations``: the ids of those that they come from.
-    ``placement_group``: its name. ``subnets``: the ids of those of its nodes, where they are not all of the cluster's.
+    ``placement_group``: the name of theirs, and ``placement_strategy`` where it is known. ``subnets``: the ids of those
+    of its nodes, where they are not all of the cluster's.
     ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``ami_family``: what eksctl calls
     the image of its nodes. ``root``: the size of the volume with their system and images, where it is said and no NVMe
     disks have the images. ``scratch``: where such disks appear to jobs, if they do.
@@ -91,6 +92,7 @@ class FixedPool(Pool):
     block: bool = False
     reservations: tuple[str, ...] = ()
     placement_group: str | None = None
+    placement_strategy: str | None = None
     subnets: tuple[str, ...] = ()
     least: int | None = None
     own_kubelet: bool = False

@@ -36,7 +36,7 @@ class BatchJob(Gang):
 
     ``account`` and ``qos`` are those of accounting. ``stop_signal``: so many seconds before its time is over its
     programs get SIGTERM. ``rendezvous``: variables whose
-    values the script works out. ``mounts`` and ``files`` (texts by path) are what its container sees of the nodes.
+    values the script works out. ``mounts`` are what its container sees of the nodes.
     ``program``: so many of its words are of the spec's ``command``, and the rest of its ``args``.
     """
 
@@ -51,7 +51,6 @@ class BatchJob(Gang):
     rendezvous: tuple[tuple[str, str], ...] = ()
     stored: tuple[StoredValue, ...] = ()
     mounts: tuple[BindMount, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
     working_dir: str = ""
     output: str = ""
     comment: str = ""

@@ -62,10 +62,12 @@ def reservations_of(resources: Sequence[ComputeResource]) -> tuple[str, ...]:
     return tuple(reservation for reservation in ids if reservation)
 
 
-def group_of(partition: str, resources: Sequence[ComputeResource]) -> str | None:
-    """The placement group of a partition's nodes, or of the first of several."""
+def group_of(partition: str, resources: Sequence[ComputeResource]) -> tuple[str | None, str | None]:
+    """The placement group of a partition's nodes, or of the first of several, and its strategy."""
     for one in resources:
-        if one.group or one.placement:
-            # aws-parallelcluster 3.16.1, cluster_stack.py: a group for each compute resource
-            return one.group or f"{partition}-{one.name}"
-    return None
+        if one.group:
+            return one.group, None
+        if one.placement:
+            # aws-parallelcluster 3.16.1, cluster_stack.py: one for each compute resource, of the strategy cluster
+            return f"{partition}-{one.name}", "cluster"
+    return None, None

@@ -133,6 +133,7 @@ def _partition(context: Context, share: Share) -> Partition:
         "aws-parallelcluster 3.16.1: a node belongs to one queue",
         follows=share.at,
     )
+    group, strategy = group_of(share.name, resources)
     return Partition(
         at=pool.at,
         name=share.name,
@@ -146,7 +147,8 @@ def _partition(context: Context, share: Share) -> Partition:
         efa=pool.efa,
         block=pool.block,
         reservations=reservations_of(resources),
-        placement_group=group_of(share.name, resources),
+        placement_group=group,
+        placement_strategy=strategy,
         least=share.count if pool.static else 0,
         own_kubelet=True,
         capacity=capacity,

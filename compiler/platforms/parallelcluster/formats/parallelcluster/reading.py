@@ -158,6 +158,7 @@ def _partition(queue: Part, name: str) -> Partition:
     scratch = queue.text("ComputeSettings", "LocalStorage", "EphemeralVolume", "MountDir")
     size = queue.number(*root, "Size")
     limits: Mapping[str, Quantity] = {"nodes": Quantity.of(most)} if resources else {}
+    group, strategy = group_of(name, resources)
     return Partition(
         at=queue.at(),
         name=name,
@@ -168,7 +169,8 @@ def _partition(queue: Part, name: str) -> Partition:
         efa=bool(resources) and all(one.efa for one in resources),
         block=capacity == "CAPACITY_BLOCK",
         reservations=reservations_of(resources),
-        placement_group=group_of(name, resources),
+        placement_group=group,
+        placement_strategy=strategy,
         least=least,
         own_kubelet=True,
         capacity=capacity,
