@@ -70,7 +70,6 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
         "RUN031": "without `timeout` no signal comes before the end",
         "RUN032": "the signal comes by the job's own time, and not by a drain",
         "RUN033": "the rule is of volumes of Kubernetes",
-        "RUN035": "a quoted operator is read as one",
         "RUN121": "Lightning knows Slurm",
         "RUN133": "a folder that pyxis mounts has what the node has there",
         "RUN134": "a `MASTER_ADDR` is taken for the script's own",

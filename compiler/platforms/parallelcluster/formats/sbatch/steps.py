@@ -32,6 +32,9 @@ _FLAGS_OF_SRUN = FLAGS | frozenset((
 """Options of srun that need no value."""
 _SHORT_FLAGS = "EHKOQRTXZkluv"
 _ENDS = frozenset(("||", "&&", ";", "&", "|", "|&", ">", ">>", "2>", "&>", ">&"))
+_MASKS = {end: chr(0xE000 + number) for number, end in enumerate(sorted(_ENDS))}
+"""Characters of private use, which stand for operators in quotes: those are words like others."""
+_QUOTED_END = re.compile(r"(?<!\S)(['\"])(" + "|".join(map(re.escape, _MASKS)) + r")\1(?!\S)")
 _ARRAY = re.compile(
     r"(?:declare\s+-a\s+|local\s+(?:-a\s+)?|export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)$", re.DOTALL
 )
@@ -127,7 +130,8 @@ def _trains(step: Step) -> bool:
 
 def _step(statement: Statement, text: str, values: Values) -> Step | None:
     filled, known = values.filled(text)
-    lexer = shlex.shlex(filled, posix=True, punctuation_chars=";&|")
+    masked = _QUOTED_END.sub(lambda found: _MASKS[found[2]], filled)
+    lexer = shlex.shlex(masked, posix=True, punctuation_chars=";&|")
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
@@ -166,4 +170,7 @@ def _until_end(rest: Iterator[str]) -> Iterator[str]:
     for word in rest:
         if word in _ENDS:
             return
-        yield word
+        yield _OF_MASKS.get(word, word)
+
+
+_OF_MASKS = {mask: end for end, mask in _MASKS.items()}
