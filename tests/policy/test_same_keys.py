@@ -69,7 +69,7 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
         "RUN026": "mpirun asks Slurm for its hosts",
         "RUN031": "without `timeout` no signal comes before the end",
         "RUN032": "the signal comes by the job's own time, and not by a drain",
-        "RUN033": "the rule is of volumes of Kubernetes",
+        "RUN033": "RES346 finds it before",
         "RUN121": "Lightning knows Slurm",
         "RUN133": "a folder that pyxis mounts has what the node has there",
         "RUN134": "a `MASTER_ADDR` is taken for the script's own",

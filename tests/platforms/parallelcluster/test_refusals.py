@@ -177,6 +177,11 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             {"own": {"headNode": {"subnet": "subnet-0a1b2c3d4e5f60799"}}},
         ),
         (
+            "RES346",
+            "spec.storage[0].fsxLustre.existing.version",
+            {"storage": [{"name": "work", "fsxLustre": {"existing": {**FSX, "version": "2.10"}}}]},
+        ),
+        (
             "RES319",
             "spec.storage[0].fsxLustre.existing.zone",
             {

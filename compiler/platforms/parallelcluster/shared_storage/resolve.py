@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import families
+from compiler.catalog.lustre import OLDEST
 from compiler.context import Context
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.storage.bounds import check_file_systems
@@ -11,6 +13,7 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.settings.spec import ClusterSection
 from compiler.platforms.parallelcluster.shared_storage.plan import (
     BucketAccess,
     SharedFileSystem,
@@ -38,6 +41,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         else:
             _check_name(context, storage)
             _check_zone(context, storage)
+            _check_client(context, storage)
             yield _file_system(context, storage)
 
 
@@ -62,6 +66,37 @@ def _check_name(context: Context, storage: Storage) -> None:
             "shorten it",
             source=f"{_LIMITS}, SharedStorageNameValidator",
         )
+
+
+def _check_client(context: Context, storage: Storage) -> None:
+    """A fault of a file system that the nodes' client of Lustre cannot mount, or a warning where it may be one."""
+    lustre = storage.spec.fsx_lustre
+    family = families().get(_FAMILIES.get(ClusterSection.of(context.spec).own.os, ""))
+    if lustre is None or family is None or not family.cannot_mount(lustre.version or OLDEST):
+        return
+    at = storage.place / "version"
+    source = "FSx for Lustre user guide, lustre-client-matrix; ParallelCluster mounts all shared storage on each node"
+    if lustre.version is None:
+        context.doubt(
+            "RES346",
+            f"storage `{storage.spec.name}` does not say its version of Lustre, and nodes of {family.title} cannot "
+            f"mount {OLDEST}",
+            at,
+            "write `version:` with what `aws fsx describe-file-systems` says under FileSystemTypeVersion",
+            source=source,
+        )
+    else:
+        context.fault(
+            "RES346",
+            f"storage `{storage.spec.name}` is Lustre `{lustre.version}`, which nodes of {family.title} cannot mount",
+            at,
+            'raise it, and write `version: "2.15"`',
+            source=source,
+        )
+
+
+_FAMILIES = {"alinux2023": "al2023"}
+"""By the operating system of a cluster, the family whose client of Lustre it has."""
 
 
 def _check_zone(context: Context, storage: Storage) -> None:
