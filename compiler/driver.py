@@ -22,7 +22,7 @@ from compiler.lower import lower
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
-from compiler.places import Document, Route
+from compiler.places import Document, Key, Route
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
@@ -445,8 +445,16 @@ def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     path = tuple(finding.at[1:])
     notes = finding.notes
     if path:
-        notes = (*notes, f"rendered as `{Route(path)}`")
+        notes = (*notes, _rendered(path))
     return replace(finding, at=artifact.origin(path), object=str(artifact.ref), notes=notes)
+
+
+def _rendered(path: tuple[Key, ...]) -> str:
+    """Where it stands in what is written: a field, or a line of a script."""
+    first = path[0]
+    if isinstance(first, int):
+        return f"rendered in line {first + 1}"
+    return f"rendered as `{Route(path)}`"
 
 
 def _origin(at: Route, by_id: Mapping[str, Artifact]) -> Route:

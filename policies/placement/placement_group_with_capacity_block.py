@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC006", aliases=("placement-group-with-block",))
-def placement_group_with_capacity_block(pool: Pool, world: World) -> Iterator[Finding]:
+def placement_group_with_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
     """A placement group constrains nodes that come from a Capacity Block.
 
     EC2 places the instances of a block close together by itself, "no need to use a cluster placement group"; where

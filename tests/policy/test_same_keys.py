@@ -58,6 +58,7 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
     "parallelCluster": {
         "EFA020": "its nodes have other interfaces",
         "LIM002": "no kubelet takes a share of a node",
+        "PLC006": "SCH012 finds it",
         "PLC015": "a file system in another zone of the VPC can be mounted",
         "PLC035": "the rule is of flavors",
         "PLC083": "the order of jobs is Slurm's, which is not simulated",

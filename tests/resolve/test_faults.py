@@ -251,6 +251,13 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "take another zone of us-east-1",
     ),
     (
+        spec(network={"existing": {**VPC, "subnets": VPC["subnets"][1:]}}),
+        "RES347",
+        "spec.network.existing.subnets",
+        "private subnets in fewer than two zones",
+        "add a private subnet of another zone",
+    ),
+    (
         spec(region="af-south-1", pool={"zones": ["af-south-1a"]}),
         "RES008",
         "spec.nodePools[0].instanceTypes[0]",

@@ -48,7 +48,7 @@ BEYOND = (
     "hides the whole image",  # by a path that goes up
     "the signal is a file",
     "a cluster in one zone",
-    "in fewer than two zones",
+    "no subnet is private",
     "capacity in the order",
     "together with other capacity",
     "the block lasts",

@@ -346,25 +346,25 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "vpc-0a1",
     ),
     (
-        spec(network={"existing": {**VPC, "subnets": VPC["subnets"][:1]}}),
+        spec(network={"existing": {**VPC, "subnets": []}}),
         "SPC004",
         "spec.network.existing.subnets",
-        "has 1 item, below the minimum of 2",
-        "at least 2",
+        "has 0 items, below the minimum of 1",
+        "at least 1",
     ),
     (
         spec(
             network={
                 "existing": {
                     **VPC,
-                    "subnets": [VPC["subnets"][0], {**VPC["subnets"][1], "public": True}],
+                    "subnets": [{**subnet, "public": True} for subnet in VPC["subnets"]],
                 }
             }
         ),
         "SPC005",
         "spec.network.existing.subnets",
-        "private subnets in fewer than two zones",
-        "add a private subnet of another zone",
+        "no subnet is private",
+        "add a private subnet",
     ),
     (
         spec(platform={"eks": {"apiServer": {"public": ["2001:db8::/32"]}}}),

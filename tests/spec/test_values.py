@@ -42,12 +42,6 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         f"subnet `{A}` is listed twice",
         "lies in one zone",
     ),
-    (
-        vpc(("us-west-2a", A), ("us-west-2a", B)),
-        "network.existing.subnets",
-        "private subnets in fewer than two zones",
-        "another zone",
-    ),
     *(
         (
             spec(platform={"eks": {"apiServer": {"public": [block]}}}),

@@ -164,3 +164,12 @@ def test_a_finding_is_about_what_the_spec_says_too(tmp_path: Path) -> None:
         ).diagnostics
     }
     assert ("RUN145", "spec.jobs[0].image") in found
+
+
+def test_one_private_subnet_is_enough(tmp_path: Path) -> None:
+    """EKS alone needs a second zone."""
+    subnet = {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2b", "cidr": "10.0.0.0/18"}
+    network = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": [subnet]}}
+    done = compiled(spec(network=network), tmp_path)
+    assert [each.message for each in done.diagnostics] == []
+    assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster/cluster.yaml"]

@@ -56,9 +56,9 @@ class ExistingNetwork(SpecModel):
 
     vpc: VpcId = Field(description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"])
     subnets: list[Subnet] = Field(
-        min_length=2,
-        description="The subnets of the cluster, private ones in two zones or more; all nodes are placed in private "
-        "ones.",
+        min_length=1,
+        description="The subnets of the cluster, of which private ones have all nodes; on EKS these are in two zones "
+        "or more.",
         examples=[
             [
                 {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
@@ -94,12 +94,12 @@ class ExistingNetwork(SpecModel):
                     source="VPC user guide, subnet basics",
                 )
         self._apart()
-        if len(self.private) < 2:
+        if not self.private:
             raise fault(
-                "private subnets in fewer than two zones: EKS needs at least two",
-                "add a private subnet of another zone; it costs nothing by itself",
+                "no subnet is private, and all nodes are placed in private ones",
+                "add a private subnet of the pools' zone; it costs nothing by itself",
                 "subnets",
-                source="EKS user guide, network-reqs",
+                source="VPC user guide, subnet basics",
             )
         return self
 

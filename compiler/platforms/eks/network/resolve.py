@@ -118,6 +118,14 @@ def _existing(
     context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
+    if len(given.private) < 2:
+        context.fault(
+            "RES347",
+            "private subnets in fewer than two zones: EKS needs at least two",
+            at / "subnets",
+            "add a private subnet of another zone; it costs nothing by itself",
+            source="EKS user guide, network-reqs",
+        )
     subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
