@@ -31,6 +31,12 @@ def test_the_parts_stand_below_their_sum(trainyard: Command) -> None:
     )
     assert any(line.startswith("    best: every 4h40m") for line in lines)
     assert max(map(len, lines)) <= 120
+    outcomes = done.out.split("\n\n")
+    (lost,) = (each for each in outcomes if each.startswith("  a node is lost"))
+    assert "\n    repeats                15m, 30m at most\n    costs  " in lost
+    runs_on = [each for each in outcomes if " it runs on" in each]
+    assert runs_on != []
+    assert not any("\n    repeats" in each or "\n    costs" in each for each in runs_on)
 
 
 def test_the_text_is_the_same_in_every_run(trainyard: Command) -> None:

@@ -35,6 +35,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
 REFUSED: dict[str, dict[str, Any]] = {
     "EKS Auto Mode": {"pool": {"gpuSharing": {"timeSlicing": {"replicas": 4}}}},
     "managed node group": {"pool": {"consolidateAfter": "1h"}},
+    "Karpenter": {"pool": {"nodes": {"min": 1, "max": 2}}},
 }
 """By launcher that refuses something, what it does not follow, laid over its sample."""
 

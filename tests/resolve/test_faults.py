@@ -258,6 +258,13 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "add a private subnet of another zone",
     ),
     (
+        spec(pool={"nodes": {"min": 2, "max": 4}}),
+        "RES348",
+        "spec.nodePools[0].nodes.min",
+        "has 2 to 4 nodes, and Karpenter keeps a fixed number",
+        "`min: 0`",
+    ),
+    (
         spec(region="af-south-1", pool={"zones": ["af-south-1a"]}),
         "RES008",
         "spec.nodePools[0].instanceTypes[0]",

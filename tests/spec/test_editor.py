@@ -33,7 +33,6 @@ BEYOND = (
     "the reservations have",
     "before it starts",
     "is above `max`",
-    "Karpenter keeps a fixed number",
     "whole number of 2 MiB pages",
     "more than ten years",
     "is the number `2.0`",  # JSON has no other number than 2

@@ -652,13 +652,6 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "min: 4",
     ),
     (
-        spec(pool={"nodes": {"min": 2, "max": 4}}),
-        "SPC005",
-        "spec.nodePools[0].nodes",
-        "a pool of 2 to 4",
-        "`min: 0`",
-    ),
-    (
         spec(pool={"nodes": {"max": 0}}),
         "SPC004",
         "spec.nodePools[0].nodes.max",

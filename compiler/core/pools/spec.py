@@ -47,7 +47,8 @@ class NodeCount(SpecModel):
     min: int = Field(
         0,
         ge=0,
-        description="The nodes that are always on: 0 to scale from nothing, or as many as `max`.",
+        description="The nodes that are always on: 0 to scale from nothing, or as many as `max`; on ParallelCluster "
+        "any number between, too.",
         examples=[8],
     )
     max: int = Field(
@@ -60,13 +61,6 @@ class NodeCount(SpecModel):
             raise fault(
                 f"`min` {self.min} is above `max` {self.max}",
                 f"write `min: {self.max}` or raise `max`",
-                "min",
-            )
-        if 0 < self.min < self.max:
-            # karpenter.sh/v1 NodePool: `replicas` is fixed; a dynamic pool has no minimum (v1.14.1).
-            raise fault(
-                f"a pool of {self.min} to {self.max} nodes: Karpenter keeps a fixed number or scales from 0",
-                f"write `nodes: {self.max}` to keep all nodes on, or `min: 0` to scale from zero",
                 "min",
             )
         return self

@@ -173,3 +173,32 @@ def test_one_private_subnet_is_enough(tmp_path: Path) -> None:
     done = compiled(spec(network=network), tmp_path)
     assert [each.message for each in done.diagnostics] == []
     assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster/cluster.yaml"]
+
+
+@pytest.mark.parametrize("accounting", [None, ACCOUNTING])
+def test_some_nodes_of_a_pool_are_always_on(
+    accounting: dict[str, str] | None, tmp_path: Path
+) -> None:
+    """Without accounting each queue has a partition: the first have them."""
+    queues = [
+        {"name": name, "namespaces": [name], "quota": [{"pool": "a100", "nodes": nodes}]}
+        for name, nodes in (("first", 2), ("second", 6))
+    ]
+    data = spec(
+        pool={"nodes": {"min": 3, "max": 8}},
+        job={"queue": "first", "nodes": 2},
+        queues=queues,
+        own={"accounting": accounting} if accounting else {},
+    )
+    done = compiled(data, tmp_path)
+    assert [each.message for each in done.diagnostics] == []
+    assert done.plan is not None
+    counts = [
+        (partition.name, one.least, one.most)
+        for partition in done.plan.of(Partition)
+        for one in partition.resources
+    ]
+    if accounting:
+        assert counts == [("a100", 3, 8)]
+    else:
+        assert counts == [("first", 2, 2), ("second", 1, 6)]

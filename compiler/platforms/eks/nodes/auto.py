@@ -48,6 +48,13 @@ def refused(pool: Pool) -> Iterator[Refused]:
                 "take a type of another family, or remove `autoMode`: Karpenter launches every type",
                 _LEARN,
             )
+    if 0 < spec.nodes.min < spec.nodes.max:
+        yield Refused(
+            at / "nodes" / "min",
+            f"has {spec.nodes.min} to {spec.nodes.max} nodes, and EKS Auto Mode keeps a fixed number or scales from 0",
+            f"write `nodes: {spec.nodes.max}` to keep all nodes on, or `min: 0` to scale from zero",
+            _LEARN,
+        )
     if spec.managed_node_group is not None:
         yield Refused(
             at / "managedNodeGroup",

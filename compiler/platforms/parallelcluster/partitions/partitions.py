@@ -6,7 +6,8 @@ A node belongs to one queue of ParallelCluster, so that without accounting a quo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from compiler.catalog.instance import InstanceType
 from compiler.context import Context
@@ -25,10 +26,12 @@ _LIMITS = "aws-parallelcluster 3.16.1, constants.py"
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Some nodes of a pool that come from one place: so many, and the reservation that they come from, if any."""
+    """Some nodes of a pool that come from one place: so many, and the reservation that they come from, if any;
+    ``least`` of them are always on."""
 
     count: int
     reservation: str | None = None
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,15 @@ class Share:
         """All of its nodes."""
         return sum(part.count for part in self.nodes)
 
+    @property
+    def least(self) -> int:
+        """Those that are always on."""
+        return sum(part.least for part in self.nodes)
+
 
 def shares(context: Context) -> list[Share]:
     """The partitions of the spec, in the order of its pools and queues."""
-    found = list(_shares(context))
+    found = list(_with_least(_shares(context)))
     for share in found:
         _check_name(context, share)
     names: dict[str, Share] = {}
@@ -72,6 +80,21 @@ def shares(context: Context) -> list[Share]:
             source=_LIMITS,
         )
     return found
+
+
+def _with_least(found: Iterable[Share]) -> Iterator[Share]:
+    """The partitions, of which the first have the nodes of their pool that are always on."""
+    left: dict[str, int] = {}
+    for share in found:
+        pool = share.pool
+        always_on = left.setdefault(pool.name, pool.spec.nodes.min)
+        parts = []
+        for part in share.nodes:
+            least = min(part.count, always_on)
+            always_on -= least
+            parts.append(replace(part, least=least))
+        left[pool.name] = always_on
+        yield replace(share, nodes=tuple(parts))
 
 
 def partition_of(context: Context, pool: Pool, queue: Queue) -> str:

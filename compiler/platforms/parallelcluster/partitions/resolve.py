@@ -12,7 +12,12 @@ from compiler.core.queues.spec import QueuesSection
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
-from compiler.platforms.parallelcluster.partitions.partitions import Share, resource_name, shares
+from compiler.platforms.parallelcluster.partitions.partitions import (
+    Nodes,
+    Share,
+    resource_name,
+    shares,
+)
 from compiler.platforms.parallelcluster.partitions.plan import (
     PARTITION,
     ComputeResource,
@@ -116,7 +121,7 @@ def _partition(context: Context, share: Share) -> Partition:
     pool = share.pool
     capacity, label = _CAPACITY[pool.spec.capacity_types[0]]
     types = tuple(instance.name for instance in pool.instances)
-    resources = tuple(_resource(share, part.count, part.reservation) for part in share.nodes)
+    resources = tuple(_resource(share, part) for part in share.nodes)
     root = pool.spec.root_volume
     platform = ClusterSection.of(context.spec).own
     has_disks = pool.local_storage == "raid0"
@@ -149,7 +154,7 @@ def _partition(context: Context, share: Share) -> Partition:
         reservations=reservations_of(resources),
         placement_group=group,
         placement_strategy=strategy,
-        least=share.count if pool.static else 0,
+        least=share.least,
         own_kubelet=True,
         capacity=capacity,
         subnets=_subnets(context, pool),
@@ -182,7 +187,7 @@ def _partition(context: Context, share: Share) -> Partition:
     )
 
 
-def _resource(share: Share, count: int, reservation: str | None) -> ComputeResource:
+def _resource(share: Share, part: Nodes) -> ComputeResource:
     pool = share.pool
     types = tuple(instance.name for instance in pool.instances)
     placement: bool | None = None
@@ -192,12 +197,12 @@ def _resource(share: Share, count: int, reservation: str | None) -> ComputeResou
         placement = True
     return ComputeResource(
         at=pool.at,
-        name=resource_name(pool.instances, reservation),
+        name=resource_name(pool.instances, part.reservation),
         instance_types=types,
-        least=count if pool.static or pool.block else 0,
-        most=count,
+        least=part.count if pool.block else part.least,
+        most=part.count,
         efa=pool.efa,
-        reservation=reservation,
+        reservation=part.reservation,
         placement=placement,
         group=pool.spec.group,
         origins={

@@ -16,7 +16,7 @@ class Karpenter(PoolLauncher):
 
     name = "Karpenter"
     place = 9
-    code = ""
+    code = "RES348"
     no_commands = None
     huge_pages = True
     ages = False
@@ -26,7 +26,14 @@ class Karpenter(PoolLauncher):
         return True
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
-        yield from ()
+        nodes = pool.spec.nodes
+        if 0 < nodes.min < nodes.max:
+            yield Refused(
+                pool.at / "nodes" / "min",
+                f"has {nodes.min} to {nodes.max} nodes, and Karpenter keeps a fixed number or scales from 0",
+                f"write `nodes: {nodes.max}` to keep all nodes on, or `min: 0` to scale from zero",
+                "karpenter.sh/v1 NodePool replicas (v1.14.1): a pool that scales has no minimum",
+            )
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
         from compiler.platforms.eks.nodes.karpenter import node_classes, node_overlay, node_pools
