@@ -198,6 +198,12 @@ def test_some_nodes_of_a_pool_are_always_on(
         for partition in done.plan.of(Partition)
         for one in partition.resources
     ]
+    keys = {
+        str(one.origins["least"])
+        for partition in done.plan.of(Partition)
+        for one in partition.resources
+    }
+    assert keys == {"spec.nodePools[0].nodes.min"}
     if accounting:
         assert counts == [("a100", 3, 8)]
     else:

@@ -207,7 +207,7 @@ def _resource(share: Share, part: Nodes) -> ComputeResource:
         group=pool.spec.group,
         origins={
             "most": share.at / "nodes",
-            "least": share.at / "nodes",
+            "least": share.at / "nodes" if pool.static or pool.block else pool.at / "nodes" / "min",
             "instance_types": pool.at / "instanceTypes",
             "efa": pool.at / "efa",
             "reservation": pool.at_capacity,
