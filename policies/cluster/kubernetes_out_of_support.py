@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from compiler.catalog import hyperpod
+from compiler.catalog.minors import Minor
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -46,7 +47,8 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.36"}
     """
-    minor = world.catalog.newest_release.minors.get(cluster.kubernetes)
+    minors = world.catalog.newest_release.minors
+    minor = minors.get(cluster.kubernetes)
     if minor is None or not minor.support_ends:
         return
     if world.plan.of(HyperPodCluster) and cluster.kubernetes == _newest_of_hyperpod(world):
@@ -67,8 +69,14 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         f"Kubernetes {cluster.kubernetes} {said}",
         cluster.where("kubernetes"),
         label=_cost(world.today, standard, extended),
-        help=f'write `version: "{minor.after}"` as the next step: EKS takes one minor version at a time',
+        help=_next_step(minor.after, minors.get(minor.after)),
     )
+
+
+def _next_step(version: str, minor: Minor | None) -> str:
+    if minor is None or not minor.support_ends:
+        return f"the next step is Kubernetes {version}: take it when a release of Trainyard has it"
+    return f'write `version: "{version}"` as the next step: EKS takes one minor version at a time'
 
 
 def _newest_of_hyperpod(world: World) -> str:

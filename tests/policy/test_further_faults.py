@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 
+from compiler.catalog import load_catalog
 from compiler.core.pods.plan import Container, Pod
 from compiler.model.amounts import amounts_of, total
 from compiler.places import Route
@@ -368,6 +369,21 @@ def test_the_support_of_kubernetes_by_day(day: str, said: str) -> None:
     config = Config(today=date.fromisoformat(day))
     found = findings_for(CLUSTER.replace("1.35", "1.33"), config=config)
     assert [each.message for each in found if each.code == "HLT024"] == [f"Kubernetes 1.33 {said}"]
+
+
+def test_the_next_kubernetes_is_one_that_a_release_has() -> None:
+    """Of a newer one it says so: no spec could have it."""
+    config = Config(today=date(2050, 1, 1))
+    minors = load_catalog().newest_release.minors
+    dated = {version: minor.after for version, minor in minors.items() if minor.support_ends}
+    newest = list(dated)[-1]
+    assert dated[newest] not in dated
+    for version, after in dated.items():
+        found = findings_for(CLUSTER.replace("1.35", version), config=config)
+        (help_,) = (each.help for each in found if each.code == "HLT024")
+        assert help_ is not None
+        assert (f'write `version: "{after}"`' in help_) == (version != newest)
+        assert ("take it when a release of Trainyard has it" in help_) == (version == newest)
 
 
 def test_the_rest_of_many_is_counted() -> None:
