@@ -31,6 +31,13 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, nodes: 5, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
 
+        nodePools:
+          - {name: gpu, nodes: 4, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}
+          - {name: more, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: 4,
+            capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60719}]}}}
+        queues: [{name: research, quota: [{pool: gpu, nodes: 4}, {pool: more, nodes: 4}]}]
+        jobs: [{name: llama, pool: [gpu, more]}]
+
         # params: {nodes: 0}
         nodePools: [{name: gpu, nodes: 4, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
