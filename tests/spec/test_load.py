@@ -425,7 +425,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC005",
         "spec.nodePools[0].capacity",
         "capacity in the order `onDemand`, `spot`",
-        "as Karpenter takes them: `spot`, `onDemand`",
+        "as they are tried: `spot`, `onDemand`",
     ),
     (
         spec(

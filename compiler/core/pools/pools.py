@@ -287,18 +287,18 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
     if instance.family in ULTRASERVERS:
         context.fault(
             "RES175",
-            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through a "
-            "ComputeDomain of DRA, and TrainJobs and Kueue's quotas here are of device plugins",
+            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through IMEX, and "
+            "no job here asks for a channel of it",
             at / "instanceTypes" / 0,
-            "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; UltraServers run by a node group of your own, and jobs "
-            "with their claims by `include:`",
+            "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; on EKS a node group of your own has UltraServers, and "
+            "`include:` the jobs with their claims",
             source="EKS user guide, ml-eks-nvidia-ultraserver",
         )
         return False
     if instance.gpu_partition != 1.0:
         context.fault(
             "RES032",
-            f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
+            f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, which EC2 counts as none",
             at / "instanceTypes" / 0,
             "take a type with a whole GPU, like `g6.xlarge`",
         )

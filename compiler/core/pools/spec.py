@@ -139,7 +139,7 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
     if len(kinds) > 1 and kinds != wanted:
         raise fault(
             f"capacity in the order {listed(kinds)}",
-            f"write each once, as Karpenter takes them: {listed(wanted)}",
+            f"write each once, as they are tried: {listed(wanted)}",
             source="Karpenter documentation, concepts/nodepools, karpenter.sh/capacity-type",
         )
     first = capacity[0]
