@@ -58,6 +58,18 @@ def test_without_contention_all_jobs_are_admitted(path: Path) -> None:
         assert outlook(reading) == {}
 
 
+@pytest.mark.parametrize(
+    ("level", "divides"), [("hostname", True), ("network-node-layer-1", False)]
+)
+def test_a_job_that_must_be_on_one_host_may_wait(level: str, divides: bool, tmp_path: Path) -> None:
+    """The nodes of one pool are one domain of each wider level, until they run."""
+    pools = [dict(TWO_TEAMS["spec"]["nodePools"][0], topology="network")]
+    job = {"name": "pretrain", "nodes": 1, "topology": {"required": level}}
+    reading = reading_of(two_teams(tmp_path, job, nodePools=pools))
+    assert len(reading.works[0].pools) == 1
+    assert contended(reading) is divides
+
+
 @pytest.mark.parametrize("pretrain", [1, 4, 8, 9])
 @pytest.mark.parametrize("finetune", [1, 4, 5, 12])
 def test_the_bound_is_on_the_safe_side(pretrain: int, finetune: int, tmp_path: Path) -> None:

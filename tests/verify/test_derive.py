@@ -9,6 +9,7 @@ import pytest
 
 from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
+from compiler.verify.core import CoreDefinitions
 from compiler.verify.derive import main
 from compiler.verify.schemas import DATA, Schemas, file_name
 from compiler.verify.structure import children, structure
@@ -158,3 +159,34 @@ def test_a_bound_of_the_newest_form_does_not_make_a_body_one_of_an_older() -> No
     assert [(fault.code, fault.path) for fault in validate_body(job)] == [
         ("SCH005", ("spec", "trainer", "env"))
     ]
+
+
+def test_what_is_declared_as_an_object_without_fields_takes_any() -> None:
+    """As RawExtension and JSON are; a reference, a list and a map have what they are made of."""
+    named = {"type": "object", "properties": {"name": {"type": ["string", "null"]}}}
+    definitions: dict[str, Any] = {
+        "io.k8s.api.demo.v1.Part": named,
+        "io.k8s.api.demo.v1.Whole": {
+            "type": "object",
+            "properties": {
+                "part": {"$ref": "#/definitions/io.k8s.api.demo.v1.Part"},
+                "parts": {"type": "array", "items": {"$ref": "x/io.k8s.api.demo.v1.Part"}},
+                "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                "raw": {"type": ["object", "null"]},
+                "json": {},
+            },
+        },
+    }
+    whole = CoreDefinitions(definitions).definition("io.k8s.api.demo.v1.Whole")
+    part = {"type": "object", "properties": {"name": {"type": "string"}}}
+    any_key = "x-kubernetes-preserve-unknown-fields"
+    assert whole == {
+        "type": "object",
+        "properties": {
+            "part": part,
+            "parts": {"type": "array", "items": part},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "raw": {"type": "object", any_key: True},
+            "json": {any_key: True},
+        },
+    }

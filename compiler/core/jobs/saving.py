@@ -211,8 +211,7 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
                 SOURCE,
                 follows=at / "path",
             )
-    is_known = node.write is not None and node.mtbf is not None
-    if node.best is not None and is_known:
+    if node.best is not None:
         context.derive(
             job.target,
             "checkpoint.best",

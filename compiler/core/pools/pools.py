@@ -287,8 +287,8 @@ def _known(context: Context, instance: InstanceType, at: Route) -> bool:
     if instance.family in ULTRASERVERS:
         context.fault(
             "RES175",
-            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through IMEX, and "
-            "no job here asks for a channel of it",
+            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through IMEX, "
+            "and no job here asks for a channel of it",
             at / "instanceTypes" / 0,
             "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; on EKS a node group of your own has UltraServers, and "
             "`include:` the jobs with their claims",
