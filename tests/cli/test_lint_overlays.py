@@ -260,6 +260,18 @@ def test_an_item_that_a_patch_adds_moves_no_place(tmp_path: Path) -> None:
     assert (Path(key.span.file.name).name, key.span.line) == ("web.yaml", 12)
 
 
+@pytest.mark.parametrize(("behavior", "is_left"), [("merge", True), ("replace", False)])
+def test_keys_that_a_generator_replaces_are_gone(
+    behavior: str, is_left: bool, tmp_path: Path
+) -> None:
+    port = HOST.replace("host=a", "port=80").replace("merge", behavior)
+    files = {
+        "base/settings.yaml": BASE["base/settings.yaml"].replace("port", "host"),
+        "over/kustomization.yaml": f"resources: [../base]\n{port}",
+    }
+    assert codes(tmp_path, files) == (["SCH012"] if is_left else ["REF001", "SCH012"])
+
+
 def test_what_a_patch_takes_away_is_not_judged(tmp_path: Path) -> None:
     files = {
         "over/kustomization.yaml": BY_FILE,

@@ -69,3 +69,18 @@ def test_the_pods_of_a_job_set_by_their_parts() -> None:
     assert gang.nodes == 6
     assert str(gang.asks["cpu"]) == "8"
     assert [work.nodes for work in reading.pods] == [6]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "known"), [("hugepages-2Mi: 10256Mi", True), ("example.com/fpga: 1", False)]
+)
+def test_karpenter_knows_huge_pages_by_an_overlay(capacity: str, known: bool) -> None:
+    overlay = f"""\
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {{name: gpu}}
+spec:
+  requirements: [{{key: karpenter.sh/nodepool, operator: In, values: [gpu]}}]
+  capacity: {{{capacity}}}
+"""
+    assert read(overlay).knows_huge_pages is known
