@@ -21,6 +21,7 @@ from compiler.diagnostics.near import near
 if TYPE_CHECKING:
     from compiler.catalog.failure_rates import FailureRates
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DATA = Path(__file__).with_name("data")
 
 
@@ -116,12 +117,19 @@ class Catalog:
         """The type of this name, or None."""
         return self.instance_types.get(name)
 
-    def knows_names(self, region: str, account: str | None = None) -> bool:
-        """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it. Of an
-        account that is not known, it is taken to be the one that was asked."""
-        if region not in INDEPENDENT or account is None:
-            return True
-        return self._accounts.get(region) in ("", account)
+    def knows_names(self, region: str, account: str) -> bool:
+        """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it."""
+        return region not in INDEPENDENT or self._accounts.get(region) in ("", account)
+
+    def may_be_zone(self, name: str) -> bool:
+        """Whether some account may have a zone of a name that is not known: where each account has names of its own,
+        for as many letters as the Region has zones (AWS Regions and Availability Zones, AZ IDs)."""
+        region, letter = name[:-1], name[-1:]
+        if region not in INDEPENDENT:
+            return False
+        ids = [self.zone_ids.get(zone) for zone in self.regions.get(region, ())]
+        numbers = [int(zone_id.rpartition("-az")[2]) for zone_id in ids if zone_id]
+        return letter in _LETTERS[: max(numbers, default=len(_LETTERS))]
 
     @property
     def efa_types(self) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
 from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import not_offered
 from compiler.policy.rule import Finding, rule
@@ -16,9 +15,9 @@ def instance_type_not_in_zone(pool: Pool, world: World) -> Iterator[Finding]:
     """The instance type is not offered in any zone of its pool.
 
     EC2 offers accelerated types in few zones (DescribeInstanceTypeOfferings): elsewhere a launch fails with
-    "Unsupported", so the pool never gets a node. In regions where names of zones differ by account (AWS Regions and
-    Availability Zones, AZ IDs) it is a warning, unless the catalog was refreshed in the account. Of specs, RES008
-    reports it.
+    "Unsupported", so the pool never gets a node. In Regions where names of zones differ by account (AWS Regions and
+    Availability Zones, AZ IDs) they are taken to be those of the catalog: `trainyard catalog refresh --region REGION`
+    asks EC2 in yours, and `--catalog` takes the file. Of specs, which name their account, RES008 reports it.
 
     ## Fails
 
@@ -50,27 +49,11 @@ def instance_type_not_in_zone(pool: Pool, world: World) -> Iterator[Finding]:
     yield Finding(
         f"`{types[0].name}` is not offered in {listed(zones)}",
         pool.where("zones"),
-        help=_elsewhere(world, types[0], where),
-        severity=_severity(world, region, where),
+        help=_elsewhere(types[0], where),
     )
 
 
-def _severity(world: World, region: str, where: list[str]) -> Severity | None:
-    """A warning where names of zones differ by account, and the type is in some zone of the region."""
-    if not where or world.catalog.knows_names(region):
-        return None
-    return Severity.WARNING
-
-
-def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
+def _elsewhere(instance: InstanceType, where: list[str]) -> str:
     if not where:
         return f"it is offered in {', '.join(sorted(instance.zones))}"
-    region = where[0][:-1]
-    if world.catalog.knows_names(region):
-        return f"it is offered in {listed(where)}"
-    zone_ids = world.catalog.zone_ids
-    ids = listed(sorted(zone_ids.get(zone, zone) for zone in where))
-    return (
-        f"it is offered in {ids}, and names of zones differ by account: "
-        f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`"
-    )
+    return f"it is offered in {listed(where)}"

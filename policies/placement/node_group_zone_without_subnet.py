@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
 from compiler.places import Route
@@ -17,7 +18,8 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
 
     A group is launched into the subnets of its zones; eksctl 0.230 makes subnets in `availabilityZones` or imports
     those of `vpc.subnets`, and refuses a group for which none is left. All lie in the Region of the cluster (catalog:
-    EC2 DescribeAvailabilityZones).
+    EC2 DescribeAvailabilityZones). In some Regions each account has names of its own: of these one that may be there is
+    a warning.
 
     ## Fails
 
@@ -43,25 +45,18 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
         availabilityZones: [us-west-2a, us-west-2b]
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, availabilityZones: [us-west-2b]}]
     """
-    regions = world.catalog.regions
-    region = regions.get(cluster.region, ())
     network = cluster.network
     zones = network.zones or ()
     if network.subnets:
         zones = tuple(subnet.zone for subnet in network.subnets)
-    for zone, at in _zones(network):
-        if not region or zone in region:
-            continue
-        if zone[:-1] in regions:
-            yield Finding(
-                f"cluster `{cluster.name}` is in region `{cluster.region}`, which has no zone `{zone}`",
-                at,
-                help=f"write one of {listed(region)}",
-            )
+    if not world.plan.closed:  # of a spec RES004 says it, which knows the account
+        found = _outside(cluster, world)
+        if found is not None:
+            yield found
             return
-    known = region
-    if zones and set(zones) <= set(region):
-        known = zones
+    known = zones
+    if not zones or any(map(placeholder, zones)):
+        known = world.catalog.regions.get(cluster.region, ())
     for group in cluster.node_groups if known else ():
         missing = [zone for zone in group.zones if zone not in known]
         wrong = [zone for zone in missing if not placeholder(zone)]
@@ -71,6 +66,24 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
                 group.where("zones"),
                 help=f"write one of {listed(known)}",
             )
+
+
+def _outside(cluster: Cluster, world: World) -> Finding | None:
+    """The first zone of a cluster that its Region does not have."""
+    regions = world.catalog.regions
+    region = regions.get(cluster.region, ())
+    for zone, at in _zones(cluster.network):
+        home = zone[:-1]
+        if not region or zone in region or home not in regions:
+            continue
+        unsure = home == cluster.region and world.catalog.may_be_zone(zone)
+        return Finding(
+            f"cluster `{cluster.name}` is in region `{cluster.region}`, which has no zone `{zone}`",
+            at,
+            help=f"write one of {listed(region)}",
+            severity=Severity.WARNING if unsure else None,
+        )
+    return None
 
 
 def _zones(network: Network) -> Iterator[tuple[str, Route]]:

@@ -16,8 +16,8 @@ def zone_not_in_region(pool: Pool, world: World) -> Iterator[Finding]:
     """A node pool names a zone that does not exist, or one of another Region than its other zones.
 
     A cluster lies in one Region, and its subnets in that Region's zones; a zone elsewhere has no subnet, and
-    Karpenter never launches a node there (catalog: EC2 DescribeAvailabilityZones). In some regions each account has
-    names of its own; there an unknown one is a warning.
+    Karpenter never launches a node there (catalog: EC2 DescribeAvailabilityZones). In some Regions each account has
+    names of its own: of these one that may be there is a warning.
 
     ## Fails
 
@@ -52,10 +52,9 @@ def zone_not_in_region(pool: Pool, world: World) -> Iterator[Finding]:
                 help=f"write a zone of {home}",
             )
         elif known and zone not in known:
-            certain = world.catalog.knows_names(region)
             yield Finding(
                 f"region `{region}` has no zone `{zone}`",
                 place(pool, ZONE, zone),
                 help=f"it has {listed(known)}",
-                severity=None if certain else Severity.WARNING,
+                severity=Severity.WARNING if world.catalog.may_be_zone(zone) else None,
             )

@@ -9,6 +9,7 @@ import pytest
 
 from compiler.catalog import load_catalog
 from compiler.core.pods.plan import Container, Pod
+from compiler.diagnostics import Severity
 from compiler.model.amounts import amounts_of, total
 from compiler.places import Route
 from compiler.plan.units import Quantity
@@ -384,6 +385,59 @@ def test_the_next_kubernetes_is_one_that_a_release_has() -> None:
         assert help_ is not None
         assert (f'write `version: "{after}"`' in help_) == (version != newest)
         assert ("take it when a release of Trainyard has it" in help_) == (version == newest)
+
+
+ZONES = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {{name: a, region: {region}, version: "1.35"}}
+autoModeConfig: {{enabled: false}}
+availabilityZones: [{region}a, {zone}]
+managedNodeGroups: [{{name: cpu, instanceType: m7i.2xlarge, availabilityZones: ["{group}"]}}]
+"""
+POOL_IN = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+spec: {{template: {{spec: {{requirements: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "severity"),
+    [
+        ("ap-northeast-1", "ap-northeast-1b", Severity.WARNING),
+        ("ap-northeast-1", "ap-northeast-1e", Severity.ERROR),
+        ("us-west-2", "us-west-2z", Severity.ERROR),
+        ("us-east-2", "us-east-2d", Severity.ERROR),
+        ("us-west-2", "us-west-2d", None),
+    ],
+)
+def test_a_zone_that_some_account_may_have_is_a_warning(
+    region: str, zone: str, severity: Severity | None
+) -> None:
+    """In Tokyo each account has names of its own, for four zones."""
+    expected = [] if severity is None else [severity]
+    pool = findings_for(POOL_IN.format(zone=zone))
+    assert [each.severity for each in pool if each.code == "PLC002"] == expected
+    text = ZONES.format(region=region, zone=zone, group=zone)
+    cluster = [each for each in findings_for(text) if each.code == "PLC030"]
+    assert [each.severity for each in cluster] == expected
+    assert all(f"`{zone}`" in each.message for each in cluster)
+
+
+@pytest.mark.parametrize(
+    ("zone", "group", "found"),
+    [
+        ("us-west-2b", "us-west-2b", 0),
+        ("us-west-2b", "us-west-2c", 1),
+        ("us-west-2b", "${ZONE}", 0),
+        ("${ZONE}", "us-west-2c", 0),
+        ("${ZONE}", "us-east-1a", 1),
+    ],
+)
+def test_a_node_group_is_in_a_zone_of_its_cluster(zone: str, group: str, found: int) -> None:
+    text = ZONES.format(region="us-west-2", zone=f'"{zone}"', group=group)
+    assert [each.code for each in findings_for(text)].count("PLC030") == found
 
 
 def test_the_rest_of_many_is_counted() -> None:

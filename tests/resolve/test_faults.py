@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import (
     FSX,
     OLD_TRAINER,
@@ -26,7 +28,9 @@ from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
 from compiler.core.pools.plan import NodeShare
 from compiler.diagnostics import Severity
+from compiler.driver import check
 from compiler.language.load import load
+from compiler.outcome import Options
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -920,13 +924,25 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     assert plan.one(Cluster).network.zones == ("us-east-1b", "us-east-1c")
 
 
-def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
-    """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
-    _, found = resolved(spec(pool={"zones": ["us-west-2z"]}))
-    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.WARNING)]
-    _, found = resolved(
-        spec(pool={"zones": ["us-west-2z"]}, network={"zoneIds": {"us-west-2z": "usw2-az1"}})
-    )
+def test_a_name_that_the_account_may_not_have_gets_a_warning(tmp_path: Path) -> None:
+    """In Tokyo each account has names of its own, for four zones; elsewhere an unknown one is an error."""
+    tokyo = spec(region="ap-northeast-1", pool={"zones": ["ap-northeast-1b"]})
+    _, found = resolved(tokyo)
+    # RES008: nor is it known whether its type is offered there.
+    assert [(each.code, each.severity) for each in found] == [
+        ("RES004", Severity.WARNING),
+        ("RES008", Severity.WARNING),
+    ]
+    assert all(each.help and "{ap-northeast-1b: apne1-az4}" in each.help for each in found)
+    tokyo["spec"]["network"] = {"zoneIds": {"ap-northeast-1b": "apne1-az4"}}
+    _, found = resolved(tokyo)
     assert found == []
+    file = tmp_path / "tokyo.yaml"
+    file.write_text(yaml.safe_dump(tokyo))
+    done = check([file], Options(today=date(2026, 11, 23)))
+    assert [each.message for each in done.all() if each.code != "RUN151"] == []
+    for zone in ("ap-northeast-1e", "us-west-2e", "us-west-2z"):
+        _, found = resolved(spec(region=zone[:-1], pool={"zones": [zone]}))
+        assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]
     _, found = resolved(spec(region="us-east-2", pool={"zones": ["us-east-2z"]}))
     assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]

@@ -55,7 +55,7 @@ def in_region(context: Context, zone: str, at: Route, *, key: bool = False) -> b
     known = context.catalog.regions.get(region)
     if known is None or zone in known:
         return True  # an unknown region has its own fault
-    is_known = known and knows_names(context)
+    is_known = known and (knows_names(context) or not context.catalog.may_be_zone(zone))
     if is_known or zone[:-1] != region:
         context.fault(
             "RES004",

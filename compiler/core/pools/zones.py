@@ -112,7 +112,10 @@ def _ids(context: Context, zones: Iterable[str]) -> str:
 
 
 def _example(context: Context, zone: str) -> str:
-    return context.catalog.zone_ids.get(zone, "use1-az1")
+    """The id of a zone by its name, or of another one of the Region."""
+    zone_ids = context.catalog.zone_ids
+    known = [name for name in context.catalog.regions[context.spec.region] if name in zone_ids]
+    return zone_ids.get(zone, zone_ids[known[0]] if known else "use1-az1")
 
 
 def _derived_zone(
