@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError, create_model
 from compiler.core.jobs.spec import Job
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.diagnostics.near import meant
 from compiler.language.whole import language
 from compiler.places import Document, Route
 from compiler.places.tree import MappingNode, Node, SequenceNode
@@ -62,7 +63,7 @@ def load(
         spec = model.model_validate(data)
     except ValidationError as problem:
         of_spec = explain_all(problem.errors(include_url=False), model, document)
-        faults += [_of_platform(fault, platform) for fault in of_spec]
+        faults += [_with_platforms(_of_platform(fault, platform)) for fault in of_spec]
     else:
         if not faults:
             return spec, []
@@ -85,6 +86,18 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
     )
+
+
+def _with_platforms(fault: Diagnostic) -> Diagnostic:
+    """A fault of what names the platform, which is read as EKS' where it names none, with all that there are."""
+    at = _SPEC / "platform"
+    if fault.code == "SPC003" and fault.at == at:
+        written = listed([f"{{{name}: {{}}}}" for name in PLATFORMS])
+        return replace(fault, help=f"write one of {written}")
+    if fault.code == "SPC002" and fault.at and fault.at.parent == at:
+        question = meant(str(fault.at[-1]), PLATFORMS)
+        return replace(fault, help=question or f"`platform` has: {listed(PLATFORMS)}")
+    return fault
 
 
 def _left_out(document: Document, platform: Platform) -> list[Diagnostic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args, get_origin
@@ -442,17 +443,35 @@ def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
     fields = _fields(owner)
     if not fields:
         return "write `{}`: it has no keys"
-    declared = fields.items()
-    required = [key for key, field in declared if field.is_required()]
-    is_scalar = isinstance(value, str | int | float)
-    if is_scalar and len(required) == 1:
-        item = f"{{{required[0]}: {value}}}"
+    item = _meant_item(value, owner)
+    if item:
         if kind == "model_type":
             return f"write `{item}`"
         return f"write a list: `[{item}]`"
-    keys = listed(required or list(fields)[:4])
+    keys = listed(_required(owner) or list(fields)[:4])
     shape = "mapping" if kind == "model_type" else "list, each item"
     return f"write a {shape} with {keys}"
+
+
+def _meant_item(value: Any, owner: type[BaseModel]) -> str:
+    """The mapping that a scalar may have meant: with the key that it names, or with the only one that is required, or
+    `true` where none is; empty if none of these."""
+    required = _required(owner)
+    if isinstance(value, str) and not required:
+        for key, field in _fields(owner).items():
+            if key.lower() == re.sub(r"[-_ ]", "", value).lower():
+                inner = inner_model(field.annotation)
+                is_enough = inner is not None and not _required(inner)
+                return f"{{{key}: {{}}}}" if is_enough else f"{{{key}: …}}"
+    if value is True and not required:
+        return "{}"
+    if isinstance(value, str | int | float) and len(required) == 1:
+        return f"{{{required[0]}: {value}}}"
+    return ""
+
+
+def _required(owner: type[BaseModel]) -> list[str]:
+    return [key for key, field in _fields(owner).items() if field.is_required()]
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
