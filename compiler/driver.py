@@ -282,7 +282,7 @@ def resolve_spec(run: Run) -> list[Diagnostic]:
         explained=run.options.explained,
     )
     run.ended = run.plan is None
-    return faults
+    return once_a_key(faults, document)
 
 
 def lower_plan(run: Run) -> list[Diagnostic]:
@@ -346,8 +346,8 @@ def judge_artifacts(run: Run) -> list[Diagnostic]:
     """What formats and rules find in what is written, at the lines of the spec."""
     assert run.plan is not None
     verdict = judge(run.artifacts, setting_of(run.plan), run.catalog, run.policies, plan=run.plan)
-    run.findings = once_a_key(traced(verdict.diagnostics, run.artifacts))
-    return run.findings
+    run.findings = traced(verdict.diagnostics, run.artifacts)
+    return once_a_key(run.findings, run.done.document)
 
 
 def judge_waiting(run: Run) -> list[Diagnostic]:
@@ -364,8 +364,9 @@ def judge_waiting(run: Run) -> list[Diagnostic]:
     more = [artifact for artifact in lowered if artifact.id not in written]
     everything = [*run.artifacts, *more]
     verdict = judge(everything, setting_of(plan), run.catalog, run.policies, plan=whole)
-    found = once_a_key(traced(verdict.diagnostics, everything))
-    return [finding for finding in found if finding not in run.findings]
+    found = traced(verdict.diagnostics, everything)
+    more_found = [finding for finding in found if finding not in run.findings]
+    return once_a_key(more_found, run.done.document)
 
 
 Pass: TypeAlias = Callable[[Run], list[Diagnostic]]
@@ -411,13 +412,16 @@ def traced(diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]) -> 
     return [_trace(diagnostic, by_id) for diagnostic in diagnostics]
 
 
-def once_a_key(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+def once_a_key(
+    findings: Sequence[Diagnostic], document: Document | None = None
+) -> list[Diagnostic]:
     """What one key of a spec does wherever it is written is said once: of what asks for the same at the same key the
-    first, with the number of the others. A key may be in the pods of each role, a patch in many objects."""
+    first, with the number of the others. A key may be in the pods of each role, a patch in many objects, and what
+    jobs inherit in each of them."""
     reported: dict[object, Diagnostic] = {}
     others: dict[object, set[str]] = {}
     for finding in findings:
-        key: object = (finding.code, finding.at, finding.help)
+        key: object = (finding.code, _written_at(finding, document), finding.help)
         if not finding.at or not finding.help:
             key = len(reported)
         if key not in reported:
@@ -429,6 +433,15 @@ def once_a_key(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
         first = reported[key]
         reported[key] = replace(first, notes=(*first.notes, note))
     return list(reported.values())
+
+
+def _written_at(finding: Diagnostic, document: Document | None) -> object:
+    """Where the key of a finding is written: many jobs may inherit one."""
+    at = finding.at
+    if document is None or not at or tuple(at[:2]) != ("spec", "jobs"):
+        return at
+    names = tuple(key for key in at if isinstance(key, str))
+    return names, document.span(at, key=finding.key)
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
