@@ -19,6 +19,7 @@ from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as 
 if TYPE_CHECKING:
     from compiler.context import Context
     from compiler.core.jobs.job import Job, Kind
+    from compiler.places import Route
 
 AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
 MOST_RETRIES = "sagemaker.amazonaws.com/job-max-retry-count"
@@ -30,6 +31,16 @@ _SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-auto-res
 def resumes_in(namespace: str) -> bool:
     """Whether HyperPod resumes jobs of a namespace."""
     return namespace == RESUMED_IN or namespace.startswith(RESUMED_PREFIX)
+
+
+def _place_of_namespace(job: Job) -> Route:
+    """Where the namespace of a job is written: at the job, or at its queue; the job where it is nowhere."""
+    if job.spec.namespace is not None:
+        return job.at / "namespace"
+    namespaces = job.queue.namespaces
+    if job.queue.implicit or job.namespace not in namespaces:
+        return job.at
+    return job.queue.at / "namespaces" / namespaces.index(job.namespace)
 
 
 class ResumedPyTorchJob(PyTorchJob):
@@ -48,13 +59,10 @@ class ResumedPyTorchJob(PyTorchJob):
         retries = job_retries(job)
         if not retries or resumes_in(job.namespace):
             return
-        at = job.at
-        if job.spec.namespace is not None:
-            at = job.at / "namespace"
         context.fault(
             "RES321",
             f"job `{job.spec.name}` is in namespace `{job.namespace}`, in which HyperPod resumes no job",
-            at,
+            _place_of_namespace(job),
             f"write a namespace whose name begins with `{RESUMED_PREFIX}`, like `hyperpod-ns-research`, or "
             "`retries: 0`",
             source=_SOURCE,
