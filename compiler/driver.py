@@ -436,12 +436,12 @@ def once_a_key(
 
 
 def _written_at(finding: Diagnostic, document: Document | None) -> object:
-    """Where the key of a finding is written: many jobs may inherit one."""
+    """Where the key of a finding is written, which many jobs may inherit, and what is missing there."""
     at = finding.at
-    if document is None or not at or tuple(at[:2]) != ("spec", "jobs"):
+    if document is None or not at:
         return at
-    names = tuple(key for key in at if isinstance(key, str))
-    return names, document.span(at, key=finding.key)
+    node, depth = document.node(at)
+    return node.span, at[depth:]
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:

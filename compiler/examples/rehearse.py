@@ -81,16 +81,23 @@ def base_set() -> tuple[Body, ...]:
 
 def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """What rules find in an example, at what is written. Raises ``UnusableExampleError``."""
-    plan, artifacts = lifted(text)
-    return run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
+    found, _ = _judged(text, rules, config)
+    return found
 
 
 def findings_at_keys(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """The same at the keys of the spec, where the example is a part of one. Raises ``UnusableExampleError``."""
-    plan, artifacts = lifted(text)
-    found = run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
+    found, artifacts = _judged(text, rules, config)
     at_keys = zip(found, traced(found, artifacts), strict=True)
     return once_a_key([placed if placed.at else finding for finding, placed in at_keys])
+
+
+def _judged(
+    text: str, rules: Sequence[Rule], config: Config
+) -> tuple[list[Diagnostic], Sequence[Artifact]]:
+    plan, artifacts = lifted(text)
+    found = run(plan, load_catalog(), tuple(rules), config, objects(artifacts))
+    return found, artifacts
 
 
 def config_for(rule: Rule, text: str, config: Config) -> Config:

@@ -55,6 +55,13 @@ class PlacedIn(NamedTuple):
     at: Route
 
 
+class Reserved(NamedTuple):
+    """The ids of reservations, ``None`` for one that is selected otherwise, and where a pool names them."""
+
+    ids: tuple[str | None, ...]
+    at: Route
+
+
 class Nodes:
     """The pools of a plan, held against the catalog.
 
@@ -195,14 +202,15 @@ class Nodes:
         node_class = self.node_class(pool)
         return node_class is not None and BLOCK_ENDS in node_class.annotations
 
-    def reservations(self, pool: Pool) -> tuple[str | None, ...]:
-        """The ids of the reservations that a pool selects; ``None`` for one that it selects otherwise."""
+    def reservations(self, pool: Pool) -> Reserved:
+        """The reservations that a pool selects."""
         if isinstance(pool, FixedPool):
-            return pool.reservations
+            return Reserved(pool.reservations, pool.where("reservations"))
         node_class = self.node_class(pool)
         if node_class is None:
-            return ()
-        return tuple(term.id for term in node_class.reservations)
+            return Reserved((), pool.at)
+        ids = tuple(term.id for term in node_class.reservations)
+        return Reserved(ids, node_class.where("reservations"))
 
     def placement_group(self, pool: Pool) -> PlacedIn | None:
         """The placement group of a pool's nodes, if they are in one."""
@@ -229,6 +237,16 @@ class Nodes:
         zones = [self._zones_of_subnets.get(subnet) for subnet in pool.subnets]
         known = tuple(dict.fromkeys(zone for zone in zones if zone))
         return known if all(zones) else None
+
+    def zones_of_all(self, pools: Iterable[Pool]) -> set[str] | None:
+        """The zones of some pools together; ``None`` where those of one are not known."""
+        zones: set[str] = set()
+        for pool in pools:
+            of_pool = self.zones_of(pool)
+            if not of_pool:
+                return None
+            zones.update(of_pool)
+        return zones
 
     @cached_property
     def _zones_of_subnets(self) -> Mapping[str, str]:

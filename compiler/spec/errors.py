@@ -458,8 +458,9 @@ def _meant_item(value: Any, owner: type[BaseModel]) -> str:
     `true` where none is; empty if none of these."""
     required = _required(owner)
     if isinstance(value, str) and not required:
+        named = re.sub(r"[-_ ]", "", value).lower()
         for key, field in _fields(owner).items():
-            if key.lower() == re.sub(r"[-_ ]", "", value).lower():
+            if key.lower() == named:
                 inner = inner_model(field.annotation)
                 is_enough = inner is not None and not _required(inner)
                 return f"{{{key}: {{}}}}" if is_enough else f"{{{key}: …}}"

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Severity
-from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -39,7 +37,7 @@ def pool_exceeds_capacity_block(plan: Plan, world: World) -> Iterator[Finding]:
     """
     for pool in world.pools:
         types = world.types(pool)
-        ids = world.reservations(pool)
+        ids, at = world.reservations(pool)
         if not types or not ids or not all(ids) or not world.block(pool):
             continue
         nodes = max(world.most_nodes(pool, instance) or 0 for instance in types)
@@ -51,15 +49,7 @@ def pool_exceeds_capacity_block(plan: Plan, world: World) -> Iterator[Finding]:
             blocks = f"{len(ids)} Capacity Blocks have"
         yield Finding(
             f"pool `{pool.title}` may have {nodes} nodes, and {blocks} at most {most}",
-            _place(pool, world),
+            at,
             help="select further blocks, or lower the number of nodes",
             spec_help="list further blocks under `reservations`, or lower `nodes`",
         )
-
-
-def _place(pool: Pool, world: World) -> Route:
-    if isinstance(pool, FixedPool):
-        return pool.where("reservations")
-    node_class = world.node_class(pool)
-    assert node_class is not None
-    return node_class.where("reservations")

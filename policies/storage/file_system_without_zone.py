@@ -52,31 +52,10 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        spec:
-          template: {spec: {requirements: [
-            {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a, us-west-2b]}]}}
-        ---
-        apiVersion: v1
-        kind: PersistentVolume
-        metadata: {name: data}
-        spec:
-          capacity: {storage: 4800Gi}
-          accessModes: [ReadWriteMany]
-          claimRef: {namespace: team-a, name: data}
-          csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0a1b2c3d4e5f60718}
-          nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [
-            {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}]}}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
-        kind: TrainJob
-        spec:
-          trainer: {numNodes: 1, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null},
-            limits: {vpc.amazonaws.com/efa: null, hugepages-2Mi: null}}}
-          runtimePatches:
-            - trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
-                volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}}}}}]}}}
+        nodePools: [{name: gpu, zones: [us-west-2a, us-west-2b]}]
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
+          version: "2.15", zone: us-west-2a}}}]
+        jobs: [{name: llama, nodes: 1, mounts: [{storage: data, path: /data}]}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
           version: "2.15"}}}]
@@ -84,10 +63,8 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.gang and work.efa:
         return  # PLC003 and PLC004 report EFA across zones
-    zones = {zone for pool in work.pools for zone in world.zones_of(pool) or ()}
-    if len(zones) < 2:
-        return
-    if not all(map(world.zones_of, work.pools)):
+    zones = world.zones_of_all(work.pools)
+    if zones is None or len(zones) < 2:
         return
     for volume in world.storage.volumes(work.namespace, work.claims):
         if volume.driver != FSX:

@@ -35,9 +35,9 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
             size: 4800Gi, version: "2.15", zone: us-west-2b}}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if not world.plan.of(PersistentVolume) or not all(map(world.zones_of, work.pools)):
+    zones = world.zones_of_all(work.pools)
+    if not world.plan.of(PersistentVolume) or zones is None:
         return
-    zones = {zone for pool in work.pools for zone in world.zones_of(pool) or ()}
     if world.zones and not zones <= world.zones:
         return  # a node group in a zone without subnet is reported as that
     for volume in world.storage.volumes(work.namespace, work.claims):

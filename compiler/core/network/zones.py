@@ -36,6 +36,15 @@ def id_of_zone(context: Context, zone: str) -> str | None:
     return given
 
 
+def example_id(context: Context, zone: str) -> str:
+    """The id that the catalog has for the name of a zone, or else that of another one of the Region."""
+    zone_ids = context.catalog.zone_ids
+    for name in (zone, *context.catalog.regions[context.spec.region]):
+        if name in zone_ids:
+            return zone_ids[name]
+    return "use1-az1"
+
+
 def zones_named(context: Context, names: Iterable[str]) -> tuple[str, ...]:
     """The names in the spec's account of zones that the catalog names, as far as they are known."""
     zone_ids = NetworkSection.of(context.spec).network.zone_ids
@@ -67,7 +76,7 @@ def in_region(context: Context, zone: str, at: Route, *, key: bool = False) -> b
         return False
     network = NetworkSection.of(context.spec).network
     if known and zone not in network.zone_ids:
-        example = context.catalog.zone_ids.get(known[0], "use1-az1")
+        example = example_id(context, zone)
         context.doubt(
             "RES004",
             f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "

@@ -9,6 +9,7 @@ from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.network.zones import (
     catalog_zone,
+    example_id,
     id_of_zone,
     in_region,
     knows_names,
@@ -84,7 +85,7 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
         )
         return False
     if zone not in NetworkSection.of(context.spec).network.zone_ids:
-        example = f"`network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`"
+        example = f"`network: {{zoneIds: {{{zone}: {example_id(context, zone)}}}}}`"
         context.doubt(
             "RES008",
             f"`{instance.name}` may not be offered in `{zone}`: "
@@ -109,13 +110,6 @@ def _ids(context: Context, zones: Iterable[str]) -> str:
     zone_ids = context.catalog.zone_ids
     known = (zone_ids.get(zone, zone) for zone in zones)
     return listed(sorted(known))
-
-
-def _example(context: Context, zone: str) -> str:
-    """The id of a zone by its name, or of another one of the Region."""
-    zone_ids = context.catalog.zone_ids
-    known = [name for name in context.catalog.regions[context.spec.region] if name in zone_ids]
-    return zone_ids.get(zone, zone_ids[known[0]] if known else "use1-az1")
 
 
 def _derived_zone(

@@ -20,7 +20,7 @@ from compiler.plan.units import Duration
 from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, Boot, Budget, NodeClass, NodePool
-from compiler.platforms.eks.settings.launcher import Refused
+from compiler.platforms.eks.settings.launcher import Refused, some_nodes_always_on
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 _NODE_CLASS = "EKS user guide, create-node-class"
@@ -48,13 +48,7 @@ def refused(pool: Pool) -> Iterator[Refused]:
                 "take a type of another family, or remove `autoMode`: Karpenter launches every type",
                 _LEARN,
             )
-    if 0 < spec.nodes.min < spec.nodes.max:
-        yield Refused(
-            at / "nodes" / "min",
-            f"has {spec.nodes.min} to {spec.nodes.max} nodes, and EKS Auto Mode keeps a fixed number or scales from 0",
-            f"write `nodes: {spec.nodes.max}` to keep all nodes on, or `min: 0` to scale from zero",
-            _LEARN,
-        )
+    yield from some_nodes_always_on(pool, "EKS Auto Mode", _LEARN)
     if spec.managed_node_group is not None:
         yield Refused(
             at / "managedNodeGroup",

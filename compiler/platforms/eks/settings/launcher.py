@@ -41,6 +41,18 @@ class Refused(NamedTuple):
     source: str
 
 
+def some_nodes_always_on(pool: Pool, who: str, source: str) -> Iterator[Refused]:
+    """What a launcher refuses that keeps all nodes of a pool or none: a least number of them below the most."""
+    nodes = pool.spec.nodes
+    if 0 < nodes.min < nodes.max:
+        yield Refused(
+            pool.at / "nodes" / "min",
+            f"has {nodes.min} to {nodes.max} nodes, and {who} keeps a fixed number or scales from 0",
+            f"write `nodes: {nodes.max}` to keep all nodes on, or `min: 0` to scale from zero",
+            source,
+        )
+
+
 class NoCommands(NamedTuple):
     """Why nodes run no commands of ours when they boot, and what to change where some are needed."""
 

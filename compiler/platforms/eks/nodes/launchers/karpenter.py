@@ -8,7 +8,7 @@ from compiler.context import Context
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.spec import NodePool
 from compiler.plan.base import PlanNode
-from compiler.platforms.eks.settings.launcher import PoolLauncher, Refused
+from compiler.platforms.eks.settings.launcher import PoolLauncher, Refused, some_nodes_always_on
 
 
 class Karpenter(PoolLauncher):
@@ -26,14 +26,8 @@ class Karpenter(PoolLauncher):
         return True
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
-        nodes = pool.spec.nodes
-        if 0 < nodes.min < nodes.max:
-            yield Refused(
-                pool.at / "nodes" / "min",
-                f"has {nodes.min} to {nodes.max} nodes, and Karpenter keeps a fixed number or scales from 0",
-                f"write `nodes: {nodes.max}` to keep all nodes on, or `min: 0` to scale from zero",
-                "karpenter.sh/v1 NodePool replicas (v1.14.1): a pool that scales has no minimum",
-            )
+        source = "karpenter.sh/v1 NodePool replicas (v1.14.1): a pool that scales has no minimum"
+        yield from some_nodes_always_on(pool, self.name, source)
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
         from compiler.platforms.eks.nodes.karpenter import node_classes, node_overlay, node_pools
