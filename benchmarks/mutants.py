@@ -21,7 +21,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import cache_from_source
@@ -59,24 +59,42 @@ LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.arguments)
 
 PLUGIN = """
 import os
+import sys
 
-called, failed = set(), set()
+called, passed, failed = set(), set(), set()
+seen, kept = set(), []
 
 
 def hit(number):
     called.add((number, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]))
 
 
+def pytest_runtest_setup(item):
+    for name in set(sys.modules) - seen:
+        seen.add(name)
+        if name.split(".")[0] in ("compiler", "policies"):
+            for value in list(vars(sys.modules[name]).values()):
+                inner = vars(value).values() if isinstance(value, type) else ()
+                kept.extend(each for each in (value, *inner) if hasattr(each, "cache_clear"))
+    for function in kept:
+        function.cache_clear()
+
+
 def pytest_runtest_logreport(report):
     if report.failed:
         failed.add(report.nodeid)
+    elif report.when == "call":
+        passed.add(report.nodeid)
 
 
 def pytest_sessionfinish():
     with open(f"{__file__}.{os.getpid()}", "w") as file:
-        file.writelines(f"{number}\\t{test}\\n" for number, test in sorted(called) if test)
+        file.writelines(f"{number}\\t{test}\\n" for number, test in sorted(called))
+        file.writelines(f"+\\t{test}\\n" for test in sorted(passed))
         file.writelines(f"-\\t{test}\\n" for test in sorted(failed))
 """
+"""A plugin of pytest that notes which tests call what. Answers that functions keep are forgotten before each test,
+or the first test alone would be said to call them."""
 
 
 @dataclass(frozen=True)
@@ -236,22 +254,36 @@ def callers(sample: Sequence[Fault], folder: Path, *, slow: bool) -> list[list[s
     (folder / "mutant_calls.py").write_text(PLUGIN)
     only = () if slow else ("-m", "not slow")
     pytest(folder, "-p", "mutant_calls", "--numprocesses=auto", *only)
+    passed: set[str] = set()
     failed: set[str] = set()
-    found: list[dict[str, list[str]]] = [{} for _ in sample]
+    found: list[set[str]] = [set() for _ in sample]
     for file in folder.glob("mutant_calls.py.*"):
         for line in file.read_text().splitlines():
             number, _, test = line.partition("\t")
-            if number == "-":
-                failed.add(test)
-            else:
-                found[int(number)].setdefault(test.partition("::")[0], []).append(test)
-    return [in_turn(each, failed) for each in found]
+            where = {"+": passed, "-": failed}.get(number)
+            (found[int(number)] if where is None else where).add(test)
+    passed -= failed
+    return [
+        in_turn(passed & tests or (of_module(fault, passed, folder) if tests else []))
+        for fault, tests in zip(sample, found, strict=True)
+    ]
 
 
-def in_turn(tests: dict[str, list[str]], failed: set[str]) -> list[str]:
+def of_module(fault: Fault, tests: Iterable[str], folder: Path) -> list[str]:
+    """For a function that is called as its module is imported: the tests in files that name this module."""
+    above, _, name = fault.path.removesuffix(".py").replace("/", ".").rpartition(".")
+    words = (f"{above}.{name} ", f"from {above} import {name}")
+    files = {test.partition("::")[0] for test in tests}
+    naming = {each for each in files if any(word in (folder / each).read_text() for word in words)}
+    return [test for test in tests if test.partition("::")[0] in naming]
+
+
+def in_turn(tests: Iterable[str]) -> list[str]:
     """One of each file, then the next one of each."""
-    turns = zip_longest(*(sorted(set(each)) for each in tests.values()))
-    return [test for test in chain.from_iterable(turns) if test and test not in failed]
+    by_file: dict[str, list[str]] = {}
+    for test in sorted(tests):
+        by_file.setdefault(test.partition("::")[0], []).append(test)
+    return [test for test in chain.from_iterable(zip_longest(*by_file.values())) if test]
 
 
 def end(fault: Fault, tests: Sequence[str], folder: Path) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from compiler.edits.causes import keys
 from compiler.edits.change import Effect
 from compiler.edits.edit import Edit
+from compiler.output.body import at
 from compiler.output.fields import Steps
 
 Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
@@ -19,3 +21,10 @@ def key_of_spec(steps: Steps) -> str:
     if len(steps) < 2 or steps[0] != "spec":
         return ""
     return str(steps[1])
+
+
+def grows(edit: Edit, steps: Steps) -> bool:
+    """Whether a number becomes larger."""
+    before = at(edit.old, *keys(edit.old, steps))
+    after = at(edit.new, *keys(edit.new, steps))
+    return isinstance(before, int) and isinstance(after, int) and after > before

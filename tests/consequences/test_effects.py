@@ -44,6 +44,14 @@ def lustre(**keys: Any) -> Body:
     return properties(LustreConfiguration=keys)
 
 
+def kept_for(days: int) -> Body:
+    return {"retention_in_days": days}
+
+
+def scaled(size: int) -> Body:
+    return {"scaling_config": {"max_size": size}}
+
+
 FLUX = "kustomize.toolkit.fluxcd.io"
 SYSTEM = "AWS::FSx::FileSystem"
 LOGS = "AWS::Logs::LogGroup"
@@ -252,6 +260,12 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
     ("aws_iam_role", {"tags": {}}, {"tags": {"a": "b"}}, C.HARMLESS, "a tag"),
     ("aws_sqs_queue", {"depends_on": []}, {"depends_on": ["a"]}, C.HARMLESS, "no resource another"),
     ("aws_sqs_queue", {"name": "a"}, {"name": "b"}, C.UNKNOWN, "`terraform plan`"),
+    ("aws_cloudwatch_log_group", kept_for(30), kept_for(60), C.COST, "kept for longer"),
+    ("aws_cloudwatch_log_group", kept_for(60), kept_for(30), C.DESTROYS_DATA, "older than it says"),
+    ("aws_ecr_lifecycle_policy", {"policy": "a"}, {"policy": "b"}, C.DESTROYS_DATA, "older than"),
+    ("aws_nat_gateway", {"subnet_id": "a"}, {"subnet_id": "b"}, C.UNKNOWN, "`terraform plan`"),
+    ("aws_eks_node_group", scaled(1), scaled(2), C.COST, "number of nodes"),
+    ("aws_eks_node_group", {"disk_size": 1}, {"disk_size": 2}, C.UNKNOWN, "`terraform plan`"),
     (MODULE, {"output": {}}, {"output": {"a": {}}}, C.HARMLESS, "listed by themselves"),
     # HyperPod
     ("hyperpod", {"Tags": []}, {"Tags": [{"Key": "a", "Value": "b"}]}, C.HARMLESS, "a tag"),

@@ -11,7 +11,7 @@ from functools import cache
 
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
-from compiler.edits.judge import Judge
+from compiler.edits.judge import Judge, grows
 from compiler.edits.thing import MODULE
 from compiler.formats.terraform.structure import types
 from compiler.output.body import at
@@ -19,6 +19,7 @@ from compiler.output.fields import Steps
 
 _PROVIDER = "hashicorp/aws 6.25.0"
 _LANGUAGE = "Terraform language, lifecycle"
+_NODE_GROUPS = "EKS user guide, managed node groups"
 _RIGHTS = (
     "aws_iam_",
     "aws_eks_access_",
@@ -36,6 +37,22 @@ _DATA = (
     ),
     *("aws_kms_key", "aws_prometheus_workspace", "aws_grafana_workspace"),
 )
+_PAID = ("aws_eip", "aws_nat_gateway", "aws_vpc_endpoint")
+_EXPIRY = {
+    "aws_s3_bucket_lifecycle_configuration": ("rule", "S3 user guide, lifecycle"),
+    "aws_ecr_lifecycle_policy": ("policy", "ECR user guide, lifecycle policies"),
+    "aws_prometheus_workspace_configuration": (
+        "retention_period_in_days",
+        "Managed Service for Prometheus, workspace configuration",
+    ),
+    "aws_cloudwatch_log_group": ("retention_in_days", "CloudWatch Logs user guide, retention"),
+    "aws_fsx_lustre_file_system": (
+        "automatic_backup_retention_days",
+        "FSx for Lustre user guide, backups",
+    ),
+}
+"""The argument by which objects, images, samples, lines or backups are deleted after a time. The provider changes each
+of them in place."""
 
 
 def _rights(edit: Edit, steps: Steps) -> Effect | None:
@@ -58,9 +75,30 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
     return _plain(edit, steps)
 
 
+def _paid(edit: Edit, steps: Steps) -> Effect | None:
+    if edit.action is not Action.CHANGED:
+        return Effect(Consequence.COST, "it is paid", "AWS pricing")
+    return _plain(edit, steps)
+
+
+def _nodes(edit: Edit, steps: Steps) -> Effect | None:
+    if edit.action is Action.ADDED:
+        return Effect(Consequence.COST, "its nodes are bought", _NODE_GROUPS)
+    if edit.action is Action.REMOVED:
+        return Effect(Consequence.REPLACES_NODES, "its nodes are drained and end", _NODE_GROUPS)
+    if steps[:1] == ("scaling_config",):
+        return Effect(Consequence.COST, "the number of nodes", "EKS API, UpdateNodegroupConfig")
+    return _plain(edit, steps)
+
+
 def _plain(edit: Edit, steps: Steps) -> Effect | None:
     if edit.action is Action.ADDED:
         return Effect(Consequence.HARMLESS, "it is new: nothing that exists rests on it", _PROVIDER)
+    expiry, source = _EXPIRY.get(edit.thing.kind, ("", ""))
+    if expiry and steps[:1] == (expiry,):
+        if grows(edit, steps):
+            return Effect(Consequence.COST, "it is kept for longer", source)
+        return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if steps[:1] in (("tags",), ("depends_on",)):
         return Effect(Consequence.HARMLESS, "it makes no resource another", _PROVIDER)
     return Effect(
@@ -85,7 +123,9 @@ def _judge(kind: str) -> Callable[[Edit, Steps], Effect | None]:
         return _data
     if kind.startswith(_RIGHTS) or kind in _POLICIES:
         return _rights
-    return _plain
+    if kind == "aws_eks_node_group":
+        return _nodes
+    return _paid if kind in _PAID else _plain
 
 
 @cache

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.edits.causes import keys
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
-from compiler.edits.judge import Judge
+from compiler.edits.judge import Judge, grows
 from compiler.edits.thing import STACK
 from compiler.formats.cloudformation.structure import structure
 from compiler.history.replaced import NEVER_CHANGES
@@ -79,13 +78,6 @@ def _is_fixed(edit: Edit, steps: Steps) -> bool:
     return any(path == each or path.startswith(f"{each}/") for each in fixed)
 
 
-def _grows(edit: Edit, steps: Steps) -> bool:
-    """Whether a number becomes larger."""
-    before = at(edit.old, *keys(edit.old, steps))
-    after = at(edit.new, *keys(edit.new, steps))
-    return isinstance(before, int) and isinstance(after, int) and after > before
-
-
 def _is_kept(edit: Edit, policy: str) -> bool:
     return edit.old.get(policy) in _RETAINED
 
@@ -116,7 +108,7 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         )
     expiry, source = _EXPIRY.get(edit.thing.kind, ("", ""))
     if expiry and expiry in steps:
-        if _grows(edit, steps):
+        if grows(edit, steps):
             return Effect(Consequence.COST, "it is kept for longer", source)
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if not _SIZES.isdisjoint(steps):
