@@ -304,6 +304,8 @@ def test_who_else_may_write_to_a_cache_of_jsii(tmp_path: Path) -> None:
     own.chmod(0o1777)
     assert is_private(own)
     assert not is_private(Path("/proc/none/cache"))
+    assert not is_private(Path("relative"))
+    assert not Path("relative").exists()
     if os.getuid() == 0:
         os.chown(own, 12345, 12345)
         assert not is_private(own)

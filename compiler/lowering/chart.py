@@ -60,7 +60,10 @@ def is_private(folder: Path) -> bool:
 
     jsii refuses a cache that others could write to, itself or a folder above it, as umask 002 makes them
     (the message of the kernel of jsii 1.142.0), and waits for ever for one that cannot be made, as in ``/proc``.
+    A relative one would be another in each folder.
     """
+    if not folder.is_absolute():
+        return False
     try:
         folder.mkdir(parents=True, exist_ok=True)
         folders = (folder, *folder.parents)
@@ -93,7 +96,7 @@ def serve() -> None:
     root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT")
     if not root:
         root = os.path.expanduser("~/.cache/aws/jsii/package-cache")
-    if not os.path.isabs(root) or not is_private(Path(root)):
+    if not is_private(Path(root)):
         # cdk8s is unpacked again, which takes 0.4 s.
         os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"
     import cdk8s
