@@ -52,6 +52,13 @@ def scaled(size: int) -> Body:
     return {"scaling_config": {"max_size": size}}
 
 
+KEY = {"Statement": [{"Effect": "Allow"}]}
+
+
+def group(**keys: Any) -> Body:
+    return {"managedNodeGroups": [{"name": "a", **keys}]}
+
+
 FLUX = "kustomize.toolkit.fluxcd.io"
 SYSTEM = "AWS::FSx::FileSystem"
 LOGS = "AWS::Logs::LogGroup"
@@ -126,6 +133,17 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
         C.ACCESS,
         "what an add-on may do",
     ),
+    (CONFIG, group(labels={}), group(labels={"a": "b"}), C.MOVES_JOBS, "nodes that run get it"),
+    (CONFIG, group(taints=[]), group(taints=[{"key": "a"}]), C.MOVES_JOBS, "nodes that run get"),
+    (
+        CONFIG,
+        group(nodeRepairConfig={"enabled": False}),
+        group(nodeRepairConfig={"enabled": True}),
+        C.REPLACES_NODES,
+        "none is replaced by it",
+    ),
+    (CONFIG, group(releaseVersion="a"), group(releaseVersion="b"), C.REPLACES_NODES, "drains each"),
+    (CONFIG, group(volumeSize=1), group(volumeSize=2), C.REPLACES_NODES, "made again"),
     (
         CONFIG,
         {"managedNodeGroups": [{"name": "a", "maxSize": 1}]},
@@ -251,6 +269,22 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
         C.COST,
         "number of nodes",
     ),
+    (
+        "AWS::S3::Bucket",
+        properties(PublicAccessBlockConfiguration={"BlockPublicAcls": True}),
+        properties(PublicAccessBlockConfiguration={"BlockPublicAcls": False}),
+        C.ACCESS,
+        "who may do or reach",
+    ),
+    ("AWS::KMS::Key", properties(KeyPolicy={}), properties(KeyPolicy=KEY), C.ACCESS, "who may"),
+    (
+        "AWS::EC2::VPCEndpoint",
+        properties(PolicyDocument={}),
+        properties(PolicyDocument=KEY),
+        C.ACCESS,
+        "who may do or reach",
+    ),
+    ("AWS::S3::Bucket", properties(MetadataConfiguration=1), properties(), C.UNKNOWN, "no fact"),
     (GROUP, properties(DiskSize=100), properties(DiskSize=200), C.REPLACES_NODES, "another group"),
     ("AWS::SQS::Queue", {"DeletionPolicy": "Retain"}, None, C.HARMLESS, "DeletionPolicy keeps it"),
     ("AWS::SQS::Queue", {}, None, C.UNKNOWN, "no fact"),
@@ -264,6 +298,7 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
     ("aws_cloudwatch_log_group", kept_for(60), kept_for(30), C.DESTROYS_DATA, "older than it says"),
     ("aws_ecr_lifecycle_policy", {"policy": "a"}, {"policy": "b"}, C.DESTROYS_DATA, "older than"),
     ("aws_nat_gateway", {"subnet_id": "a"}, {"subnet_id": "b"}, C.UNKNOWN, "`terraform plan`"),
+    ("aws_kms_key", {"policy": "a"}, {"policy": "b"}, C.ACCESS, "who may do or reach"),
     ("aws_eks_node_group", scaled(1), scaled(2), C.COST, "number of nodes"),
     ("aws_eks_node_group", {"disk_size": 1}, {"disk_size": 2}, C.UNKNOWN, "`terraform plan`"),
     (MODULE, {"output": {}}, {"output": {"a": {}}}, C.HARMLESS, "listed by themselves"),

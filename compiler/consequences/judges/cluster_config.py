@@ -16,7 +16,26 @@ from compiler.output.fields import Steps
 
 _EKSCTL = "eksctl v0.230.0, ClusterConfig"
 _EKS = "EKS user guide"
-_SIZES = frozenset({"minSize", "maxSize", "desiredCapacity"})
+_UPDATE = "EKS API, UpdateNodegroupConfig"
+_SIZE = Effect(Consequence.COST, "the number of nodes", _UPDATE)
+_KEPT = Effect(
+    Consequence.MOVES_JOBS, "nodes that run get it and stay: pods that wait go by it", _UPDATE
+)
+_OF_GROUPS = {
+    **dict.fromkeys(("minSize", "maxSize", "desiredCapacity"), _SIZE),
+    **dict.fromkeys(("labels", "taints"), _KEPT),
+    "nodeRepairConfig": Effect(
+        Consequence.REPLACES_NODES,
+        "it decides when EKS repairs a node that fails; none is replaced by it",
+        _UPDATE,
+    ),
+    "releaseVersion": Effect(
+        Consequence.REPLACES_NODES,
+        "EKS replaces the nodes of the group, and drains each",
+        f"{_EKS}, managed-node-update-behavior",
+    ),
+}
+"""What EKS changes of a group without making another."""
 _ACCESS = frozenset({"iam", "accessConfig", "privateCluster"})
 _ENDPOINT = frozenset({"clusterEndpoints", "publicAccessCIDRs"})
 
@@ -63,22 +82,14 @@ def _group(steps: Steps) -> Effect | None:
     if not keys:
         return Effect(Consequence.REPLACES_NODES, "a group of nodes comes or goes", _EKSCTL)
     key = str(keys[0])
-    if key in _SIZES:
-        return Effect(Consequence.COST, "the number of nodes", "EKS API, UpdateNodegroupConfig")
-    if key == "releaseVersion":
-        return Effect(
-            Consequence.REPLACES_NODES,
-            "EKS replaces the nodes of the group, and drains each",
-            f"{_EKS}, managed-node-update-behavior",
-        )
-    if key not in CHANGEABLE:
-        return Effect(
-            Consequence.REPLACES_NODES,
-            "the group keeps it until it is made again, with other nodes",
-            "eksctl v0.230.0, pkg/actions/nodegroup",
-            replaces=True,
-        )
-    return None
+    if key in CHANGEABLE:
+        return _OF_GROUPS[key]
+    return Effect(
+        Consequence.REPLACES_NODES,
+        "the group keeps it until it is made again, with other nodes",
+        "eksctl v0.230.0, pkg/actions/nodegroup",
+        replaces=True,
+    )
 
 
 KINDS: Mapping[str, Judge] = {"ClusterConfig.eksctl.io": _cluster}

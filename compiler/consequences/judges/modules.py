@@ -53,12 +53,20 @@ _EXPIRY = {
 }
 """The argument by which objects, images, samples, lines or backups are deleted after a time. The provider changes each
 of them in place."""
+_WHO = (
+    ("aws_kms_key", "policy"),
+    ("aws_s3_bucket_ownership_controls", "rule"),
+    ("aws_vpc_endpoint", "policy"),
+    ("aws_vpc_endpoint", "security_group_ids"),
+)
+"""Arguments that say who may use a resource, and make it no other."""
+_RIGHT = Effect(Consequence.ACCESS, "it says who may do or reach what in AWS", _PROVIDER)
 
 
 def _rights(edit: Edit, steps: Steps) -> Effect | None:
     if steps[:1] == ("tags",):
         return Effect(Consequence.HARMLESS, "a tag changes nothing that runs", _PROVIDER)
-    return Effect(Consequence.ACCESS, "it says who may do or reach what in AWS", _PROVIDER)
+    return _RIGHT
 
 
 def _data(edit: Edit, steps: Steps) -> Effect | None:
@@ -101,6 +109,8 @@ def _plain(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
     if steps[:1] in (("tags",), ("depends_on",)):
         return Effect(Consequence.HARMLESS, "it makes no resource another", _PROVIDER)
+    if (edit.thing.kind, *steps[:1]) in _WHO:
+        return _RIGHT
     return Effect(
         Consequence.UNKNOWN, "`terraform plan` says whether the resource is replaced", _PROVIDER
     )

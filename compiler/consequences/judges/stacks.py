@@ -7,6 +7,7 @@ and CloudWatch Logs user guides for what shortens the life of data.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 from compiler.edits.change import Action, Consequence, Effect
@@ -15,7 +16,6 @@ from compiler.edits.judge import Judge, grows
 from compiler.edits.thing import STACK
 from compiler.formats.cloudformation.structure import structure
 from compiler.history.replaced import NEVER_CHANGES
-from compiler.output.body import at
 from compiler.output.fields import Steps
 
 _GUIDE = "CloudFormation user guide"
@@ -32,6 +32,16 @@ _EXPIRY = {
     "AWS::FSx::FileSystem": ("AutomaticBackupRetentionDays", "FSx for Lustre user guide, backups"),
 }
 """The property by which objects, images, lines or backups are deleted after a time."""
+_WHO = frozenset(
+    {
+        *("PublicAccessBlockConfiguration", "OwnershipControls", "AccessControl"),
+        *("RepositoryPolicyText", "KeyPolicy", "PolicyDocument", "SecurityGroupIds"),
+    }
+)
+"""Properties that say who may use a bucket, repository, key or endpoint."""
+_RIGHT = Effect(
+    Consequence.ACCESS, "it says who may do or reach what in AWS", "IAM, EKS and VPC user guides"
+)
 _SIZES = frozenset(
     {
         *("StorageCapacity", "PerUnitStorageThroughput", "MetadataConfiguration"),
@@ -58,13 +68,15 @@ _TAGS = Effect(Consequence.HARMLESS, "a tag changes nothing that runs", _GUIDE)
 
 
 def _common(edit: Edit, steps: Steps) -> Effect | None:
-    """What holds whatever the type: tags, and the policies of the resource itself."""
+    """What holds whatever the type: tags, who may use the resource, and the policies of the resource itself."""
     if steps[:2] == ("Properties", "Tags") and not _is_fixed(edit, steps):
         return _TAGS
     if steps[:1] in (("DeletionPolicy",), ("UpdateReplacePolicy",)):
         return Effect(Consequence.UNKNOWN, "it decides what is kept when the resource goes", _GUIDE)
     if steps[:1] == ("DependsOn",):
         return Effect(Consequence.HARMLESS, "only the order in which resources are made", _GUIDE)
+    if len(steps) > 1 and steps[1] in _WHO and not _is_fixed(edit, steps):
+        return _RIGHT
     return None
 
 
@@ -111,7 +123,7 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         if grows(edit, steps):
             return Effect(Consequence.COST, "it is kept for longer", source)
         return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
-    if not _SIZES.isdisjoint(steps):
+    if edit.thing.kind == "AWS::FSx::FileSystem" and not _SIZES.isdisjoint(steps):
         return Effect(Consequence.COST, "its size or throughput is paid", "FSx user guide, pricing")
     for key, effect in _OF_LUSTRE.items():
         if key in steps:
@@ -136,12 +148,7 @@ def _rights(edit: Edit, steps: Steps) -> Effect | None:
             "whom it lets in is let out once somebody applies its stack, or deletes it",
             _GUIDE,
         )
-    return Effect(
-        Consequence.ACCESS,
-        "it says who may do or reach what in AWS",
-        "IAM, EKS and VPC user guides",
-        replaces=_is_fixed(edit, steps),
-    )
+    return dataclasses.replace(_RIGHT, replaces=_is_fixed(edit, steps))
 
 
 def _paid(edit: Edit, steps: Steps) -> Effect | None:
