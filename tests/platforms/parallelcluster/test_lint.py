@@ -14,8 +14,10 @@ from builders import ROOT
 from compiler.linter import lint
 from compiler.outcome import Options
 from compiler.output import Artifact
+from compiler.places import Route, SourceFile
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes as jobs_of
+from compiler.source.parse import parse
 
 QUEUE: dict[str, Any] = {
     "Name": "gpu",
@@ -167,6 +169,139 @@ def test_a_fault_is_found_at_its_line(
     if word == "name: other":
         line = line_of(body, "Name: other")
     assert (code, line) in codes
+
+
+P = f"{R}.Networking.PlacementGroup"
+T = f"{R}.CapacityReservationTarget"
+RESERVED = {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}
+LINKS = [
+    {
+        "Name": f"link{number}",
+        "FileSystemPath": f"/a{number}",
+        "DataRepositoryPath": f"s3://bucket/a{number}",
+    }
+    for number in range(9)
+]
+PERSISTENT_1 = [(f"{F}.DeploymentType", "PERSISTENT_1"), (f"{F}.PerUnitStorageThroughput", 200)]
+GROUP = "arn:aws:resource-groups:us-west-2:111122223333:group/a"
+SECOND = "subnet-0a1b2c3d4e5f60799"
+SEVERAL = [{"InstanceType": "m7i.2xlarge"}, {"InstanceType": "m6i.2xlarge"}]
+
+
+def resource(**keys: Any) -> dict[str, Any]:
+    return {"Name": "cpu", "MinCount": 0, "MaxCount": 4, **keys}
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "changes"),
+    [
+        # queues
+        (
+            "given twice",
+            f"{Q}.Networking.SubnetIds.1",
+            [(f"{Q}.Networking.SubnetIds.1", "subnet-0a1b2c3d4e5f60718")],
+        ),
+        (
+            "takes one subnet",
+            f"{Q}.Networking.SubnetIds.1",
+            [(f"{Q}.Networking.SubnetIds.1", SECOND), (R, resource(InstanceType="m7i.2xlarge"))],
+        ),
+        ("EFA never leaves", f"{Q}.Networking.SubnetIds.1", [(f"{Q}.Networking.SubnetIds.1", SECOND)]),
+        ("is in one zone, and the queue", f"{Q}.Networking.SubnetIds.1", [(f"{Q}.Networking.SubnetIds.1", SECOND)]),
+        ("a file system that ParallelCluster makes", F, [(f"{Q}.Networking.SubnetIds.1", SECOND)]),
+        ("`InstanceType` and `Instances`", f"{R}.Instances", [(f"{R}.Instances", SEVERAL)]),
+        (
+            "are to be the same",
+            f"{R}.MaxCount",
+            [(f"{Q}.CapacityType", "CAPACITY_BLOCK"), (f"{R}.MinCount", 2), (T, RESERVED)],
+        ),
+        ("an `Id` or a `Name`", P, [(P, {"Id": "pg-1", "Name": "a"})]),
+        ("is named and not enabled", f"{P}.Enabled", [(P, {"Name": "a", "Enabled": False})]),
+        (
+            "a group of reservations cannot be",
+            T,
+            [(T, {**RESERVED, "CapacityReservationResourceGroupArn": GROUP})],
+        ),
+        (
+            "a reservation is of one",
+            f"{R}.Instances",
+            [(R, resource(Instances=SEVERAL, CapacityReservationTarget=RESERVED))],
+        ),
+        # Slurm
+        (
+            "`Database` and `ExternalSlurmdbd`",
+            f"{S}.ExternalSlurmdbd",
+            [(S, {"Database": {"Uri": "a:3306"}, "ExternalSlurmdbd": {"Host": "a", "Port": 6819}})],
+        ),
+        # names
+        ("has 25 characters at most", f"{Q}.Name", [(f"{Q}.Name", "a" * 26)]),
+        ("two of `gpu`", "Scheduling.SlurmQueues.1.Name", [("Scheduling.SlurmQueues.1", QUEUE)]),
+        ("two of `p5`", f"{Q}.ComputeResources.1.Name", [(f"{Q}.ComputeResources.1", QUEUE["ComputeResources"][0])]),
+        ("41 tags", "Tags.40", [("Tags", [{"Key": f"k{n}", "Value": "a"} for n in range(41)])]),
+        # storage
+        (
+            "two storages are mounted",
+            "SharedStorage.1.MountDir",
+            [("SharedStorage.1", {**LUSTRE, "Name": "b"})],
+        ),
+        (
+            "lie in one another",
+            "SharedStorage.1.MountDir",
+            [("SharedStorage.1", {**LUSTRE, "Name": "b", "MountDir": "/fsx/b"})],
+        ),
+        (
+            "lie in one another",
+            "SharedStorage.1.MountDir",
+            [
+                ("SharedStorage.0.MountDir", "/data/a"),
+                ("SharedStorage.1", {**LUSTRE, "Name": "b", "MountDir": "/data"}),
+            ],
+        ),
+        (
+            "`ImportPath` and `DataRepositoryAssociations`",
+            f"{F}.ImportPath",
+            [*PERSISTENT_1, (f"{F}.ImportPath", "s3://a"), (f"{F}.DataRepositoryAssociations", LINKS[:1])],
+        ),
+        (
+            "FSx links no folder",
+            f"{F}.DataRepositoryAssociations",
+            [
+                (F, {"DeploymentType": "SCRATCH_1", "StorageCapacity": 1200, "DeletionPolicy": "Retain"}),
+                (f"{F}.DataRepositoryAssociations", LINKS[:1]),
+            ],
+        ),
+        (
+            "has 8 associations at most",
+            f"{F}.DataRepositoryAssociations.8",
+            [(f"{F}.DataRepositoryAssociations", LINKS)],
+        ),
+        (
+            "a scratch file system has no backups",
+            f"{F}.AutomaticBackupRetentionDays",
+            [(F, {"StorageCapacity": 1200, "DeletionPolicy": "Retain", "AutomaticBackupRetentionDays": 7})],
+        ),
+        (
+            "`PerUnitStorageThroughput` is not given",
+            F,
+            [(f"{F}.PerUnitStorageThroughput", DELETE)],
+        ),
+        (
+            "a scratch file system has one throughput",
+            f"{F}.PerUnitStorageThroughput",
+            [(F, {"StorageCapacity": 1200, "DeletionPolicy": "Retain", "PerUnitStorageThroughput": 200})],
+        ),
+    ],
+)  # fmt: skip
+def test_what_parallelcluster_refuses(
+    words: str, place: str, changes: list[tuple[str, Any]], tmp_path: Path
+) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(yaml.safe_dump(changed(*changes), sort_keys=False))
+    (document,), _ = parse(SourceFile(str(file), file.read_text()))
+    route = Route(int(key) if key.isdigit() else key for key in place.split("."))
+    found = [fact for fact in lint([file], Options()).all() if words in fact.message]
+    assert [fact.span.line for fact in found if fact.span] == [document.span(route).line]
+    assert [fact.help for fact in found if not fact.help] == []
 
 
 @pytest.mark.parametrize(
