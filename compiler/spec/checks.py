@@ -365,7 +365,8 @@ def timestamp(value: Any) -> str:
     if not 2000 <= moment.year < 2100:
         raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
     if not re.match(_MOMENT, text):  # another separator
-        raise fault(f"`{text}` is not a time", f"write `{moment:%Y-%m-%dT%H:%M:%S%:z}`")
+        meant = moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+        raise fault(f"`{text}` is not a time", f"write `{meant}`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
