@@ -16,7 +16,7 @@ from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
 from tests.platforms.passes import compiled
 
 KINDS = (SlurmCluster, Partition, SharedFileSystem, BucketAccess, BatchJob)
@@ -52,6 +52,44 @@ def test_what_is_written_says_what_was_resolved() -> None:
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"pool": {"placement": {"group": "research"}}, "job": {"resources": {"accelerators": 2}}},
         {"job": {"files": {"/etc/a.json": '{"a": 1}\nb\n'}, "env": {"A": "it's $HOME"}}},
+        {"job": {"files": {"/etc/a.sh": "cat <<END\nEND\n"}}},
+        {
+            "pool": {
+                "capacity": {
+                    "reserved": {
+                        "reservations": [
+                            {"id": "cr-0a1b2c3d4e5f60718", "nodes": 1},
+                            {"id": "cr-0a1b2c3d4e5f60719", "nodes": 3},
+                        ]
+                    }
+                }
+            }
+        },
+        {
+            "storage": [
+                {"name": "work", "fsxLustre": {"existing": FSX}},
+                {
+                    "name": "disk",
+                    "ebs": {
+                        "existing": {
+                            "id": "vol-0a1b2c3d4e5f60718",
+                            "zone": "us-west-2b",
+                            "size": "100Gi",
+                        }
+                    },
+                },
+            ]
+        },
+        {
+            "secrets": [
+                {
+                    "name": "hf",
+                    "namespaces": ["training"],
+                    "secretsManager": {"existing": {"name": "team/hf"}},
+                }
+            ],
+            "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]},
+        },
         {
             "job": {
                 "command": ["torchrun", "t.py", "$$A $(CHECKPOINT_DIR) \"x\" 'y' $HOME"],
@@ -122,6 +160,27 @@ def test_with_accounting_the_queues_of_a_pool_share_its_partition(tmp_path: Path
     assert "grptres=node=-1" in written["bootstrap/accounting/account-one.sh"]
     assert "grptres=node=2 fairshare=2" in written["bootstrap/accounting/account-two.sh"]
     assert "priority=100" in written["bootstrap/accounting/qos-urgent.sh"]
+
+
+def test_accounts_of_a_cohort_and_of_a_queue_of_two_pools(tmp_path: Path) -> None:
+    """What a queue may borrow is added to what it has; a queue of several pools has an account of each."""
+    borrows = {"pool": "a100", "nodes": 1, "borrowingLimit": 2}
+    queues = [
+        {"name": "one", "namespaces": ["t"], "cohort": "all", "quota": [borrows]},
+        {
+            "name": "two",
+            "namespaces": ["u"],
+            "quota": [{"pool": "a100", "nodes": 1}, {"pool": "cpu", "nodes": 1}],
+        },
+    ]
+    data = spec(queues=queues, own={"accounting": ACCOUNTING}, job={"queue": "one", "nodes": 1})
+    data["spec"]["nodePools"].append(
+        {"name": "cpu", "instanceTypes": ["m7i.4xlarge"], "zones": ["us-west-2b"], "nodes": 1}
+    )
+    written = files(compiled(data, tmp_path))
+    assert "grptres=node=3 fairshare=1" in written["bootstrap/accounting/account-one.sh"]
+    for account in ("two-a100", "two-cpu"):
+        assert "grptres=node=1" in written[f"bootstrap/accounting/account-{account}.sh"]
 
 
 def test_deepspeed_reads_its_file_in_the_container(tmp_path: Path) -> None:

@@ -20,6 +20,19 @@ BLOCK = {
     "starts": "2026-12-01T11:30:00Z",
     "ends": "2026-12-03T11:30:00Z",
 }
+TOKEN = {
+    "name": "hf",
+    "namespaces": ["training"],
+    "secretsManager": {"existing": {"name": "team/hf"}, "keys": {"token": "hf_token"}},
+}
+UNSAVED = {"mounts": [], "checkpoint": None, "retries": 1}
+
+
+def disk(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "ebs": {"existing": {"id": "vol-0a1b2c3d4e5f60718", "zone": "us-west-2b", "size": "100Gi"}},
+    }
 
 
 def _field_at(path: str) -> bool:
@@ -159,6 +172,19 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "spec.priorities[0].value",
             {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}},
         ),
+        (
+            "RES310",
+            "spec.jobs[0].secretEnv[0].key",
+            {
+                "secrets": [TOKEN],
+                "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "tokn"}]},
+            },
+        ),
+        (
+            "RES306",
+            "spec.storage[5]",
+            {"storage": [disk(f"disk{number}") for number in range(6)], "job": UNSAVED},
+        ),
         ("RES010", "spec.nodePools[0].zones[0]", {"pool": {"zones": ["us-west-2a"]}}),
         (
             "RES045",
@@ -170,6 +196,11 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "RES315",
             "spec.platform.parallelCluster.headNode.instanceType",
             {"own": {"headNode": {"instanceType": "m7g.2xlarge"}}},
+        ),
+        (
+            "RES315",
+            "spec.platform.parallelCluster.headNode.instanceType",
+            {"own": {"headNode": {"instanceType": "m7i.large"}}, "pool": {"nodes": 200}},
         ),
         (
             "RES316",
@@ -260,3 +291,47 @@ def test_a_region_without_images_of_parallelcluster(tmp_path: Path) -> None:
     pool = {"zones": ["me-central-1a"], "instanceTypes": ["m7i.4xlarge"]}
     found = codes(spec(region="me-central-1", network=network, pool=pool), tmp_path)
     assert ("RES314", "spec.region") in found
+
+
+def test_a_name_is_as_long_as_parallelcluster_takes_it(tmp_path: Path) -> None:
+    """It is that of a stack, and with accounting of a database: 40 characters (aws-parallelcluster 3.16.1,
+    ClusterNameValidator), which is what any cluster of the language may have."""
+    data = spec(own={"accounting": ACCOUNTING})
+    for length, found in ((40, []), (41, [("SPC005", "metadata.name")])):
+        data["metadata"]["name"] = "a" * length
+        assert codes(data, tmp_path) == found
+
+
+def _queue(name: str, *quota: tuple[str, int]) -> dict[str, Any]:
+    granted = [{"pool": pool, "nodes": nodes} for pool, nodes in quota]
+    return {"name": name, "namespaces": [name], "quota": granted}
+
+
+def test_two_partitions_of_one_name(tmp_path: Path) -> None:
+    """A queue of two pools has a partition of each, and its name may be that of another queue."""
+    data = spec(
+        queues=[_queue("q-a100", ("a100", 1)), _queue("q", ("a100", 2), ("cpu", 1))],
+        job={"queue": "q-a100", "nodes": 1, "namespace": "q-a100"},
+    )
+    data["spec"]["nodePools"].append(
+        {"name": "cpu", "instanceTypes": ["m7i.4xlarge"], "zones": ["us-west-2b"], "nodes": 1}
+    )
+    found = compiled(data, tmp_path).diagnostics
+    (fault,) = [fact for fact in found if fact.code == "RES300"]
+    assert str(fault.at) == "spec.queues[1].quota[0]"
+    assert "would be called `q-a100`" in fault.message
+
+
+@pytest.mark.parametrize(("own", "is_found"), [({}, True), ({"accounting": ACCOUNTING}, False)])
+def test_more_queues_than_parallelcluster_takes(
+    own: dict[str, Any], is_found: bool, tmp_path: Path
+) -> None:
+    """With accounting the queues of a pool share its partition; one without nodes has none."""
+    queues = [_queue(f"q{number}", ("a100", 1)) for number in range(51)]
+    data = spec(
+        pool={"nodes": 51},
+        queues=[_queue("none", ("a100", 0)), *queues],
+        job={"nodes": 1, "queue": "q0", "namespace": "q0"},
+        own=own,
+    )
+    assert (("RES301", "spec.queues[51].quota[0]") in codes(data, tmp_path)) is is_found

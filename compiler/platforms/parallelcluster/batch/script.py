@@ -139,16 +139,14 @@ def _end(text: str) -> str:
 def _run(job: BatchJob) -> Iterator[Line]:
     yield "status=0", ""
     yield "srun --kill-on-bad-exit=1 --label \\", ""
-    if job.image:
-        yield f"  --container-image={shlex.quote(_enroot(job.image))} \\", "image"
-        mounts = list(_container_mounts(job))
-        if mounts:
-            yield f"  --container-mounts={','.join(mounts)} \\", "mounts"
-        yield "  --no-container-mount-home \\", ""
-        if job.working_dir:
-            yield f"  --container-workdir={shlex.quote(job.working_dir)} \\", "working_dir"
-    elif job.working_dir:
-        yield f"  --chdir={shlex.quote(job.working_dir)} \\", "working_dir"
+    assert job.image is not None
+    yield f"  --container-image={shlex.quote(_enroot(job.image))} \\", "image"
+    mounts = list(_container_mounts(job))
+    if mounts:
+        yield f"  --container-mounts={','.join(mounts)} \\", "mounts"
+    yield "  --no-container-mount-home \\", ""
+    if job.working_dir:
+        yield f"  --container-workdir={shlex.quote(job.working_dir)} \\", "working_dir"
     last = len(job.command) - 1
     for index, word in enumerate(job.command):
         field = "command" if index < job.program else "args"

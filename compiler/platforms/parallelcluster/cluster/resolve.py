@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -38,9 +37,6 @@ _HEAD_GIB = 200
 _IDLE_MINUTES = 15
 _GRACE_MINUTES = 10
 _NOBODY = "127.0.0.1/32"
-_LONGEST_NAME, _LONGEST_WITH_ACCOUNTING = 60, 40
-_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
-_CONSTANTS = "aws-parallelcluster 3.16.1, constants.py"
 # aws-parallelcluster 3.16.1, resources/supported-regions
 _REGIONS = frozenset((
     "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1",
@@ -61,7 +57,6 @@ _ACCOUNTED: Mapping[str, str | int] = {
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The cluster, and what its nodes need before there are any."""
-    _check_name(context)
     _check_region(context)
     network = NetworkSection.of(context.spec).network
     if network.existing is None:
@@ -79,21 +74,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     _check_head_type(context, own)
     yield _cluster(context, own, subnet)
     yield _stack(context, own, network.existing.vpc)
-
-
-def _check_name(context: Context) -> None:
-    """The name of the cluster, which is that of its stack too."""
-    own = ClusterSection.of(context.spec).own
-    most = _LONGEST_WITH_ACCOUNTING if own.accounting else _LONGEST_NAME
-    if _NAME.match(context.name) and len(context.name) <= most:
-        return
-    context.fault(
-        "RES313",
-        f"a cluster of ParallelCluster cannot be called `{context.name}`",
-        SPEC.parent / "metadata" / "name",
-        f"write a name of {most} characters at most, of letters, digits and `-`, with a letter first",
-        source=f"{_CONSTANTS}, ClusterNameValidator",
-    )
 
 
 def _check_region(context: Context) -> None:
