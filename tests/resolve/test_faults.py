@@ -594,6 +594,13 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "ask for at most 95130m",
     ),
     (
+        spec(job={"resources": {"memory": "1061000Mi"}}),
+        "RES037",
+        "spec.jobs[0].resources.memory",
+        "asks for 1061000Mi of `memory` a node, and the DaemonSets that may come leave 1060214Mi of `p4d.24xlarge`",
+        "ask for at most 1035Gi",
+    ),
+    (
         spec(components=components(trainer=OLD_TRAINER, kueue=RELEASE.version("kueue"))),
         "RES034",
         "spec.components.kueue.version",

@@ -722,6 +722,71 @@ def test_a_build_needs_a_repository_that_it_can_read(
     assert all(fact in message for message in facts)
 
 
+@pytest.mark.parametrize(("length", "is_found"), [(37, False), (38, True)])
+def test_the_role_of_a_workflow_has_a_name_that_iam_takes(
+    tmp_path: Path, length: int, is_found: bool
+) -> None:
+    """`trainyard-lab-image-NAME` has 64 characters at most."""
+    name = "a" * (length + 7)
+    images = [{**IMAGES[0], "name": name, "build": {"githubActions": {}}}]
+    data = with_images(images=images, job={"image": name})
+    found = compiled(repository(tmp_path / "fleet", data)).diagnostics
+    assert any("IAM takes 64" in each.message for each in found) is is_found
+
+
+def test_a_workflow_builds_again_when_a_branch_is_pushed(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "fleet", with_images(job={"image": "hub"}))
+    built(folder, "hub", recipe_of(compiled(folder), "hub"))
+    (folder / "train/requirements.txt").write_text(LOCKED.replace("0.8.1", "0.8.2"))
+    (fact,) = compiled(folder).diagnostics
+    assert fact.code == "RES142"
+    assert "build it again: push a branch" in fact.help
+
+
+def test_a_repository_of_a_key_of_its_own(tmp_path: Path) -> None:
+    key = "arn:aws:kms:us-west-2:111122223333:key/mrk-0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+    images = [{**IMAGES[0], "repository": {"kmsKey": key}}]
+    found = compiled(repository(tmp_path / "fleet", with_images(images=images)))
+    stacks = [each.body for each in found.artifacts if each.format == "cloudformation"]
+    (repositories,) = (
+        [
+            each["Properties"]
+            for each in body["Resources"].values()
+            if each["Type"] == "AWS::ECR::Repository"
+        ]
+        for body in stacks
+        if "AWS::ECR::Repository" in str(body)
+    )
+    assert [each["EncryptionConfiguration"] for each in repositories] == [
+        {"EncryptionType": "KMS", "KmsKey": key}
+    ]
+
+
+@pytest.mark.parametrize(("plugin", "codes_"), [("1.14.0", ["RES146"]), ("1.15.0", [])])
+def test_a_plugin_knows_the_nodes_of_its_job(
+    tmp_path: Path, plugin: str, codes_: list[str]
+) -> None:
+    images = [{**IMAGES[0], "contents": {"nccl": "2.27.3", "awsOfiNccl": plugin}}]
+    pool = {"instanceTypes": ["p6-b200.48xlarge"], "zones": ["us-west-2a"]}
+    data = with_images(images=images, pool=pool)
+    found = compiled(repository(tmp_path / "fleet", data)).diagnostics
+    assert [each.code for each in found if each.code == "RES146"] == codes_
+
+
+def test_only_an_init_container_runs_an_image_that_is_built(tmp_path: Path) -> None:
+    """Nothing is known of the image that the job itself runs."""
+    init = [{"name": "fetch", "image": "tools", "command": ["fetch"]}]
+    data = with_images(job={"image": "registry.test/train:1.0", "initContainers": init})
+    folder = repository(tmp_path / "fleet", data)
+    built(folder, "tools", recipe_of(compiled(folder), "tools"))
+    found = compiled(folder)
+    (job,) = plan_of(found).of(TrainJob)
+    assert job.image == "registry.test/train:1.0"
+    (made,) = (each for each in plan_of(found).of(MadeImage) if each.name == "tools")
+    assert made.reference is not None
+    assert made.reference in json.dumps([each.body for each in found.manifests])
+
+
 # --- merges and reasons
 
 

@@ -119,12 +119,13 @@ def _unlike(job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[tuple[str,
 def _help(field: str, first: Pool, other: Pool) -> str:
     """What makes a job the same on both pools, where anything does."""
     if field == "`topology`":
-        for pool in (first, other):
-            if pool.split and pool.static:
-                return (
-                    f"write `nodes: {{max: {pool.nodes}}}` in pool `{pool.name}`, so that it is in no topology, or "
-                    f"leave `{other.name}` out"
-                )
+        if first.spec.topology != other.spec.topology:
+            return f"give both pools the same `topology`, or leave `{other.name}` out"
+        pool = first if first.split and first.static else other
+        return (
+            f"write `nodes: {{max: {pool.nodes}}}` in pool `{pool.name}`, so that it is in no topology, or leave "
+            f"`{other.name}` out"
+        )
     amounts = {
         "`accelerators`": (first.share.accelerators, other.share.accelerators),
         "`efa`": (first.share.efa, other.share.efa),

@@ -37,8 +37,7 @@ _TOLERANCE = 0.05
 def with_parameters(context: Context, job: Job, at: Route) -> Job:
     """The job with the parameters that its model's sizes make; as it is where they are not known."""
     model = job.model
-    if model is None:
-        return job
+    assert model is not None, "only asked of a job that has one"
     shape = shape_of_model(context, model, at / "model")
     if shape is None:
         return job

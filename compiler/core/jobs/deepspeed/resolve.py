@@ -28,10 +28,9 @@ _ON_HOST = {"device": "cpu", "pin_memory": True}
 
 
 def with_configuration(context: Context, job: Job, processes: int) -> Job:
-    """The job with the configuration of DeepSpeed among its files; as it is where it has none, or a faulty one."""
+    """The job with the configuration of DeepSpeed among its files; as it is where that is faulty."""
     given = job.spec.deepspeed
-    if given is None:
-        return job
+    assert given is not None, "only asked of a job that has it"
     at = job.at / "deepspeed"
     if given.path in job.spec.files:
         context.fault(

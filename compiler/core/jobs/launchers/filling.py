@@ -24,8 +24,6 @@ def filled(job: Any) -> Any:
         image = image_of(job["runtime"])
         if image is not None:
             job = {"image": image, **job}
-        else:
-            job = job
     launcher = job.get("launcher")
     if not isinstance(launcher, dict):
         return job

@@ -64,12 +64,9 @@ class AllReduce(OpenMpi):
 
 def _test(job: Job) -> NcclTest:
     launcher = job.spec.launcher
-    if launcher is not None:
-        given = launcher.nccl_test
-    else:
-        given = None
-    assert given is not None, "the launcher of this job is another one"
-    return given
+    assert launcher is not None
+    assert launcher.nccl_test is not None, "the launcher of this job is another one"
+    return launcher.nccl_test
 
 
 def _expected(job: Job) -> Bandwidth | None:
