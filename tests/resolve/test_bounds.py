@@ -10,6 +10,7 @@ from builders import FSX, POOL, plan_of, resolved, spec
 from compiler.catalog import load_catalog
 from compiler.core.jobs.forms.model import Model
 from compiler.core.jobs.model import checkpoint_bytes
+from compiler.core.pools.plan import CapacityWindow
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.cluster.plan import Cluster
 
@@ -39,6 +40,15 @@ def saving(every: str, parameters: float, **lustre: Any) -> dict[str, Any]:
             "model": {"parameters": parameters, "sharding": "full"},
         },
     )
+
+
+def ended_apart() -> dict[str, Any]:
+    """One Capacity Block in two pools, which say that it ends on another day."""
+    found = two()
+    for pool, day in zip(found["spec"]["nodePools"], (3, 4), strict=True):
+        times = {"starts": "2026-12-01T11:30:00Z", "ends": f"2026-12-{day:02}T11:30:00Z"}
+        pool["capacity"] = {"block": {"reservations": [{"id": ID}], **times}}
+    return found
 
 
 def asking(cpu: str) -> dict[str, Any]:
@@ -110,6 +120,13 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES039",
         "spec.nodePools[1].capacity[0].block.reservations[0].id",
         "of type `reserved`",
+        "type and zone of each",
+    ),
+    (
+        ended_apart(),
+        "RES039",
+        "spec.nodePools[1].capacity[0].block.reservations[0].id",
+        "of an end at 2026-12-03T11:30:00Z in pool `a` and of an end at 2026-12-04T11:30:00Z in pool `b`",
         "type and zone of each",
     ),
     (
@@ -427,3 +444,16 @@ def test_what_is_included_may_need_large_system_nodes() -> None:
     addons = {"amazon-cloudwatch-observability": {}}
     _, found = resolved(spec(platform={"eks": {"systemNodes": large, "addons": addons}}))
     assert found == []
+
+
+@pytest.mark.parametrize("starts", [None, "2026-12-01T11:30:00Z"])
+@pytest.mark.parametrize("ends", [None, "2026-12-03T11:30:00Z"])
+def test_a_block_of_which_one_end_is_known(starts: str | None, ends: str | None) -> None:
+    times = {key: value for key, value in (("starts", starts), ("ends", ends)) if value}
+    block = {"block": {"reservations": [{"id": ID}], **times}}
+    windows = plan_of(spec(pool={"capacity": block}, jobs=[])).of(CapacityWindow)
+    closes = [each.closes for each in windows]
+    notice = 40 * 60  # EKS user guide, ml-capacity-block
+    assert closes == ([] if not times else [1796297400 - notice if ends else None])
+    length = 2 * 24 * 3600 - notice if starts and ends else None
+    assert [each.length for each in windows] == ([] if not times else [length])

@@ -39,10 +39,8 @@ def id_of_zone(context: Context, zone: str) -> str | None:
 def example_id(context: Context, zone: str) -> str:
     """The id that the catalog has for the name of a zone, or else that of another one of the Region."""
     zone_ids = context.catalog.zone_ids
-    for name in (zone, *context.catalog.regions[context.spec.region]):
-        if name in zone_ids:
-            return zone_ids[name]
-    return "use1-az1"
+    names = (zone, *context.catalog.regions[context.spec.region])
+    return next(zone_ids[name] for name in names if name in zone_ids)
 
 
 def zones_named(context: Context, names: Iterable[str]) -> tuple[str, ...]:

@@ -31,8 +31,6 @@ _PURCHASE = "EC2 user guide, capacity-blocks-purchase"
 
 def _block(context: Context, pool: Pool) -> None:
     """Sizes and times in which EC2 sells no Capacity Block: an id or a number is likely wrong."""
-    if pool.spec.capacity is None:
-        return
     for index, capacity in enumerate(pool.spec.capacity):
         block = capacity.block
         if block is None:

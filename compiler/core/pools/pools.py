@@ -86,8 +86,6 @@ class Pool:
         from compiler.core.pools.sharing import shares_of
 
         shares = shares_of(self.spec.gpu_sharing, self.instance)
-        if shares is None:
-            return whole
         return whole * shares.memory_64ths // 64
 
     @property
@@ -99,8 +97,6 @@ class Pool:
         from compiler.core.pools.sharing import shares_of
 
         shares = shares_of(sharing, self.instance)
-        if shares is None:
-            return ()
         return (shares.profile,) * shares.count
 
     @property

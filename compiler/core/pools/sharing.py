@@ -32,19 +32,15 @@ class Shares:
     profile: str = ""
 
 
-def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
-    """What the GPUs of a type are offered as; ``None`` where they are whole, or have no such profile."""
-    if sharing is None or not instance.gpus:
-        return None
+def shares_of(sharing: Sharing, instance: InstanceType) -> Shares:
+    """What each GPU of a type is offered as, which has such parts (``sharing_faults``)."""
     if sharing.time_slicing is not None:
         replicas = sharing.time_slicing.replicas
         return Shares(SHARED, replicas, 64 // replicas, f"time-slicing-{replicas}")
-    name = ""
-    if sharing.mig is not None:
-        name = sharing.mig.profile
+    assert sharing.mig is not None
+    name = sharing.mig.profile
     profile = profile_of(instance, name)
-    if profile is None:
-        return None
+    assert profile is not None, f"{instance.name} has no {name}"
     resource = f"nvidia.com/mig-{name}"
     return Shares(resource, profile.count, 8 * profile.eighths, "mig-mixed", name)
 

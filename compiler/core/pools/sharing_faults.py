@@ -32,9 +32,8 @@ def sharing_fault(pool: NodePool, instances: Sequence[InstanceType]) -> SharingF
     if pool.efa:
         help = "remove it: jobs on shares have one node, and talk over no network"
         return SharingFault("efa", f"{whose}, and its nodes have EFA", help)
-    mig = None
-    if pool.gpu_sharing is not None:
-        mig = pool.gpu_sharing.mig
+    assert pool.gpu_sharing is not None, "only asked of a pool that shares its GPUs"
+    mig = pool.gpu_sharing.mig
     if mig is None:
         return None
     for instance in instances:

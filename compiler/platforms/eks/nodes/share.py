@@ -30,9 +30,8 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         from compiler.core.pools.sharing import shares_of
 
         shares = shares_of(pool.gpu_sharing, instance)
-        if shares is not None:
-            accelerators = accelerators * shares.count
-            resource = shares.resource
+        accelerators *= shares.count
+        resource = shares.resource
     return Share(
         cpu=cpu_milli // 1000,
         memory=Quantity.gib(memory_mib // 1024),

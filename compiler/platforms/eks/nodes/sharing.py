@@ -9,9 +9,9 @@ from compiler.core.pools.sharing import CONFIG_LABEL, shares_of
 
 def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
     """The label by which the device plugin finds how to offer the GPUs of a node."""
-    shares = shares_of(pool.spec.gpu_sharing, pool.instance)
-    if shares is None:
-        return {}
+    sharing = pool.spec.gpu_sharing
+    assert sharing is not None, "only asked of a pool that shares its GPUs"
+    shares = shares_of(sharing, pool.instance)
     context.derive(
         f"pool/{pool.name}",
         "gpuSharing",
