@@ -233,3 +233,35 @@ def test_a_field_that_is_hashed_otherwise_than_compared_is_refused() -> None:
 
     with pytest.raises(TypeError, match="`name` is hashed otherwise than compared"):
         dataclass(frozen=True)(Odd)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dataclasses.InitVar[int]", "`name` is no field"),
+        ("dataclasses.KW_ONLY", "`name` is no field"),
+    ],
+)
+def test_what_is_no_field_is_refused(text: str, words: str) -> None:
+    odd = type("Odd", (), {"__annotations__": {"name": text}})
+    with pytest.raises(TypeError, match=words):
+        dataclass(frozen=True)(odd)
+
+
+def test_a_default_that_may_change_is_refused() -> None:
+    odd = type("Odd", (), {"__annotations__": {"name": "list[int]"}, "name": []})
+    with pytest.raises(TypeError, match="`name` has a default that may change"):
+        dataclass(frozen=True)(odd)
+
+
+def test_a_default_of_a_field_stays_one_of_the_class() -> None:
+    @dataclass(frozen=True)
+    class Named:
+        """One field whose default is said by ``field``."""
+
+        name: str = dataclasses.field(default="a", compare=False)
+
+    assert Named.name == "a"
+    assert Named() == Named("b")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Named().name = "b"  # type: ignore[misc]

@@ -51,8 +51,6 @@ def keys_by_platform() -> Iterator[KeyByPlatform]:
 
 def _instead(platform: Platform, path: str) -> str | None:
     """What to write instead of a key of this platform; ``None`` where it takes the key."""
-    if not path:
-        return None
     words = path.split(".")
     for end in range(1, len(words) + 1):
         help = platform.instead.get(".".join(words[:end]))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from compiler.dataclass import dataclass
 from compiler.places import Route
-from compiler.plan.base import Identity, PlanNode
+from compiler.plan.base import PlanNode
 
 Node = TypeVar("Node", bound=PlanNode)
 Read = TypeVar("Read")
@@ -106,15 +106,6 @@ class Plan:
     def apart(self) -> tuple[PlanNode, ...]:
         """The nodes that no manifest carries."""
         return tuple(node for node in self.nodes if not node.carried)
-
-    @cached_property
-    def by_identity(self) -> dict[Identity, tuple[PlanNode, ...]]:
-        """The nodes by what they are, so that two plans can be compared."""
-        nodes: dict[Identity, tuple[PlanNode, ...]] = {}
-        for node in self.nodes:
-            earlier = nodes.get(node.identity, ())
-            nodes[node.identity] = (*earlier, node)
-        return nodes
 
     @cached_property
     def _by_kind(self) -> dict[type[PlanNode], tuple[Any, ...]]:

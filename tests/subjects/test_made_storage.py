@@ -234,6 +234,47 @@ def test_folders_are_linked_to_buckets(plan: Plan) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "name"), [("/raw", "Linkraw"), ("/raw-1", "Link0x7261772d31"), ("/", "Link0x")]
+)
+def test_a_link_is_called_by_its_folder(path: str, name: str) -> None:
+    """Logical names have letters and digits alone (CloudFormation user guide, resources section)."""
+    link = {"path": path, "s3": "s3://logs-111122223333"}
+    create = {"deployment": "SCRATCH_2", "size": "1200Gi", "dataRepositories": [link]}
+    storage = [{"name": "scratch", "fsxLustre": {"create": create}}]
+    resources = stack(plan_of(spec(storage=storage)), "scratch")["Resources"]
+    assert name in resources
+
+
+@pytest.mark.parametrize(
+    ("paths", "code"), [(("/", "/a"), "RES125"), (("/a", "/a/b"), "RES125"), (("/a", "/ab"), None)]
+)
+def test_links_lie_next_to_each_other(paths: tuple[str, str], code: str | None) -> None:
+    links = [
+        {"path": path, "s3": f"s3://logs{index}-111122223333"} for index, path in enumerate(paths)
+    ]
+    create = {"deployment": "SCRATCH_2", "size": "1200Gi", "dataRepositories": links}
+    found = faults_of(spec(storage=[{"name": "scratch", "fsxLustre": {"create": create}}]))
+    assert [each.code for each in found] == ([code] if code else [])
+
+
+def test_objects_move_to_one_class_after_the_other() -> None:
+    moves = [{"days": 30, "to": "STANDARD_IA"}, {"days": 90, "to": "GLACIER"}]
+    create = {"lifecycle": {"transitions": moves}}
+    plan = plan_of(spec(storage=[{"name": "raw", "s3": {"create": create}}]))
+    rules = properties(plan, "raw", "Bucket")["LifecycleConfiguration"]["Rules"]
+    (rule,) = (each for each in rules if each["Id"] == "transitions")
+    assert [each["TransitionInDays"] for each in rule["Transitions"]] == [30, 90]
+
+
+def test_no_backups_need_no_time() -> None:
+    create = {"size": "1200Gi", "throughputPerTiB": 125, "backups": {"days": 0}}
+    plan = plan_of(spec(storage=[{"name": "fast", "fsxLustre": {"create": create}}]))
+    lustre = properties(plan, "fast", "FileSystem")["LustreConfiguration"]
+    assert "DailyAutomaticBackupStartTime" not in lustre
+    assert lustre.get("AutomaticBackupRetentionDays", 0) == 0
+
+
 def test_ports_of_lustre_are_open_both_ways_and_efa_wholly(plan: Plan) -> None:
     nodes = {"Fn::ImportValue": "eksctl-lab-cluster::ClusterSecurityGroupId"}
     own = {"Ref": "SecurityGroup"}

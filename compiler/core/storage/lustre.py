@@ -85,7 +85,7 @@ def _fits(size: int, steps: _Steps) -> bool:
 
 
 def _nearest(gib: int, steps: _Steps) -> list[int]:
-    """The largest size below and the smallest above, as far as there are any."""
+    """The largest size below, if there is one, and the smallest above."""
     sizes = set(steps.single)
     for step in steps.multiples:
         below = gib // step * step
@@ -95,7 +95,4 @@ def _nearest(gib: int, steps: _Steps) -> list[int]:
     smaller = [size for size in sizes if size <= gib]
     if smaller:
         nearest.append(max(smaller))
-    larger = [size for size in sizes if size > gib]
-    if larger:
-        nearest.append(min(larger))
-    return nearest
+    return [*nearest, min(size for size in sizes if size > gib)]

@@ -92,9 +92,8 @@ def _place(context: Context, link: DataRepository, at: Route) -> str | None:
         return None
     item = stored[name]
     bucket = item.bucket(context.name, context.spec.account, context.spec.region)
-    prefix = ""
-    if item.s3 is not None:
-        prefix = item.s3.prefix.strip("/")
+    assert item.s3 is not None
+    prefix = item.s3.prefix.strip("/")
     if prefix:
         return f"s3://{bucket}/{prefix}/"
     return f"s3://{bucket}/"

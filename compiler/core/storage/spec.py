@@ -185,11 +185,8 @@ class Storage(SpecModel):
             return None
         if self.s3.existing is not None:
             return self.s3.existing.bucket
-        given = None
-        if self.s3.create is not None:
-            given = self.s3.create.bucket
-        derived = f"{cluster}-{self.name}-{account}-{region}"
-        return given or derived
+        assert self.s3.create is not None
+        return self.s3.create.bucket or f"{cluster}-{self.name}-{account}-{region}"
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -91,10 +91,9 @@ def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | N
 
     if lustre is not None:
         return made_file_system(context, storage.spec.name, lustre, storage.place)
-    if bucket is not None:
-        name = storage.bucket or ""
-        return made_bucket(context, storage.spec.name, name, bucket, storage.place)
-    return None
+    assert bucket is not None
+    name = storage.bucket or ""
+    return made_bucket(context, storage.spec.name, name, bucket, storage.place)
 
 
 def _disk_zone(context: Context, storage: Storage) -> str | None:
