@@ -196,6 +196,16 @@ def test_kueue_gives_up_where_pods_are_missing_for_too_long() -> None:
     assert found.span.unknown == ()
 
 
+def test_kueue_may_wait_for_ever() -> None:
+    """`recoveryTimeout: 0s` turns its watch off: a job keeps its quota, also in a zone or block that is gone."""
+    never = {"waitForPodsReady": {"recoveryTimeout": "0s"}}
+    found = outcomes(saving(kueue=never))
+    (admission,) = (part for part in found[Failure.NODE].parts if part.name == "admission")
+    assert admission.why == "nothing takes its quota away while pods are missing"
+    assert "Kueue puts it back" not in found[Failure.ZONE].acts
+    assert "Kueue puts it back into its queue" in outcomes(saving())[Failure.ZONE].acts
+
+
 def zoned(zone: str | None) -> list[dict[str, Any]]:
     existing = {**STORAGE[0]["fsxLustre"]["existing"]}  # type: ignore[index]
     if zone is not None:
@@ -247,6 +257,24 @@ def test_a_block_that_ends() -> None:
     without_time = {"block": {"reservations": BLOCK["capacity"]["block"]["reservations"]}}
     assert Failure.BLOCK in outcomes(saving(pool={**BLOCK, "capacity": without_time}))
     assert Failure.BLOCK not in outcomes(saving())
+
+
+def test_a_block_of_a_node_group_ends() -> None:
+    """EKS takes its nodes away, and says nowhere how often it looks."""
+    found = outcomes(saving(pool={**BLOCK, "managedNodeGroup": {}}))[Failure.BLOCK]
+    assert found.notices.startswith("EKS, ")
+
+
+def test_a_zone_of_two_pools() -> None:
+    """Other nodes of the pool, or those of the next one, which Kueue tries where the first has no zone left."""
+    data = saving(job={"pool": ["gpu", "later"]})
+    later = {**data["spec"]["nodePools"][0], "name": "later", "zones": ["us-west-2c"]}
+    data["spec"]["nodePools"].append(later)
+    quota = [{"pool": name, "nodes": 12} for name in ("gpu", "later")]
+    data["spec"]["queues"] = [{"name": "q", "namespaces": ["training"], "quota": quota}]
+    needs = outcomes(data)[Failure.ZONE].needs
+    assert needs.startswith("nodes of pool later in us-west-2c")
+    assert needs != "nodes of pool later in us-west-2c"
 
 
 def test_a_block_ends_before_a_checkpoint_is_written() -> None:

@@ -40,6 +40,29 @@ def test_slurm_looks_for_a_silent_node() -> None:
     assert parts(outcomes(slurm(own=own))[Failure.NODE])["notice"] == (0, 600)
 
 
+def test_slurm_leaves_a_job_that_is_not_tried_again() -> None:
+    """One node has no peers that notice, and Slurm starts nothing without `retries`."""
+    job = {"nodes": 1, "retries": 0}
+    lost = outcomes(slurm(job=job))[Failure.NODE]
+    assert "its peers by an error at once" not in lost.notices
+    assert "nothing starts it again" in lost.acts
+    assert "its peers by an error at once" in outcomes(slurm())[Failure.NODE].notices
+
+
+def test_after_a_block_slurm_starts_a_job_on_its_next_pool() -> None:
+    block = {
+        "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+        "starts": "2026-12-01T11:30:00Z",
+        "ends": "2026-12-03T11:30:00Z",
+    }
+    data = slurm(pool={"capacity": {"block": block}}, job={"pool": ["a100", "later"]})
+    later = {**data["spec"]["nodePools"][0], "name": "later", "capacity": {"onDemand": {}}}
+    data["spec"]["nodePools"].append(later)
+    quota = [{"pool": name, "nodes": 4} for name in ("a100", "later")]
+    data["spec"]["queues"] = [{"name": "q", "namespaces": ["training"], "quota": quota}]
+    assert outcomes(data)[Failure.BLOCK].needs == "nodes of pool later"
+
+
 def test_dcgm_finds_a_sick_gpu_before_the_next_start() -> None:
     found = outcomes(slurm())
     assert "DCGM's test before each job drains the node" in found[Failure.REPLACE].acts

@@ -128,6 +128,8 @@ POOL = [
     ),
     ("RES248", '{burnIn: {image: "alpine:3.20"}}'),
     ("RES248", '{burnIn: {diagnostics: {image: "alpine:3.20"}}}'),
+    ("RES248", '{burnIn: {image: "tensorflow/tensorflow:2.19.0"}}'),
+    ("RES248", '{burnIn: {image: "pytorch/pytorch:2.9.1-cuda13.0-cudnn9-runtime"}}'),
     ("SPC005", "{consolidateAfter: 87600h}"),
     ("SPC005", "{meanTimeBetweenFailures: 1m}"),
     (
@@ -304,3 +306,17 @@ def test_an_excluded_node_of_another_region(tmp_path: Path) -> None:
     assert codes(tmp_path, spec) == set()
     spec["spec"]["jobs"][0]["excludeNodes"] = [name % "eu-west-1"]
     assert codes(tmp_path, spec) == {"RES285"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{burnIn: {diagnostics: {image: "pytorch/pytorch:2.9.1-cuda13.0-cudnn9-runtime"}}}',
+        '{burnIn: {image: "registry.test/tests:1.0"}}',
+    ],
+)
+def test_an_image_that_can_test_nodes(part: str, tmp_path: Path) -> None:
+    """DCGM's diagnostics use no EFA; of an image that nobody knows nothing is said."""
+    spec = base()
+    spec["spec"]["nodePools"][0] |= data_of(part)
+    assert "RES248" not in codes(tmp_path, spec)

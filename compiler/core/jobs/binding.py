@@ -54,8 +54,8 @@ def bound_jobs(context: Context) -> list[Job]:
         _check_variables(context, job, here)
         _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
-        bound_pools = _pools(context, job, pools, queue, here)
         kind = _kind(context, job, here)
+        bound_pools = _pools(context, job, kind, pools, queue, here)
         namespace = None
         if queue:
             namespace = _namespace(context, job, queue, here)
@@ -291,7 +291,12 @@ def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
 
 
 def _pools(
-    context: Context, job: spec_jobs.Job, pools: dict[str, Pool], queue: Queue | None, at: Route
+    context: Context,
+    job: spec_jobs.Job,
+    kind: Kind | None,
+    pools: dict[str, Pool],
+    queue: Queue | None,
+    at: Route,
 ) -> tuple[Pool, ...]:
     """The pools of a job in their order; () where one of them has a fault."""
     if job.pool is None:
@@ -313,9 +318,9 @@ def _pools(
         _pool(context, name, pools, at / "pool" / index) for index, name in enumerate(job.pool)
     ]
     known = tuple(pool for pool in named if pool is not None)
-    if queue is None or len(known) < len(named):
+    if queue is None or kind is None or len(known) < len(named):
         return ()
-    return agreed(context, job, known, queue, at)
+    return agreed(context, job, kind, known, queue, at)
 
 
 def _pool(context: Context, name: str, pools: dict[str, Pool], at: Route) -> Pool | None:

@@ -1,45 +1,48 @@
-"""Jobs with several pools, in the order of their queue: what is derived from one pool must hold on each."""
+"""Jobs with several pools: what is derived from one pool must hold on each. The kind says who chooses among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 
 from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
+from compiler.core.jobs.job import Kind, Unlike
 from compiler.core.pods.plan import NEURON
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.share import smallest
-from compiler.core.pools.topology import topology_name
 from compiler.core.queues.queues import Queue
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 
-_ASSIGNER = "kueue v0.19.2, pkg/scheduler/flavorassigner"
-
 
 def agreed(
-    context: Context, job: spec_jobs.Job, pools: tuple[Pool, ...], queue: Queue, at: Route
+    context: Context,
+    job: spec_jobs.Job,
+    kind: Kind,
+    pools: tuple[Pool, ...],
+    queue: Queue,
+    at: Route,
 ) -> tuple[Pool, ...]:
     """The pools of a job, the first with what jobs can get of a node of any of them; () where they do not agree."""
-    place = at / "pool"
-    if not _in_order(context, job, pools, queue, place):
+    if not _of_queue(context, job, pools, queue, at / "pool"):
+        return ()
+    if kind.pools_in_order and not _in_order(context, job, kind, pools, queue, at / "pool"):
         return ()
     first, *others = pools
     for index, other in enumerate(others, start=1):
-        apart = next(_unlike(job, first, other), None)
-        if apart is None:
+        unlike = next(chain(_unlike(job, first, other), kind.unlike(job, first, other)), None)
+        if unlike is None:
             continue
-        field, of_first, of_other = apart
         context.fault(
             "RES170",
-            f"job `{job.name}` would not be the same "
-            f"on pools `{first.name}` and `{other.name}`: "
-            f"{field} is {of_first} and {of_other}",
+            f"job `{job.name}` would not be the same on pools `{first.name}` and `{other.name}`: {unlike.field} is "
+            f"{unlike.first} and {unlike.other}",
             at / "pool" / index,
-            _help(field, first, other),
-            source=_ASSIGNER,
+            unlike.help or f"leave `{other.name}` out: it is for another job",
+            source=kind.chooses_source,
         )
         return ()
     shares = (pool.share for pool in pools)
@@ -48,95 +51,83 @@ def agreed(
         f"job/{job.name}",
         "pools",
         ", ".join(pool.name for pool in pools),
-        "all nodes come from the first in which the queue has enough free; CPU and memory are what a node of each has "
-        "at least",
-        _ASSIGNER,
+        f"{kind.chooses}; CPU and memory are what a node of each has at least",
+        kind.chooses_source,
         follows=at / "pool",
     )
     return (replace(first, share=share), *others)
 
 
-def _in_order(
+def _of_queue(
     context: Context, job: spec_jobs.Job, pools: tuple[Pool, ...], queue: Queue, at: Route
 ) -> bool:
-    """Whether the queue has all of the pools, and tries them in the same order."""
+    """Whether the queue has all of the pools."""
     names = [pool.name for pool in pools]
-    of_queue = [pool for pool, _, _ in queue.quota]
-    tried = [pool.name for pool in of_queue]
-    lacking = [name for name in names if name not in tried]
-    if lacking:
-        help = f"add a quota of it to queue `{queue.name}`, or leave it out"
-        if queue.implicit:
-            help = f"declare a queue under `queues:` with a quota of each of {listed(names)}"
-        context.fault(
-            "RES171",
-            f"queue `{queue.name}` of job `{job.name}` has no nodes of pool `{lacking[0]}`",
-            at / names.index(lacking[0]),
-            help,
-        )
-        return False
-    wanted = [name for name in tried if name in names]
-    if wanted == names:
+    of_queue = [pool.name for pool, _, _ in queue.quota]
+    lacking = [name for name in names if name not in of_queue]
+    if not lacking:
         return True
+    help = f"add a quota of it to queue `{queue.name}`, or leave it out"
+    if queue.implicit:
+        help = f"declare a queue under `queues:` with a quota of each of {listed(names)}"
     context.fault(
         "RES171",
-        f"job `{job.name}` names pools in the order {listed(names)}, "
-        f"and its queue `{queue.name}` tries them in the order {listed(wanted)}",
-        at,
-        "write them in the order of the queue's `quota`, or change that: Kueue has no order for single jobs",
-        source=_ASSIGNER,
+        f"queue `{queue.name}` of job `{job.name}` has no nodes of pool `{lacking[0]}`",
+        at / names.index(lacking[0]),
+        help,
     )
     return False
 
 
-def _unlike(job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[tuple[str, object, object]]:
-    """What is derived of a pool, or checked by it, and differs between two: the field, and what each has."""
+def _in_order(
+    context: Context,
+    job: spec_jobs.Job,
+    kind: Kind,
+    pools: tuple[Pool, ...],
+    queue: Queue,
+    at: Route,
+) -> bool:
+    """Whether the queue tries the pools in the same order."""
+    names = [pool.name for pool in pools]
+    tried = [pool.name for pool, _, _ in queue.quota if pool.name in names]
+    if tried == names:
+        return True
+    context.fault(
+        "RES171",
+        f"job `{job.name}` names pools in the order {listed(names)}, and its queue `{queue.name}` tries them in the "
+        f"order {listed(tried)}",
+        at,
+        f"write them in the order of the queue's `quota`, or change that: {kind.pools_in_order}",
+        source=kind.chooses_source,
+    )
+    return False
+
+
+def _unlike(job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[Unlike]:
+    """What is derived of a pool, or checked by it, and differs between two."""
     one, two = first.instance, other.instance
-    own = job.resources
-    gang = job.nodes > 1
+    of_first, of_other = first.share.accelerators, other.share.accelerators
     fields: list[tuple[str, object, object]] = [
         ("the architecture", f"`{one.arch}`", f"`{two.arch}`"),
         ("`accelerators`", _kind(first), _kind(other)),
     ]
-    if own.accelerators is None:
-        fields.append(("`accelerators`", first.share.accelerators, other.share.accelerators))
-    if gang and own.efa is None:
-        devices = ("`efa`", first.share.efa, other.share.efa)
-        fields.append(devices)
-    if gang:
-        has_efa = ("`efa`", _has_efa(first), _has_efa(other))
-        fields.append(has_efa)
-    if job.topology is None:
-        topologies = ("`topology`", _topology(first), _topology(other))
-        fields.append(topologies)
-    if first.share.resource == NEURON:
-        fields.append(("`processesPerNode`", _neuron_cores(first), _neuron_cores(other)))
-    for field, of_first, of_other in fields:
-        if of_first != of_other:
-            yield field, of_first, of_other
+    for field, has, differs in fields:
+        if has != differs:
+            yield Unlike(field, has, differs)
+    if job.resources.accelerators is None and of_first != of_other:
+        yield Unlike("`accelerators`", of_first, of_other, least("accelerators", of_first, other))
+    if job.nodes > 1 and first.efa != other.efa:
+        yield Unlike("`efa`", _has_efa(first), _has_efa(other))
+    if first.share.resource == NEURON and _neuron_cores(first) != _neuron_cores(other):
+        yield Unlike("`processesPerNode`", _neuron_cores(first), _neuron_cores(other))
 
 
-def _help(field: str, first: Pool, other: Pool) -> str:
-    """What makes a job the same on both pools, where anything does."""
-    if field == "`topology`":
-        if first.spec.topology != other.spec.topology:
-            return f"give both pools the same `topology`, or leave `{other.name}` out"
-        pool = first if first.split and first.static else other
-        return (
-            f"write `nodes: {{max: {pool.nodes}}}` in pool `{pool.name}`, so that it is in no topology, or leave "
-            f"`{other.name}` out"
-        )
-    amounts = {
-        "`accelerators`": (first.share.accelerators, other.share.accelerators),
-        "`efa`": (first.share.efa, other.share.efa),
-    }
-    least = min(amounts.get(field, (0, 0)))
-    if least:
-        key = field.strip("`")
-        return (
-            f"write `resources: {{{key}: {least}}}`, which both have, or leave `{other.name}` out"
-        )
-    return f"leave `{other.name}` out: it is for another job"
+def least(key: str, of_first: int, other: Pool) -> str:
+    """What a job asks for that both pools have of a resource; empty where one has none."""
+    amount = min(of_first, getattr(other.share, key))
+    if not amount:
+        return ""
+    return f"write `resources: {{{key}: {amount}}}`, which both have, or leave `{other.name}` out"
 
 
 def _kind(pool: Pool) -> str:
@@ -147,11 +138,6 @@ def _kind(pool: Pool) -> str:
 
 def _has_efa(pool: Pool) -> str:
     return "on" if pool.efa else "off"
-
-
-def _topology(pool: Pool) -> str:
-    name = topology_name(pool)
-    return f"`{name}`" if name else "none"
 
 
 def _neuron_cores(pool: Pool) -> int:

@@ -51,6 +51,17 @@ class Job:
         return several and self.kind.has_peers
 
 
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """What would differ of a job on two pools: the field, what each has, and what makes it the same; empty where
+    nothing does."""
+
+    field: str
+    first: object
+    other: object
+    help: str = ""
+
+
 class Kind:
     """One way to run a job."""
 
@@ -64,6 +75,12 @@ class Kind:
     """Whether the nodes of a job talk to each other."""
     launcher: ClassVar[str] = "torchrun"
     """The launcher of a job that names none."""
+    chooses: ClassVar[str] = "all nodes come from one of them"
+    """Which of the pools of a job has its nodes, in words."""
+    chooses_source: ClassVar[str] = ""
+    """Where that stands."""
+    pools_in_order: ClassVar[str] = ""
+    """Why they are named in the order of the queue; empty where any order is the same."""
     port: ClassVar[str] = "29500"
     """The port at which the first node of a job waits for the others."""
 
@@ -74,6 +91,10 @@ class Kind:
     def host(self, job: Job, name: str) -> str:
         """The host of the first node, as every node of the job knows it; ``name`` is that of the job's object."""
         raise NotImplementedError
+
+    def unlike(self, job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[Unlike]:
+        """What else differs on two pools of a job that may run on both."""
+        yield from ()
 
     def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
         """What else of the job runs on its nodes and takes from them: who, and CPU and memory."""

@@ -335,3 +335,16 @@ def test_more_queues_than_parallelcluster_takes(
         own=own,
     )
     assert (("RES301", "spec.queues[51].quota[0]") in codes(data, tmp_path)) is is_found
+
+
+def test_slurm_starts_a_job_on_the_pool_with_room_first(tmp_path: Path) -> None:
+    """In any order, and with reservations or without: what Kueue asks of jobs with several pools is not asked here."""
+    data = spec(job={"pool": ["later", "a100"]}, queues=[_queue("q", ("a100", 4), ("later", 4))])
+    pools = data["spec"]["nodePools"]
+    pools.append({**pools[0], "name": "later", "capacity": {"block": BLOCK}})
+    data["spec"]["jobs"][0]["namespace"] = "q"
+    done = compiled(data, tmp_path)
+    assert [fact for fact in done.diagnostics if fact.code.startswith("RES")] == []
+    assert "#SBATCH --partition=q-later,q-a100\n" in files(done)["jobs/q/train.sbatch"]
+    pools[1] |= {"instanceTypes": ["m7i.48xlarge"], "capacity": {"onDemand": {}}}
+    assert "RES170" in dict(codes(data, tmp_path))

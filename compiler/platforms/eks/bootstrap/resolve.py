@@ -144,6 +144,5 @@ def _placement_groups(context: Context, pools: dict[str, Pool]) -> tuple[Placeme
 def _trust(context: Context, component: str) -> dict[str, object]:
     """Who takes on the role of an add-on: its own service account."""
     role = addons.addons()[component].role
-    if role is None:
-        return {}
+    assert role is not None, "only asked of add-ons that have one"
     return iam.pod_identity_trust(context.cluster_arn, role.namespace, role.service_account)

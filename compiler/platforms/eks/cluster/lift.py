@@ -9,6 +9,7 @@ from typing import Any
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
 from compiler.output.artifact import part_of
+from compiler.output.body import at
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Taint
@@ -270,18 +271,9 @@ def _local_storage(command: Reader) -> str | None:
     if not command:
         return ""
     read = _values(command)
-    spec = read.get("spec")
-    instance = None
-    if isinstance(spec, dict):
-        instance = spec.get("instance")
-    storage = None
-    if isinstance(instance, dict):
-        storage = instance.get("localStorage")
-    strategy = None
-    if isinstance(storage, dict):
-        strategy = storage.get("strategy")
+    strategy = at(read, "spec", "instance", "localStorage", "strategy")
     expected = {"instance": {"localStorage": {"strategy": strategy}}}
-    if strategy and spec == expected:
+    if strategy and read["spec"] == expected:
         return str(strategy)
     return None
 

@@ -134,24 +134,15 @@ def cluster_config(cluster: Cluster) -> Body:
     }
 
 
-def _auto_mode(cluster: Cluster) -> Body | None:
+def _auto_mode(cluster: Cluster) -> Body:
     """EKS Auto Mode: whether, and the node pools that EKS brings with the role of their nodes. An empty list of them
     means none, and is written."""
-    if cluster.auto_mode is None:
-        return None
     pools = cluster.auto_pools
     if pools is None:
         named = {}
     else:
         named = {"nodePools": list(pools)}
     return {"enabled": cluster.auto_mode, **named, **given(nodeRoleARN=cluster.auto_node_role)}
-
-
-def _enabled(flag: bool | None) -> Body | None:
-    """A section of the file with nothing but its switch."""
-    if flag is None:
-        return None
-    return {"enabled": flag}
 
 
 def _vpc(network: Network) -> Body:
@@ -189,16 +180,7 @@ def _identity(identity: PodIdentity) -> Body:
 
 
 def _entry(entry: AccessEntry) -> Body:
-    policies = []
-    if entry.policy:
-        scope = {"type": "cluster"}
-        policies.append({"policyARN": entry.policy, "accessScope": scope})
-    return given(
-        principalARN=entry.principal,
-        type=entry.type,
-        kubernetesGroups=list(entry.groups),
-        accessPolicies=policies,
-    )
+    return {"principalARN": entry.principal, "type": entry.type}
 
 
 def _own_policy(addon: Addon) -> Body | None:
@@ -256,7 +238,7 @@ def _group(group: NodeGroup) -> Body:
         taints=taints(group.taints),
         preBootstrapCommands=_commands(group),
         overrideBootstrapCommand=_node_config(group),
-        nodeRepairConfig=dict(group.repair_config) or _enabled(group.repair),
+        nodeRepairConfig=dict(group.repair_config) or {"enabled": group.repair},
     )
 
 

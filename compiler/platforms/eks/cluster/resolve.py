@@ -254,9 +254,8 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
 def role_name(context: Context, component: str) -> str:
     """The name of the role that the bootstrap makes for an add-on."""
     role = addons.addons()[component].role
-    if role is not None:
-        return role.named(context.name)
-    return ""
+    assert role is not None, "only asked of add-ons that have one"
+    return role.named(context.name)
 
 
 def _system(context: Context) -> NodeGroup:

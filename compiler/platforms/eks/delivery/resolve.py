@@ -248,9 +248,7 @@ def flux_folder(context: Context) -> str:
     Flux applies whatever it finds below a folder, and a folder that Trainyard did not write is never touched.
     """
     ours = PurePosixPath(folder(context))
-    for top in ("clusters", "flux"):
-        flux = PurePosixPath(top, context.name)
-        ours_below = ours.is_relative_to(flux)
-        if not ours_below and not flux.is_relative_to(ours):
-            return str(flux)
-    return f"bootstrap/{context.name}"
+    flux = PurePosixPath("clusters", context.name)
+    if ours.is_relative_to(flux) or flux.is_relative_to(ours):
+        return f"flux/{context.name}"
+    return str(flux)

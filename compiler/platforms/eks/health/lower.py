@@ -124,20 +124,16 @@ def _digest(data: dict[str, str]) -> str:
 
 
 def monitor(node: ProblemMonitor) -> Body:
-    """A monitor's configuration file (node-problem-detector, docs of system log monitor and custom plugin)."""
+    """A monitor's configuration file (node-problem-detector, docs of the system log monitor)."""
     conditions = [
         {"type": type_, "reason": reason, "message": message}
         for type_, reason, message in node.conditions
     ]
-    if node.plugin == "custom":
-        body: Body = {
-            "plugin": "custom",
-            "pluginConfig": {"skip_initial_status": node.skip_initial_status},
-        }
-    else:
-        body = {"plugin": node.plugin, "logPath": "/dev/kmsg", "lookback": "5m", "bufferSize": 10}
     return {
-        **body,
+        "plugin": node.plugin,
+        "logPath": "/dev/kmsg",
+        "lookback": "5m",
+        "bufferSize": 10,
         "source": node.source,
         "conditions": conditions,
         "rules": [_rule(rule) for rule in node.rules],
@@ -197,17 +193,8 @@ def _daemon(selector: dict[str, str], digest: str, at_once: str, pod: Mapping[st
 
 
 def _command(detector: ProblemDetector) -> list[str]:
-    files: dict[bool, list[str]] = {False: [], True: []}
-    for node in detector.monitors:
-        is_custom = node.plugin == "custom"
-        file = f"{CONFIG}/{node.name}.json"
-        files[is_custom].append(file)
-    command = ["/node-problem-detector", "--logtostderr"]
-    if files[False]:
-        command.append(f"--config.system-log-monitor={','.join(files[False])}")
-    if files[True]:
-        command.append(f"--config.custom-plugin-monitor={','.join(files[True])}")
-    return command
+    files = ",".join(f"{CONFIG}/{node.name}.json" for node in detector.monitors)
+    return ["/node-problem-detector", "--logtostderr", f"--config.system-log-monitor={files}"]
 
 
 def tainter_bodies(tainter: ConditionTainter) -> list[Body]:

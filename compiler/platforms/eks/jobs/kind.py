@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from compiler.core.jobs.job import Kind
+from compiler.core.jobs.job import Kind, Unlike
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
@@ -32,7 +32,9 @@ from compiler.platforms.eks.jobs.run_pods import RunPods
 
 if TYPE_CHECKING:
     from compiler.context import Context
+    from compiler.core.jobs import spec as spec_jobs
     from compiler.core.jobs.job import Job
+    from compiler.core.pools.pools import Pool
 
 TRAINER = "trainer"
 """The step of the pods that take the job's image, command and resources."""
@@ -77,6 +79,9 @@ all of it (tests/platforms/test_kinds.py)."""
 class JobKind(Kind):
     """A kind of object that runs a job."""
 
+    chooses = "all nodes come from the first in which the queue has enough free"
+    chooses_source = "kueue v0.19.2, pkg/scheduler/flavorassigner"
+    pools_in_order = "Kueue has no order for single jobs"
     place: ClassVar[int] = 0
     """Its place in lists that are written: a kind that comes later changes no order."""
     kind: ClassVar[str] = ""
@@ -173,6 +178,11 @@ class JobKind(Kind):
             job.at / "kind",
             f"write {listed(alternatives)}, or take another launcher",
         )
+
+    def unlike(self, job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[Unlike]:
+        from compiler.platforms.eks.jobs.unlike import unlike  # few jobs name several pools
+
+        return unlike(job, first, other)
 
     def host(self, job: Job, name: str) -> str:
         """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""

@@ -11,13 +11,13 @@ from itertools import chain
 
 from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
-from compiler.core.jobs.fallbacks import _ASSIGNER
 from compiler.core.pods.plan import BESIDE_NODES
 from compiler.core.pools.pools import Pool
 from compiler.core.queues.queues import Queue
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Toleration
+from compiler.platforms.eks.jobs.kind import JobKind
 from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.nodes.parts import parts
 
@@ -88,5 +88,5 @@ def one_pod_set(context: Context, job: spec_jobs.Job, runtime: Runtime, at: Rout
         "each by itself",
         at / "pool",
         "name one pool: with several, one PodSet may land on one pool and the other on another",
-        source=_ASSIGNER,
+        source=JobKind.chooses_source,
     )

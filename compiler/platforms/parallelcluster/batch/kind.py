@@ -15,6 +15,10 @@ class BatchScript(Kind):
     name = "BatchJob"
     restarts_gang = True
     port = "$MASTER_PORT"
+    chooses = (
+        "all nodes come from the partition in which the job starts first, whatever their order"
+    )
+    chooses_source = "Slurm documentation, sbatch: --partition"
 
     def host(self, job: Job, name: str) -> str:
         return HEAD

@@ -32,7 +32,7 @@ class StoredValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchJob(Gang):
-    """A batch job. ``partitions`` are tried in their order. ``exclusive``: it has its nodes alone.
+    """A batch job. ``partitions``: it starts in the one that has room first. ``exclusive``: it has its nodes alone.
 
     ``account`` and ``qos`` are those of accounting. ``stop_signal``: so many seconds before its time is over its
     programs get SIGTERM. ``rendezvous``: variables whose
