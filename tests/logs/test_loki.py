@@ -18,9 +18,11 @@ from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.jobs.pod_labels import JOB_OF_RUN
 from compiler.platforms.eks.logs.pipeline import METADATA, STREAM_LABELS, configuration
 from compiler.platforms.eks.logs.plan import LogBucket, LogSize
+from compiler.platforms.eks.settings.pods import AGENTS
 from compiler.platforms.eks.teams.plan import NetworkPolicy
 
 LOKI = {"loki": {}}
+AUTO: dict[str, Any] = {"autoMode": {}}
 
 
 def release(name: str, **parts: Any) -> HelmRelease:
@@ -164,3 +166,33 @@ def test_retention_is_of_whole_days() -> None:
     _, (fault,) = load(document(spec(logs={"loki": {"retention": "30h"}})))
     assert fault.code == "SPC005"
     assert "`48h`, which is 2 days" in fault.help
+
+
+KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_the_role_uses_the_key_of_the_bucket(key: str | None) -> None:
+    """S3 user guide, UsingKMSEncryption: GenerateDataKey to write, Decrypt to read and to upload in parts."""
+    loki = {"loki": {"kmsKey": key}} if key else {"loki": {}}
+    (policy,) = stack(logs=loki)["Role"]["Properties"]["Policies"]
+    actions = [
+        each["Action"] for each in policy["PolicyDocument"]["Statement"] if each["Resource"] == key
+    ]
+    assert actions == ([["kms:GenerateDataKey", "kms:Decrypt"]] if key else [])
+
+
+@pytest.mark.parametrize(("length", "is_found"), [(35, False), (36, True)])
+def test_the_bucket_has_a_name_that_s3_takes(length: int, is_found: bool) -> None:
+    """`NAME-loki-111122223333-us-west-2` has 63 characters at most."""
+    data = spec(logs=LOKI)
+    data["metadata"]["name"] = "a" * length
+    assert ("RES126" in {each.code for each in faults_of(data)}) is is_found
+
+
+def test_nodes_of_the_system_are_none_of_auto_mode() -> None:
+    """Each of them has agents, whose lines are counted."""
+    sizes = [plan_of(spec(logs=LOKI, platform={"eks": own})).one(LogSize) for own in ({}, AUTO)]
+    assert sizes[0] is not None
+    assert sizes[1] is not None
+    assert sizes[0].others - sizes[1].others == 2 * AGENTS

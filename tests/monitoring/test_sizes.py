@@ -17,6 +17,7 @@ from compiler.platforms.eks.settings.pods import AGENTS
 from monitoring.observed import SPEC, compilation, plan
 
 GIB = 2**30
+ID = "cr-0a1b2c3d4e5f60718"
 
 
 def size_of(**parts: Any) -> MonitoringSize:
@@ -149,3 +150,70 @@ def test_no_node_has_more_agents_than_are_counted(pool: str) -> None:
         if value.object == f"pool/{pool}" and value.reason.startswith("DaemonSets (")
     ]
     assert len(reason.split(", ")) <= AGENTS
+
+
+@pytest.mark.parametrize(
+    ("capacity", "group", "expected"),
+    [
+        (
+            {"reserved": {"reservations": [{"id": ID}]}},
+            False,
+            "(4 - (count(kube_node_labels{label_karpenter",
+        ),
+        (
+            [{"reserved": {"reservations": [{"id": ID, "nodes": 3}]}}, {"onDemand": {}}],
+            False,
+            "(3 - (count(",
+        ),
+        (
+            {"reserved": {"reservations": [{"id": ID}]}},
+            True,
+            'label_eks_amazonaws_com_nodegroup="gpu"',
+        ),
+    ],
+)
+def test_reserved_nodes_that_are_not_there_are_counted_by_the_label_of_their_launcher(
+    capacity: object, group: bool, expected: str
+) -> None:
+    pool = {"nodes": 4, "capacity": capacity, **({"managedNodeGroup": {}} if group else {})}
+    found = plan_of(spec(monitoring={}, pool=pool))
+    rules = [
+        rule.expr
+        for groups in found.of(RuleGroups)
+        for listed in groups.groups.values()
+        for rule in listed
+    ]
+    assert any(expected in expr for expr in rules)
+
+
+def test_a_block_without_an_end_has_no_alert_of_it() -> None:
+    block = {"reservations": [{"id": ID}], "starts": "2026-12-01T11:30:00Z"}
+    found = plan_of(spec(monitoring={}, pool={"nodes": 4, "capacity": {"block": block}}))
+    texts = [str(groups.groups) for groups in found.of(RuleGroups)]
+    assert any("vector(time()) > 1796124600" in text for text in texts)
+    assert not any("vector(time()) < " in text for text in texts)
+
+
+def test_a_disk_that_no_volume_has_is_refused() -> None:
+    found = faults_of(spec(monitoring={"disk": "100Ti"}))
+    assert "RES180" in {fault.code for fault in found}
+
+
+def test_kuberay_is_watched_where_it_runs_jobs() -> None:
+    job = {"kind": "RayJob", "nodes": 2, "command": ["python", "train.py"]}
+    assert "kuberay-operator" in {
+        each.name for each in plan_of(spec(monitoring={}, job=job)).of(Monitor)
+    }
+    assert "kuberay-operator" not in {
+        each.name for each in plan_of(spec(monitoring={})).of(Monitor)
+    }
+
+
+def test_jobs_that_save_to_a_volume_of_their_own_are_not_watched() -> None:
+    """No pod of another node can look at it."""
+    job = {
+        "volumes": [{"name": "own", "path": "/data", "emptyDir": {}}],
+        "checkpoint": {"path": "/data/run", "every": "30m"},
+    }
+    names = {each.name for each in plan_of(spec(monitoring={}, job=job)).of(Monitor)}
+    assert not [name for name in names if name.startswith("checkpoint-exporter")]

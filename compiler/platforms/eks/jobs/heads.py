@@ -22,9 +22,8 @@ def job_head(
 ) -> Body:
     """apiVersion, kind and metadata of a job; ``own``: the pods that its object has itself; ``once``: Flux applies it
     where it is not there, and never again."""
-    labels = dict(job.labels)
-    if job.queue:
-        labels[QUEUE] = job.queue
+    assert job.queue is not None
+    labels = {**job.labels, QUEUE: job.queue}
     if job.priority:
         labels[PRIORITY] = job.priority
     return head(
@@ -33,9 +32,7 @@ def job_head(
 
 
 def _annotations(job: TrainJob, own: Runtime | None, once: bool) -> Body:
-    annotations = dict(job.annotations)
-    if not job.prune:
-        annotations.update(NO_PRUNE)
+    annotations = {**job.annotations, **NO_PRUNE}
     if job.least_nodes is not None:
         annotations[LEAST] = str(job.least_nodes)
     if job.least_nodes is not None or once:

@@ -168,13 +168,12 @@ class JobKind(Kind):
 
     def refuse_launcher(self, context: Context, job: Job, able: Sequence[str]) -> None:
         """Report a launcher that it cannot run; ``able`` are the kinds that can."""
-        named = "torchrun"
-        if job.spec.launcher:
-            named = job.spec.launcher.name
+        assert job.spec.launcher is not None, "each kind runs the launcher of jobs that name none"
         alternatives = [f"kind: {name}" for name in able]
         context.fault(
             "RES161",
-            f"job `{job.spec.name}` is {a(self.name)}, which has no launcher `{named}`",
+            f"job `{job.spec.name}` is {a(self.name)}, which has no launcher "
+            f"`{job.spec.launcher.name}`",
             job.at / "kind",
             f"write {listed(alternatives)}, or take another launcher",
         )
@@ -218,8 +217,8 @@ class JobKind(Kind):
     def explain(self, context: Context, job: Job) -> None:
         """Derive what only ``explain`` shows."""
 
-    def manifest(self, plan: Plan, job: TrainJob) -> Manifest | None:
-        """The object of a job; ``None`` where the plan has no runtime for it."""
+    def manifest(self, plan: Plan, job: TrainJob) -> Manifest:
+        """The object of a job."""
         raise NotImplementedError
 
     def lift(self, body: Reader) -> Iterator[PlanNode]:
@@ -252,11 +251,10 @@ class OwnPods(JobKind):
         """A part of the job with its program."""
         return _filled(replicated, main, job)
 
-    def manifest(self, plan: Plan, job: TrainJob) -> Manifest | None:
+    def manifest(self, plan: Plan, job: TrainJob) -> Manifest:
         """`suspend` is Kueue's, and never written."""
         runtime = runtime_of(plan, job)
-        if runtime is None:
-            return None
+        assert runtime is not None, "a job that is written has its pods"
         whole = replace(runtime, jobs=_parts(job, runtime))
         spec, pods = self.written(job, whole)
         named = job if self.in_part else replace(job, least_nodes=None)

@@ -37,19 +37,15 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             places["data", key] = origin
         yield manifest_in(JOBS, body, files.at, places)
     for job in plan.of(TrainJob):
-        manifest = called(job.kind).manifest(plan, job)
-        if manifest is not None:
-            yield manifest
+        yield called(job.kind).manifest(plan, job)
 
 
 def runtime_body(runtime: Runtime) -> Body:
     """ClusterTrainingRuntime, or TrainingRuntime where it has a namespace."""
     kind = "TrainingRuntime" if runtime.namespace else "ClusterTrainingRuntime"
-    labels = {}
-    policy = given(numNodes=runtime.nodes)
-    if runtime.framework:
-        labels["trainer.kubeflow.org/framework"] = runtime.framework
-        policy[runtime.framework] = dict(runtime.settings)
+    assert runtime.framework
+    labels = {"trainer.kubeflow.org/framework": runtime.framework}
+    policy = {**given(numNodes=runtime.nodes), runtime.framework: dict(runtime.settings)}
     return {
         **head(
             API,
@@ -65,11 +61,7 @@ def runtime_body(runtime: Runtime) -> Body:
 
 def files_body(files: FileSet) -> Body:
     """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
-    if files.prune:
-        annotations = {}
-    else:
-        annotations = dict(NO_PRUNE)
-    annotations = unsubstituted(annotations, files.files.values())
+    annotations = unsubstituted(dict(NO_PRUNE), files.files.values())
     return {
         **head(
             "v1",
@@ -86,10 +78,6 @@ def files_body(files: FileSet) -> Body:
 
 def _runtime_annotations(runtime: Runtime) -> Body:
     """How Flux applies it. Flux would replace its own variables in the texts of containers too."""
-    if runtime.prune:
-        annotations = {}
-    else:
-        annotations = dict(NO_PRUNE)
     pods = (pod_texts(job.pod) for job in runtime.jobs)
     texts = chain.from_iterable(pods)
-    return unsubstituted(annotations, texts)
+    return unsubstituted(dict(NO_PRUNE), texts)

@@ -97,10 +97,9 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
             "whenCanPreempt": queue.fungibility.when_can_preempt,
             **given(preference=queue.fungibility.preference),
         }
-    if queue.namespace_selector is not None:
-        spec["namespaceSelector"] = _selector(queue.namespace_selector)
-    if queue.groups:
-        spec["resourceGroups"] = [_group(group) for group in queue.groups]
+    assert queue.namespace_selector is not None
+    spec["namespaceSelector"] = _selector(queue.namespace_selector)
+    spec["resourceGroups"] = [_group(group) for group in queue.groups]
     if queue.stop_policy != "None":
         spec["stopPolicy"] = queue.stop_policy
     return {**head(API, "ClusterQueue", queue.name), "spec": spec}

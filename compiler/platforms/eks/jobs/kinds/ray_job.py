@@ -113,15 +113,14 @@ class RayJob(OwnPods):
 
     def refuse_launcher(self, context: Context, job: Job, able: Sequence[str]) -> None:
         launcher = job.spec.launcher
-        if launcher is not None:
-            context.fault(
-                "RES161",
-                f"job `{job.spec.name}` is a RayJob, which has no launcher `{launcher.name}`: Ray starts its "
-                "processes",
-                job.at / "launcher",
-                "remove it; or remove `kind`, so that Trainer runs it",
-                source=_CONTROLLER,
-            )
+        assert launcher is not None, "Ray runs jobs that name none"
+        context.fault(
+            "RES161",
+            f"job `{job.spec.name}` is a RayJob, which has no launcher `{launcher.name}`: Ray starts its processes",
+            job.at / "launcher",
+            "remove it; or remove `kind`, so that Trainer runs it",
+            source=_CONTROLLER,
+        )
 
     def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
         yield "Ray's head asks for", _ASKED
