@@ -125,11 +125,8 @@ def formats() -> tuple[str, ...]:
 
 @cache
 def format_of(name: str) -> Format:
-    """A format by its name. Raises ``UnjudgedError`` where there is none, or it lacks a part."""
-    module = _modules().get(name)
-    if module is None:
-        raise UnjudgedError(f"no module judges the format `{name}`")
-    return checked(name, import_module(module))
+    """A format by its name, which every artifact has one of. Raises ``UnjudgedError`` where it lacks a part."""
+    return checked(name, import_module(_modules()[name]))
 
 
 def checked(name: str, module: ModuleType) -> Format:

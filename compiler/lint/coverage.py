@@ -233,11 +233,16 @@ def _as_written(name: str) -> str:
     return name
 
 
+_DIRECTIVES = frozenset({"$patch", "$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList"})
+"""Of patches (Kubernetes, strategic merge patch): Flux takes patches as texts."""
+
+
 def _placeholders(value: Any) -> Iterator[str]:
     """What is filled in later, in the values of an object that only Kubernetes reads."""
     if isinstance(value, str):
         for written in placeholders(value):
-            yield _as_written(written)
+            if written not in _DIRECTIVES:
+                yield _as_written(written)
     elif isinstance(value, dict):
         for key, item in value.items():
             if key not in _OF_PROGRAMS:

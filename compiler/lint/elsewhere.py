@@ -8,7 +8,7 @@ from compiler.lint.inputs import LintObject
 from compiler.manifest import placeholder
 from compiler.verify.loose_ends import every_cluster_has
 from compiler.verify.objects import Identity, identity_of
-from compiler.verify.references import ALWAYS_THERE, made_by_others, references
+from compiler.verify.references import made_by_others, references
 
 _SHOWN = 8
 
@@ -34,10 +34,8 @@ def elsewhere(objects: Iterable[LintObject], generated: Collection[Made]) -> lis
 
 def _may_lack(target: Identity) -> bool:
     """Whether a cluster may lack it: it is neither filled in later nor in every cluster."""
-    _, kind, namespace, name = target
+    _, _, namespace, name = target
     if placeholder(name) or placeholder(namespace):
-        return False
-    if kind == "Namespace" and name in ALWAYS_THERE:
         return False
     return not every_cluster_has(target)
 

@@ -8,7 +8,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.diagnostics.words import kind_of
+from compiler.diagnostics.words import a, kind_of
 from compiler.places import Document, Node, Route
 from compiler.verify.kinds import meant
 
@@ -42,6 +42,8 @@ def no_object(body: Any) -> NoObject | None:
             return None
         help = "write each after `---`, or all as `items` of a `List`"
         return NoObject("a list of objects is no document", help)
+    if body is None:
+        return None  # kubectl passes over an empty document, and over `null` (cli-runtime, pkg/resource)
     if not isinstance(body, dict):
         if isinstance(body, str):
             what = "text"
@@ -92,7 +94,8 @@ def _without_version(body: Mapping[str, Any]) -> NoObject | None:
         return None  # values of a chart
     if meant("", kind) is not None:
         return None  # the version is known, and reported
-    message = f"a `{kind}` has no `apiVersion`"
+    article = a(kind).partition(" ")[0]
+    message = f"{article} `{kind}` has no `apiVersion`"
     return NoObject(message, "add `apiVersion:` with its group and version", "kind")
 
 

@@ -94,7 +94,7 @@ class Kustomizations:
         for field in _OWN:
             for entry in texts(self._bodies[path], field):
                 target = os.path.normpath(os.path.join(folder, entry))
-                if target not in self._folders and "://" not in entry:
+                if target not in self._folders:
                     files[target] = ()
         for component in self._inner(path, ("components",)):
             self._gather(component, files, seen, depth + 1)
@@ -220,7 +220,7 @@ class Kustomizations:
                     change = _change(self._bodies[inner])
                     below = (*changes, change) if change else changes
                     yield from self._files(inner, below, seen, depth + 1)
-                elif "://" not in entry:
+                else:
                     yield target, changes
 
 

@@ -281,6 +281,12 @@ def _is_other_json(text: str) -> bool:
     return not isinstance(value, dict) or "kind" not in value
 
 
+def _is_json_of_others(text: str) -> bool:
+    """The same of several values, as programs log them, one on each line."""
+    first, _, rest = text.partition("\n")
+    return _is_other_json(text) or (bool(rest) and _is_other_json(first))
+
+
 def _is_lost(faults: Iterable[Diagnostic]) -> bool:
     """Whether a document ends before its end."""
     return any(fault.code in _LOST for fault in faults)
@@ -304,9 +310,10 @@ def _read_alone(name: str, file: SourceFile, reader: PlainReader, reading: Readi
     form = format_of(name)
     text = Text(file, tags=form.TAGS)
     bodies, faults = _parse(text, reader)
-    if not any(map(form.recognised, bodies)):
+    is_unreadable = bool(faults) and not bodies and not _is_json_of_others(file.text)
+    if not is_unreadable and not any(map(form.recognised, bodies)):
         return False
-    problem = template(file, faults)
+    problem = _template(file, faults)
     problem = problem or template(file, faults, _RAIN, _PACKAGE)
     if problem is not None:
         reading.templates += 1
@@ -374,8 +381,8 @@ def _add_object(
     reading: Reading,
     served: AbstractSet[tuple[str, str]],
 ) -> None:
-    """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
-    api_version = body.get("apiVersion", "")
+    """An object as it is meant to be."""
+    api_version = body.get("apiVersion") or ""
     kind = body["kind"]
     right = None
     if (api_version, kind) not in served:
@@ -386,8 +393,6 @@ def _add_object(
         span = document.span(Route(fault.path))
         reading.diagnostics.append(error(fault.code, fault.message, span=span, help=fault.help))
         body["apiVersion"], body["kind"] = right
-    if "apiVersion" not in body:
-        return
     path = text.file.name
     key = f"{path}:{len(reading.objects)}"
     form = recognised(body) or "kubernetes"
@@ -408,9 +413,9 @@ def _is_object(body: dict[str, Any]) -> bool:
         return False
     if not isinstance(body.get("kind"), str):
         return False
-    if "apiVersion" not in body:
+    api_version = body.get("apiVersion")
+    if api_version is None:
         return isinstance(body.get("metadata"), dict)
-    api_version = body["apiVersion"]
     if not isinstance(api_version, str):
         return False
     return not api_version.startswith(_OURS)

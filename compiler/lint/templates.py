@@ -182,8 +182,7 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
     more: Counter[str] = Counter()
     for finding in findings:
         if finding.code == "LNT002":
-            if finding.span is None:
-                continue
+            assert finding.span is not None
             file = finding.span.file
             folder = os.path.dirname(file.name)
             if folder in firsts:

@@ -11,6 +11,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.lowering.body import object_path
 from compiler.manifest import Body, Manifest
+from compiler.output.body import at
 from compiler.places import Route
 from compiler.platforms.eks.jobs.kinds import of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB
@@ -47,11 +48,7 @@ def same_work(before: Body, after: Body) -> bool:
 
 def _work(body: Body) -> Any:
     """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
-    metadata = body.get("metadata")
-    if isinstance(metadata, dict):
-        labels = metadata.get("labels")
-    else:
-        labels = None
+    labels = at(body, "metadata", "labels")
     queued = {}
     if isinstance(labels, dict):
         queued = {key: labels[key] for key in labels if key.startswith(_KUEUE)}

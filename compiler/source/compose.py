@@ -319,9 +319,8 @@ class Composer:
                 return ScalarNode(span, node.value, node.text, node.quoted, key_span=key)
             case MappingNode():
                 return MappingNode(span, node.items, key_span=key)
-            case SequenceNode():
-                return SequenceNode(span, node.items, key_span=key)
-        raise TypeError(node)
+        assert isinstance(node, SequenceNode)
+        return SequenceNode(span, node.items, key_span=key)
 
     def _is_too_much(self, size: int, span: Span) -> bool:
         """Whether this alias would pass the limit; reported once a document."""
@@ -366,9 +365,8 @@ class Composer:
 
     def _duplicate(self, name: str, place: Span, first: Node) -> None:
         message = f"duplicate key `{_short(name)}`"
-        related: tuple[tuple[Span, str], ...] = ()
-        if first.key_span is not None:
-            related = ((first.key_span, "first set here"),)
+        assert first.key_span is not None
+        related = ((first.key_span, "first set here"),)
         self._error("YML001", message, place, "remove one of the two", related)
 
 

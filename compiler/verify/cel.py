@@ -136,8 +136,12 @@ _SHOWN = 160
 @lru_cache(maxsize=1024)
 def compiled(expression: str) -> Any:
     """An expression as the engine runs it. Raises what the engine's parser raises."""
+    import logging
+
     import cel
 
+    # The engine logs what a function raises, and raises it as well.
+    logging.getLogger("cel").disabled = True
     return cel.compile(expression)
 
 
@@ -154,8 +158,13 @@ def _find(text: str, pattern: str) -> str:
     return match[0] if match else ""
 
 
-def split(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators; its letters where the separator is empty."""
+def split(text: str, separator: str, limit: int = -1) -> list[str]:
+    """The parts of a text between separators; its letters where the separator is empty. ``limit``: so many parts at
+    most, of which the last is the rest; below 0 there is none."""
+    if limit == 0:
+        return []
     if separator:
-        return text.split(separator)
+        return text.split(separator, limit - 1 if limit > 0 else -1)
+    if 0 < limit < len(text):
+        return [*text[: limit - 1], text[limit - 1 :]]
     return list(text)

@@ -37,5 +37,5 @@ def schemas_of(definition: Body) -> list[Raw]:
         for version in definition["spec"]["versions"]:
             Draft4Validator.check_schema(version["schema"]["openAPIV3Schema"])
         return from_crd(definition)
-    except (AttributeError, KeyError, TypeError, ValueError, SchemaError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError, SchemaError):
         return []

@@ -47,6 +47,7 @@ _CORE = frozenset(
         "contains",
         "startsWith",
         "endsWith",
+        "matches",
         "getFullYear",
         "getMonth",
         "getDate",
@@ -99,13 +100,35 @@ def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
     steps = wide**depth * len(expression)
     if steps > MOST:
         raise TooCostlyError(f"about {steps:.0e} steps, and {MOST:.0e} are the most")
-    context = cel.Context(functions=_FUNCTIONS)
+    costs: list[TooCostlyError] = []
+    functions = {name: _recorded(function, costs) for name, function in _FUNCTIONS.items()}
+    context = cel.Context(functions=functions)
     for name, value in variables.items():
         context.add_variable(name, value)
-    value = compiled(expression).execute(context)
+    try:
+        value = compiled(expression).execute(context)
+    except Exception:
+        if costs:
+            raise costs[0] from None
+        raise
+    if costs:
+        raise costs[0]
     if isinstance(value, (str, list)) and len(value) > _LONGEST_TEXT:
         raise TooCostlyError(f"a value of {len(value):,} characters or items")
     return value
+
+
+def _recorded(function: Callable[..., Any], costs: list[TooCostlyError]) -> Callable[..., Any]:
+    """A function that notes that it would be too costly: the engine makes one error of all that are raised."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except TooCostlyError as cost:
+            costs.append(cost)
+            return ""
+
+    return call
 
 
 def _depth(bare: str) -> int:
@@ -126,29 +149,20 @@ def _depth(bare: str) -> int:
     return deepest
 
 
-def _matches(text: str, pattern: str) -> bool:
-    return _search(text, pattern) is not None
-
-
 def _find(text: str, pattern: str) -> str:
-    found = _search(text, pattern)
-    return found[0] if found else ""
-
-
-def _search(text: str, pattern: str) -> re.Match[str] | None:
-    """A match of a pattern of Go's regular expressions, which Python's engine might take for ever to find."""
+    """The first match of a pattern of Go's regular expressions, which Python's engine might take for ever to find."""
     repeats = len(re.findall(r"[*+]|\{\d+,\}", pattern))
     nested = re.search(r"[*+}]\)?\??[*+{]|\([^)]*[*+|][^)]*\)[*+{]", pattern)
     if len(text) > _LONGEST_SEARCHED or nested or len(text) ** repeats > MOST:
         raise TooCostlyError(f"the pattern `{pattern[:60]}` on {len(text)} characters")
-    found: re.Match[str] | None = compile_re2(pattern).search(text)
-    return found
+    found = compile_re2(pattern).search(text)
+    return found[0] if found else ""
 
 
-def _replace(text: str, old: str, new: str) -> str:
+def _replace(text: str, old: str, new: str, limit: int = -1) -> str:
     if text.count(old) * len(new) > _LONGEST_TEXT:
         raise TooCostlyError("a text that grows without end")
-    return text.replace(old, new)
+    return text.replace(old, new, limit)
 
 
 def _joined(texts: list[str], separator: str = "") -> str:
@@ -161,7 +175,6 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 
 # CEL's extension library of strings, and of lists in Kubernetes (k8s.io/apiserver, pkg/cel/library).
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "matches": _matches,
     "find": _find,
     "split": split,
     "replace": _replace,
@@ -170,7 +183,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lowerAscii": str.lower,
     "upperAscii": str.upper,
     "trim": str.strip,
-    "indexOf": lambda text, part: text.find(part),
+    "indexOf": lambda text, part, start=0: text.find(part, start),
     "sum": lambda items: sum(items),
     "min": lambda items: min(items),
     "max": lambda items: max(items),

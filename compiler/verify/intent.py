@@ -40,9 +40,9 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
     for fault in wrong:
         *above, key = fault.path or ("",)
         parent = at(body, *above)
-        if not isinstance(parent, dict | list):
-            continue
-        if is_placeholder(at(parent, key)):
+        value = at(body, *fault.path)
+        # What an earlier fault moved or converted has no such place any more.
+        if value is None or is_placeholder(value):
             continue
         if fault.path == _TOO_DEEP and "spec" not in body:
             body["spec"] = body["metadata"].pop("spec")

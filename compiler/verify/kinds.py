@@ -137,10 +137,7 @@ def _is_newer(version: str, known: list[str]) -> bool:
     if rank is None:
         return False
     versions = [api_version.rpartition("/")[2] for api_version in known]
-    ranks = [other for other in map(_rank, versions) if other]
-    if not ranks:
-        return False
-    newest = max(ranks)
+    newest = max(filter(None, map(_rank, versions)))
     return rank > newest and rank[1] <= newest[1] + 1
 
 

@@ -252,7 +252,7 @@ def _syntax(syntax: Syntax, *, or_empty: bool) -> Test:
 def _pattern(pattern: str) -> Test:
     try:
         search = compile_re2(pattern).search
-    except (re.error, IndexError, OverflowError):
+    except (re.error, ValueError, IndexError, OverflowError):
         return lambda value: (
             "SCH009",
             f"the pattern `{pattern}` cannot be evaluated here",

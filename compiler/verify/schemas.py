@@ -117,11 +117,7 @@ class Schemas:
 
     def _names(self, folder: Path) -> list[str]:
         if folder not in self._file_names:
-            if folder.is_dir():
-                names = os.listdir(folder)
-            else:
-                names = []
-            self._file_names[folder] = sorted(names)
+            self._file_names[folder] = sorted(os.listdir(folder))
         return self._file_names[folder]
 
     def _choose(self, group: str, names: list[str]) -> list[str]:

@@ -174,6 +174,7 @@ def test_what_is_no_template_stays_not_read(text: str, trainyard: Command, tmp_p
         "AWSTemplateFormatVersion: 2010-09-09\n? [a]\n: b\nResources: !If\n",
         "AWSTemplateFormatVersion: 2010-09-09\nResources: " + "[" * 100 + "\n",
         "AWSTemplateFormatVersion: 2010-09-09\nResources: " + "!Sub [" * 100 + "\n",
+        "AWSTemplateFormatVersion: 2010-09-09\nResources: [" + "!Sub [" * 100 + "\n",
     ],
 )
 def test_a_broken_template_gives_findings_and_no_traceback(
@@ -185,6 +186,45 @@ def test_a_broken_template_gives_findings_and_no_traceback(
     assert "Traceback" not in done.err + done.out
     assert "INT000" not in done.out + done.err
     assert "error[" in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("stack.yaml", TEMPLATE + "  Other: {Type: [\n", ("YML002", 26)),
+        # a line too far to the left, and one after a tab
+        ("stack.yaml", TEMPLATE.replace("    Type: AWS::SQS", "   Type: AWS::SQS"), ("YML002", 23)),
+        ("stack.yaml", TEMPLATE.replace("    Type: AWS::SQS", "\tType: AWS::SQS"), ("YML003", 22)),
+        ("cluster.yaml", "HeadNode: {Image: a\nScheduling:\n  Scheduler: slurm\n", ("YML002", 2)),
+        ("main.tf.json", '{"resource": {"aws_sqs_queue": {"a": {}}\n', ("YML002", 1)),
+        ("stack.yaml", f"{{% if gpu %}}\n{TEMPLATE}{{% endif %}}\n", ("LNT002", 1)),
+    ],
+)
+def test_what_is_no_yaml_is_reported_beside_what_is_right(
+    name: str, text: str, place: tuple[str, int], trainyard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "queue.yaml").write_text(QUEUE)
+    (tmp_path / name).write_text(text)
+    assert reported(trainyard, tmp_path) == [(place[0], name, place[1])]
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        # Numbers are keys of mappings by account.
+        ("Mappings: {A: {123456789012: {a: b}}}\n", []),
+        ("---\na: [\n", [("YML002", "stack.yaml", 4)]),
+    ],
+)
+def test_a_template_is_judged_whatever_stands_after_it(
+    more: str, found: list[tuple[str, str, int]], trainyard: Command, tmp_path: Path
+) -> None:
+    text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n"
+    (tmp_path / "stack.yaml").write_text(text + more)
+    assert reported(trainyard, tmp_path) == found
+    done = trainyard("lint", ".", cwd=tmp_path)
+    assert "1 template in 1 file: 1 resource" in done.err
+    assert ("what is no YAML in ./stack.yaml" in done.err) == bool(found)
 
 
 def test_a_template_of_a_template_is_named_once(trainyard: Command, tmp_path: Path) -> None:

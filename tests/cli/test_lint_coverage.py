@@ -104,6 +104,31 @@ def test_the_summary(
     )
 
 
+OTHERS = ("py", "tf", "jsonnet", "libsonnet", "cue", "tpl", "gotmpl", "j2", "jinja", "jinja2")
+
+
+def test_of_many_the_first_are_named(trainyard: Command, tmp_path: Path) -> None:
+    queues = "---\n".join(
+        QUEUE.replace("name: research", f"name: q{number}").replace("e: research", f"e: c{number}")
+        for number in range(10)
+    )
+    files = {f"{number}.yaml": BROKEN for number in range(4)} | {"queues.yaml": queues}
+    files |= {f"a.{end}": "" for end in OTHERS}
+    text = "\n".join(said(trainyard, tmp_path, files))
+    assert "0.yaml, " in text
+    assert "2.yaml and more" in text
+    assert "3.yaml" not in text
+    assert "1 .jinja2, 1 .jsonnet, 1 .libsonnet, 1 .py and 2 more)" in text
+    shown = ", ".join(f"ClusterQueue `c{number}`" for number in range(8))
+    assert f"must exist elsewhere: {shown}, 3 more" in text
+
+
+def test_a_value_without_a_word_has_no_name(trainyard: Command, tmp_path: Path) -> None:
+    text = QUEUE.replace("namespace: team-a", "namespace: {{ _ }}")
+    lines = said(trainyard, tmp_path, {"a.yaml": text})
+    assert "not judged: 1 value to be filled in ({{ … }})" in lines
+
+
 def test_pods_are_judged_by_the_rules_on_pods(trainyard: Command, tmp_path: Path) -> None:
     line, idle = said(trainyard, tmp_path, {"a.yaml": POD})
     assert "had nothing to look at: no " in idle

@@ -106,6 +106,27 @@ def test_here_documents(steps: str, faults: list[tuple[str, int]], tmp_path: Pat
     ] == faults
 
 
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        # a value over several lines, and one by the former way to write it
+        ("ENV A=1 \\\n    HF_TOKEN=hf_x\n", [("RUN064", 3)]),
+        ("ENV HF_TOKEN hf_x\n", [("RUN064", 2)]),
+        ("ENV PATH_TO_IT /opt/a=b\n", []),
+        # words that end nowhere, lists that are none, and a file that ends in a line that goes on
+        ('CMD python "a.py\n', []),
+        ("CMD [ -f a ] && b\n", []),
+        ('CMD ["a", "b"\n', []),
+        ("USER app\nRUN a \\", []),
+        ("\\\n\\\n", []),
+    ],
+)
+def test_odd_instructions(steps: str, found: list[tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM a@{DIGEST}\n{steps}")
+    reported = lint([tmp_path], Options(today=date(2026, 11, 27))).all()
+    assert [(each.code, each.span.line) for each in reported if each.span is not None] == found
+
+
 def test_a_clean_one_is_counted(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text(f"FROM a@{DIGEST}\nUSER 10001\n")
     done = trainyard("lint", ".", cwd=tmp_path)

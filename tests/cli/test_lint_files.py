@@ -136,6 +136,42 @@ def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
     assert reported(tmp_path) == []
 
 
+def test_the_templates_of_a_folder_are_one_finding(tmp_path: Path) -> None:
+    for name in ("one/a.yaml", "one/b.yaml", "one/c.yaml", "two/a.yaml", "two/b.yaml", "a.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("apiVersion: v1\nkind: ConfigMap\n{{ toYaml .Values }}\n")
+    found = lint([tmp_path], Options(today=date(2026, 11, 21))).diagnostics
+    assert [
+        (each.code, str(Path(each.span.file.name).relative_to(tmp_path)), each.notes)
+        for each in found
+        if each.span is not None
+    ] == [
+        ("LNT002", "a.yaml", ()),
+        ("LNT002", "one/a.yaml", ("2 more files of this folder are",)),
+        ("LNT002", "two/a.yaml", ("1 more file of this folder is",)),
+    ]
+
+
+def test_an_object_whose_api_version_is_null_is_judged_as_meant(tmp_path: Path) -> None:
+    job = "apiVersion:\nkind: TrainJob\nmetadata: {name: a}\nspec: {trainerr: {}}\n"
+    (tmp_path / "a.yaml").write_text(f"{QUEUE}---\n{job}")
+    assert [each[1] for each in reported(tmp_path)] == ["SCH010", "SCH001", "SCH003"]
+
+
+def test_files_with_the_same_objects_are_judged_with_those_that_do_not_contradict(
+    tmp_path: Path,
+) -> None:
+    """Each of two pairs is judged with the first of the other; what is found in that is found once."""
+    other = QUEUE.replace("name: research", "name: other")
+    texts = {"a1": QUEUE, "a2": QUEUE, "b1": other.replace("clusterQueue", "queue"), "b2": other}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    assert [each[1:3] for each in reported(tmp_path)] == [("SCH001", 4)]
+
+
+LONG_KEY = f'{{"apiVersion": "v1", "{"k" * 2000}": 1}}\n'
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,6 +179,10 @@ def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
         "services:\n  web: {image: nginx, ports: [22:22]}\n",
         "replicas: 3\nimage: {tag: latest}\n",
         "on: {push: {}}\njobs: {build: {runs-on: ubuntu}}\n",
+        # JSON that is no YAML: a key that is too long for one, and values by line
+        LONG_KEY,
+        '{"Resources": {"a": 1}}\n{"Resources": {"a": 2}}\n',
+        '{"resource": {"type": "aws_a"}}\n{"resource": {"type": "aws_b"}}\n',
     ],
 )
 @pytest.mark.parametrize("by_name", [False, True])
@@ -460,6 +500,9 @@ FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
             "`apiVersion` is the number `1`, not text",
         ),
         ("{kind: Foo, metadata: {name: b}}\n", 2, "a `Foo` has no `apiVersion`"),
+        ("{kind: Item, metadata: {name: b}}\n", 2, "an `Item` has no `apiVersion`"),
+        ("7\n", 1, "a document that is the number `7`, not an object"),
+        ("true\n", 1, "a document that is the boolean `true`, not an object"),
         ("{metadata: {name: b}, spec: {}}\n", 2, "a document has neither `apiVersion` nor `kind`"),
         ("- {apiVersion: v1, kind: Pod}\n", 1, "a list of objects is no document"),
         ("WARNING\n", 1, "a document that is text, not an object"),
@@ -494,6 +537,12 @@ def test_a_document_without_a_usable_kind_is_reported(
         "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
         "kind: Deployment\nspec: {replicas: 1}\n",
         "kind: Foo\nname: b\n",
+        "apiVersion: 1\nkind: Pod\n",
+        "metadata: {labels: {a: b}}\nspec: {}\n",
+        "$patch: replace\napiVersion: v1\nkind: Pod\n",
+        # kubectl passes over an empty document
+        "null\n",
+        "~\n---\n",
         "apiVersion: 1\ndatasources: [{name: Prometheus}]\n",
         "- {op: add, path: /a}\n",
         "replicas: 2\n",

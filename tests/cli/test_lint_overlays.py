@@ -62,6 +62,7 @@ INLINE = (
     "resources: [../base]\npatches:\n- target: {kind: Deployment, name: we.*|api}\n  patch: |\n"
     + "".join(f"    {line}\n" for line in OPERATIONS.splitlines())
 )
+ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: flux-apps}\n"
 HOST = "configMapGenerator: [{name: settings, behavior: merge, literals: [host=a]}]\n"
 HOST_OF_FILE = "configMapGenerator: [{name: settings, behavior: merge, envs: [host.env]}]\n"
 
@@ -180,6 +181,150 @@ def test_keys_that_a_generator_adds_are_there(files: dict[str, str], tmp_path: P
 )
 def test_what_no_overlay_gives_is_missing(files: dict[str, str], tmp_path: Path) -> None:
     assert codes(tmp_path, files) == ["REF001", "SCH012"]
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "7",
+        "{path: ../outside.yaml}",
+        "{path: none.yaml}",
+        "{path: [web.yaml]}",
+        "{target: {kind: Deployment}}",
+        # operations without an object that they are for
+        "{path: operations.json}",
+    ],
+)
+def test_an_entry_that_is_no_patch_gives_nothing(patch: str, tmp_path: Path) -> None:
+    files = {
+        "over/kustomization.yaml": f"resources: [../base]\npatches: [{patch}]\n{HOST}",
+        "over/operations.json": OPERATIONS,
+        "over/web.yaml": "",
+        "outside.yaml": f"$patch: merge\n{OF_WEB}",
+    }
+    found = [finding for finding in errors(linted(tmp_path, files)) if finding.code != "YML019"]
+    assert [finding.code for finding in found] == ["SCH012"]
+
+
+def test_a_very_large_patch_is_not_applied(tmp_path: Path) -> None:
+    over = {"over/kustomization.yaml": f"{BY_FILE}{HOST}"}
+    assert codes(tmp_path, {**over, "over/web.yaml": f"{OF_WEB}#{'x' * 60_000}"}) == []
+    assert codes(tmp_path, {**over, "over/web.yaml": f"{OF_WEB}#{'x' * 70_000}"}) == ["SCH012"]
+
+
+def test_a_spare_patch_in_a_folder_of_patches_is_no_object(tmp_path: Path) -> None:
+    """Beside a kustomization that does not name it; elsewhere such a Deployment lacks its fields."""
+    over = f"resources: [../base]\n{HOST}"
+    files = {"over/kustomization.yaml": over, "over/patches/web.yaml": OF_WEB}
+    assert codes(tmp_path, files) == ["SCH012"]
+    assert "SCH003" in codes(tmp_path, {"elsewhere/patches/web.yaml": OF_WEB})
+
+
+def test_what_one_overlay_alone_applies_is_reported_once(tmp_path: Path) -> None:
+    """Neither lost where the overlay differs from another in something else, nor found in both."""
+    api = DEPLOYMENT.replace("web", "api").replace("name: settings, key", "name: other, key")
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: z}\nspec: {restartPolice: Never}\n"
+    files = {
+        "base/settings.yaml": SETTINGS.replace("\ndata:", "\ndat:"),
+        "a/kustomization.yaml": f"{BY_FILE}{HOST}",
+        "a/web.yaml": OF_WEB,
+        "b/kustomization.yaml": f"{BY_FILE.replace('../base', '../base, api.yaml')}{HOST}",
+        "b/web.yaml": OF_WEB.replace("{spec: {sec", "{spec: {hostPID: true, sec"),
+        "b/api.yaml": api.replace("      containers:", "      hostIPC: true\n      containers:"),
+        "z/pod.yaml": pod,
+    }
+    found = errors(linted(tmp_path, files))
+    assert sorted(
+        (str(Path(each.span.file.name).relative_to(tmp_path)), each.code)
+        for each in found
+        if each.span is not None
+    ) == [
+        ("b/api.yaml", "SCH012"),
+        ("b/web.yaml", "SCH012"),
+        ("base/settings.yaml", "SCH001"),
+        ("z/pod.yaml", "SCH001"),
+        ("z/pod.yaml", "SCH003"),
+    ]
+
+
+def test_of_very_many_overlays_of_a_large_base_the_first_are_judged(tmp_path: Path) -> None:
+    maps = "".join(
+        f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{number}, namespace: x}}\n"
+        for number in range(97)
+    )
+    files = {"base/settings.yaml": SETTINGS + maps}
+    for number in range(6):
+        unknown = OF_WEB.replace("{spec: {sec", f"{{spec: {{unknown{number}: 1, sec")
+        files[f"over-{number}/kustomization.yaml"] = f"{BY_FILE}{HOST}"
+        files[f"over-{number}/web.yaml"] = unknown
+    found = errors(linted(tmp_path, files))
+    assert [each.message.split("`")[1] for each in found] == [
+        f"unknown{number}" for number in range(4)
+    ]
+
+
+def test_no_more_files_of_builds_are_taken_than_there_are_to_be(tmp_path: Path) -> None:
+    """A kustomization names files that are not there as well."""
+    names = ", ".join(f"f{number}.yaml" for number in range(100))
+    base = {"resources": names.split(", ")}
+    bodies = {"base/kustomization.yaml": base}
+    for number in range(101):
+        bodies[f"over-{number}/kustomization.yaml"] = {"resources": ["../base"]}
+    assert len(builds([], Kustomizations(bodies)).all) == 100
+
+
+SELECTING = "resources: [a.yaml]\ncommonLabels: {app: a}\n"
+OF_KNATIVE = (
+    "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: a}\n"
+    "spec: {template: {spec: {containers: [{image: 'a:1'}]}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ("{template: {spec: {containers: [{name: a, image: 'a:1'}]}}}", []),
+        (
+            "{template: {metadata: {labels: {b: c}}, spec: {containers: [{name: a, image: 'a:1'}]}}}",
+            [],
+        ),
+        ("{}", ["SCH003"]),
+        ("{template: 7}", ["SCH002"]),
+        ("7", ["SCH002"]),
+    ],
+)
+def test_a_selector_that_kustomize_writes_is_not_missing(
+    spec: str, found: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "kustomization.yaml").write_text(SELECTING)
+    (tmp_path / "a.yaml").write_text(
+        f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {spec}\n"
+    )
+    assert [
+        each.code for each in errors(lint([tmp_path], Options(today=date(2026, 11, 23))))
+    ] == found
+
+
+@pytest.mark.parametrize(
+    ("kustomization", "text"),
+    [
+        (SELECTING, OF_KNATIVE),
+        ("- a.yaml\n", OF_KNATIVE),
+        (
+            "resources: [a.yaml, 'https://example.com/b.yaml', 'github.com/a/b//c?ref=v1']\n",
+            ACCOUNT,
+        ),
+    ],
+    ids=["a Service of others", "a list", "what is elsewhere"],
+)
+def test_a_kustomization_that_says_nothing_of_an_object_leaves_it(
+    kustomization: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "kustomization.yaml").write_text(kustomization)
+    (tmp_path / "a.yaml").write_text(text)
+    result = lint([tmp_path], Options(today=date(2026, 11, 23)))
+    assert result.diagnostics == []
+    assert "1 object and 1 kustomization in 2 files" in result.coverage.lines(findings=True)[0]
 
 
 def test_an_overlay_that_gives_all_leaves_nothing(tmp_path: Path) -> None:
@@ -314,7 +459,6 @@ def test_kustomizations_that_name_each_other_end(tmp_path: Path) -> None:
     assert codes(tmp_path, files) == ["REF001", "SCH012"]
 
 
-ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: flux-apps}\n"
 ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: flux-apps}\nrules: []\n"
 SPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n"
 OTHER = "apiVersion: apps.test/v1\nkind: Sync\nmetadata: {name: flux-apps}\n"
@@ -382,7 +526,8 @@ def test_a_namespace_that_is_given_collides_with_one_that_is_written(
     assert [each.code for each in result.diagnostics] == codes
 
 
-def test_bases_of_different_overlays_do_not_collide(tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", ["namespace: NAME", "namePrefix: NAME-"])
+def test_bases_of_different_overlays_do_not_collide(change: str, tmp_path: Path) -> None:
     """A base is applied by what builds on it alone."""
     for name in ("one", "two"):
         (tmp_path / "apps" / name).mkdir(parents=True)
@@ -390,7 +535,7 @@ def test_bases_of_different_overlays_do_not_collide(tmp_path: Path) -> None:
         (tmp_path / f"base-{name}" / "object.yaml").write_text(ACCOUNT)
         (tmp_path / f"base-{name}" / "kustomization.yaml").write_text("resources: [object.yaml]\n")
         (tmp_path / "apps" / name / "kustomization.yaml").write_text(
-            f"resources: [../../base-{name}]\nnamespace: {name}\n"
+            f"resources: [../../base-{name}]\n{change.replace('NAME', name)}\n"
         )
     (tmp_path / "stage.yaml").write_text(STAGE.replace("./apps", "./"))
     assert lint([tmp_path], Options(today=date(2026, 11, 27))).diagnostics == []
@@ -660,6 +805,22 @@ def gives_patches() -> str:
     [
         ({"stage.yaml": stage("apps", "apps", for_all(INTERVAL))}, []),
         ({"stage.yaml": stage("apps", "apps")}, ["SCH003"]),
+        # Which another one applies that gives no patches.
+        (
+            {
+                "cluster/all.yaml": stage("all", "cluster"),
+                "cluster/apps.yaml": stage("apps", "apps", for_all(INTERVAL)),
+            },
+            [],
+        ),
+        # That takes it away.
+        ({"stage.yaml": stage("apps", "apps", for_all(f"      $patch: delete\n{INTERVAL}"))}, []),
+        # That is no text, or of a path that is none.
+        ({"stage.yaml": stage("apps", "apps", "  patches: [{patch: 7}]\n")}, ["SCH003", "SCH002"]),
+        (
+            {"stage.yaml": stage("apps", "apps", for_all(INTERVAL)).replace("./apps", "7")},
+            ["SCH003", "SCH002"],
+        ),
         # For other releases, or in another folder.
         (
             {
@@ -707,6 +868,7 @@ def test_flux_patches_what_it_applies(
         (tmp_path / name).write_text(text)
     result = lint([tmp_path], Options(today=date(2026, 11, 27)))
     assert [each.code for each in errors(result)] == found
+    assert "filled in" not in "".join(result.coverage.lines(findings=True))
 
 
 def test_kustomizations_of_flux_may_apply_each_other_without_end(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from compiler.lift import kinds, lift
+from compiler.lift.pods import container, pod
 from compiler.lift.reader import Reader
 from compiler.manifest import Manifest
 from compiler.places import Route
@@ -282,6 +283,70 @@ def test_a_reader_takes_any_value_for_any_type(value: Any) -> None:
         assert isinstance(each.items(), list)
         each.quantity()
         each.duration()
+
+
+NODES = "karpenter.sh/nodepool"
+HOST = "kubernetes.io/hostname"
+
+
+@pytest.mark.parametrize(
+    ("terms", "pools", "excluded"),
+    [
+        ([[(NODES, "In", ["a"])], [(NODES, "In", ["b"])]], [["a"], ["b"]], ()),
+        ([[(HOST, "NotIn", ["n1"])]], [], ("n1",)),
+        ([[(NODES, "In", ["a"]), (HOST, "NotIn", ["n1"])]], [["a"]], ("n1",)),
+        # what says more than pools and hosts, or not of all the same
+        ([[(NODES, "In", ["a"])], [(HOST, "NotIn", ["n1"])]], None, ()),
+        ([[(NODES, "In", ["a"]), (HOST, "NotIn", ["n1"])], [(HOST, "NotIn", ["n1"])]], None, ()),
+        ([[(NODES, "In", ["${POOL}"])]], None, ()),
+        ([[("zone", "In", ["a"])]], None, ()),
+        ([[]], None, ()),
+    ],
+)
+def test_required_affinity_is_read_where_it_is_about_pools_and_hosts_alone(
+    terms: list[Any], pools: list[Any] | None, excluded: tuple[str, ...]
+) -> None:
+    written = [
+        {
+            "matchExpressions": [
+                {"key": key, "operator": operator, "values": values}
+                for key, operator, values in term
+            ]
+        }
+        for term in terms
+    ]
+    found = pod(Reader(affine(written), Route()))
+    assert ("node_affinity" in found.unread) is (pools is None)
+    assert [[*each[0].values] for each in found.pools] == (pools or [])
+    assert found.excluded_nodes == excluded
+
+
+def affine(terms: list[dict[str, Any]]) -> dict[str, Any]:
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"spec": {"affinity": {"nodeAffinity": required}}}
+
+
+def test_a_term_about_fields_of_nodes_is_not_read() -> None:
+    fields = [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]
+    expressions = [{"key": NODES, "operator": "In", "values": ["a"]}]
+    found = pod(Reader(affine([{"matchFields": fields, "matchExpressions": expressions}]), Route()))
+    assert "node_affinity" in found.unread
+
+
+@pytest.mark.parametrize(
+    ("hook", "command", "unread"),
+    [
+        ({"exec": {"command": ["sh"]}}, ("sh",), False),
+        ({"httpGet": {"port": 80}}, (), True),
+        ({"sleep": {"seconds": 5}}, (), True),
+    ],
+)
+def test_a_hook_that_runs_no_command_is_one_all_the_same(
+    hook: dict[str, Any], command: tuple[str, ...], unread: bool
+) -> None:
+    found = container(Reader({"name": "a", "lifecycle": {"preStop": hook}}, Route()))
+    assert found.pre_stop == command
+    assert ("pre_stop" in found.unread) is unread
 
 
 RAY_JOB = """

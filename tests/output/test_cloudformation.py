@@ -18,6 +18,7 @@ from compiler.core.cloud.plan import (
     MessageQueue,
     PlacementGroupStack,
     PodIdentityStack,
+    SecurityGroupStack,
 )
 from compiler.formats import Setting, lifted, verified
 from compiler.formats.cloudformation.derive import converted
@@ -211,6 +212,44 @@ def test_a_template_without_fault() -> None:
         ),
         ("Outputs: {Arn: {Value: !If [Namd, a, b]}}", "REF001", "Outputs/Arn/Value/Fn::If/0"),
         ("Resources: {Queue: {DependsOn: Role}}", "REF003", "Resources/Queue"),
+        ("Resources: {Queue: 7}\nOutputs: {Arn: null}", "SCH002", "Resources/Queue"),
+        ("Outputs: {Q: {Value: !Ref 'AWS::Regio'}}", "REF001", "Outputs/Q/Value/Ref"),
+        (
+            resource("Queue", '{QueueName: !Sub ["${a}-${Clustr}", {a: b}]}'),
+            "REF001",
+            "Resources/Queue/Properties/QueueName/Fn::Sub",
+        ),
+        ("Outputs: {Q: {Value: !Sub '${Queue.Urn}'}}", "REF001", "Outputs/Q/Value/Fn::Sub"),
+        (
+            "Outputs: {Q: {Value: {Fn::Transform: {Name: a}, Other: !Ref Clustr}}}",
+            "REF001",
+            "Outputs/Q/Value/Other/Ref",
+        ),
+        # a statement that says one thing in two ways, by a function as well
+        (
+            resource(
+                "Policy",
+                "{PolicyDocument: {Statement: [{Effect: Allow, Resource: '*', Action: a, NotAction: b}]}}",
+            ),
+            "SCH013",
+            "Resources/Policy/Properties/PolicyDocument/Statement/0/NotAction",
+        ),
+        (
+            resource(
+                "Policy",
+                "{PolicyDocument: {Statement: [{Effect: Allow, Resource: '*', Action: a, NotAction: !Ref Cluster}]}}",
+            ),
+            "SCH013",
+            "Resources/Policy/Properties/PolicyDocument/Statement/0/NotAction",
+        ),
+        (
+            resource(
+                "Policy",
+                "{PolicyDocument: {Statement: [{Effect: Allow, Resource: '*', Action: a}, a]}}",
+            ),
+            "SCH002",
+            "Resources/Policy/Properties/PolicyDocument/Statement/1",
+        ),
     ],
 )
 def test_what_is_refused(change: str, code: str, path: str) -> None:
@@ -241,6 +280,14 @@ def test_what_is_refused(change: str, code: str, path: str) -> None:
         "Transform: AWS::Serverless-2016-10-31\nOutputs: {Arn: {Value: !GetAtt FunctionRole.Arn}}",
         "Transform: [Macro]\nResources: {Queue: {Count: 3}}",
         "Resources: {'Fn::ForEach::Queues': [Name, [a], {}]}",
+        "Outputs: {'Fn::ForEach::Names': [Name, [a], {}]}",
+        "Resources: {Queue: {Fn::Transform: {Name: a}, Other: 1}}",
+        # an attribute that is only known once it is filled in, and functions of functions
+        "Outputs: {Q: {Value: {Fn::GetAtt: [Queue, '${Cluster}']}}}",
+        "Outputs: {Q: {Value: {Fn::GetAtt: [!Ref Cluster, Arn]}}}",
+        "Outputs: {Q: {Value: !If [!Ref Cluster, a, b]}}",
+        "Outputs: {Q: {Value: !FindInMap [!Ref Cluster, a, b]}}",
+        "Outputs: {Q: {Value: !Sub [!Ref Cluster, {a: b}]}}",
         # a policy as text, and a statement alone
         resource(
             "Policy",
@@ -255,6 +302,18 @@ def test_what_is_refused(change: str, code: str, path: str) -> None:
 )
 def test_what_is_taken(change: str) -> None:
     assert found_in(change) == []
+
+
+def test_a_template_without_resources_has_no_purpose() -> None:
+    found = faults({"AWSTemplateFormatVersion": "2010-09-09"})
+    assert [(each.code, each.message) for each in found] == [("SCH003", "`Resources` is missing")]
+
+
+def test_of_our_own_every_type_is_known() -> None:
+    body = {"Resources": {"A": {"Type": "AWS::SQS::Queu"}, "B": 7}}
+    found = faults(body, closed=True)
+    assert [(each.code, each.path[1]) for each in found] == [("SCH010", "A"), ("SCH002", "B")]
+    assert [each.code for each in faults(body)] == ["SCH002"]
 
 
 def test_a_misspelt_name_is_reported_what_it_is_nearly() -> None:
@@ -374,6 +433,53 @@ def test_policies_that_attach_themselves_are_their_roles() -> None:
     (role,) = (each for each in nodes if isinstance(each, IamRole))
     assert role.managed[1:] == ("Policy", "More")
     assert [each.name for each in role.inline] == ["p"]
+
+
+POLICY = "{Statement: [{Effect: Allow, Action: a, Resource: b}]}"
+
+
+@pytest.mark.parametrize(
+    ("document", "read"), [(POLICY, True), ("'{'", False), ("'[]'", False), ("!Ref P", False)]
+)
+def test_a_policy_that_is_not_known_is_none_of_its_role(document: str, read: bool) -> None:
+    found = cloud(
+        "Resources: {R: {Type: AWS::IAM::Role, Properties: "
+        f"{{Policies: [{{PolicyName: a, PolicyDocument: {document}}}, "
+        f"{{PolicyName: b, PolicyDocument: {POLICY}}}]}}}}}}"
+    )
+    (role,) = (each for each in found if isinstance(each, IamRole))
+    assert [each.name for each in role.inline] == (["a", "b"] if read else ["b"])
+
+
+def test_a_policy_that_a_role_names_as_well_is_attached_once() -> None:
+    found = cloud(
+        "Resources:\n"
+        "  R: {Type: AWS::IAM::Role, Properties: {ManagedPolicyArns: [!Ref M]}}\n"
+        f"  M: {{Type: AWS::IAM::ManagedPolicy, Properties: {{Roles: [!Ref R], PolicyDocument: {POLICY}}}}}\n"
+    )
+    (role,) = (each for each in found if isinstance(each, IamRole))
+    assert role.managed == ("M",)
+
+
+@pytest.mark.parametrize(
+    ("inside", "alone", "unread"),
+    [
+        ("[{IpProtocol: tcp, FromPort: 1, ToPort: 2}]", "{IpProtocol: '-1'}", False),
+        ("!Ref P", "{IpProtocol: '-1'}", True),
+        ("[!Ref P]", "{IpProtocol: '-1'}", True),
+        ("[{IpProtocol: tcp, FromPort: !Ref P, ToPort: 2}]", "{IpProtocol: '-1'}", True),
+        ("[]", "{IpProtocol: !Ref P}", True),
+    ],
+)
+def test_rules_that_a_function_gives_are_unread(inside: str, alone: str, unread: bool) -> None:
+    (group,) = cloud(
+        "Resources:\n"
+        f"  G: {{Type: AWS::EC2::SecurityGroup, Properties: {{SecurityGroupIngress: {inside}}}}}\n"
+        "  I:\n    Type: AWS::EC2::SecurityGroupIngress\n"
+        f"    Properties: {{GroupId: !Ref G, {alone.strip('{}')}}}\n"
+    )
+    assert isinstance(group, SecurityGroupStack)
+    assert ("rules" in group.unread) is unread
 
 
 def test_white_space_does_not_count_and_what_is_unknown_counts_nothing() -> None:

@@ -130,3 +130,13 @@ def answer(split: Callable[[str], list[str]], text: str) -> list[str] | str:
         return split(text)
     except ValueError as fault:
         return str(fault)
+
+
+@pytest.mark.parametrize(("quotation", "codes"), [('"it', ["SCH012"]), ('"it"', [])])
+def test_a_script_whose_quotation_does_not_end(quotation: str, codes: list[str]) -> None:
+    text = f"#!/bin/bash\necho {quotation}\n"
+    script = Artifact(path="bootstrap/up.sh", text=text, format="shell")
+    found = unjudged([script], Setting(others=[script]))
+    assert [(each.code, str(each.at), each.object) for each in found] == [
+        (code, script.id, str(script.ref)) for code in codes
+    ]

@@ -173,6 +173,47 @@ def test_the_nearest_folder_above_wins(folder: Path) -> None:
     ]
 
 
+def test_a_part_that_names_a_cluster_of_elsewhere_is_reported(folder: Path) -> None:
+    """In another folder, so that there is none to choose from."""
+    write_files(x__a=CLUSTER, y__j=part("TrainingJob", "one", metadata=", cluster: seoul"))
+    (found,) = assemble(["."])[1]
+    assert found.help == "name the folder of the cluster"
+
+
+def test_a_part_joins_a_cluster_that_says_nothing_yet(folder: Path) -> None:
+    head = V + "kind: TrainingCluster\nmetadata: {name: seoul}\n"
+    for spec in ("", "spec:\n"):
+        write_files(a=head + spec, j=part("TrainingJob", "one"))
+        assert only(".").document.root.to_python()["spec"]["jobs"] == [{"nodes": 4, "name": "one"}]
+    write_files(a=CLUSTER + "  jobs: [{nodes: 1}, {name: {}}]\n")
+    jobs = only(".").document.root.to_python()["spec"]["jobs"]
+    assert [job.get("name") for job in jobs] == [None, {}, "one"]
+
+
+def test_a_base_of_two_bases_is_read_once(folder: Path) -> None:
+    base = V + "kind: TrainingClusterBase\nspec: {}\n"
+    write_files(a=CLUSTER + "extends: [b.yaml, c.yaml]\n", d=base)
+    write_files(b=base + "extends: d.yaml\n", c=base + "extends: d.yaml\n")
+    assert sorted(file.name for file in only("a.yaml").files) == [
+        "a.yaml",
+        "b.yaml",
+        "c.yaml",
+        "d.yaml",
+    ]
+
+
+def test_a_base_that_cannot_be_read_is_reported_where_it_is_named(folder: Path) -> None:
+    Path("folder.yaml").mkdir()
+    Path("binary.yaml").write_bytes(b"\x7fELF\x02\x01\x00\x00\x00")
+    write_files(a=CLUSTER + "extends: [folder.yaml, binary.yaml]\n")
+    found = assemble(["a.yaml"])[1]
+    assert [(each.code, str(each.span)) for each in found] == [
+        ("YML021", "a.yaml:6:11"),
+        ("YML017", "binary.yaml:1:7"),
+    ]
+    assert all("relative to this file" not in each.help for each in found)
+
+
 def test_a_part_without_a_cluster_is_reported(folder: Path) -> None:
     write_files(x__a=CLUSTER, y__j=part("TrainingJob", "one"))
     assert reported(".") == [("YML041", "y/j.yaml:3:18")]

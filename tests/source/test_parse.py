@@ -55,6 +55,8 @@ def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
             "a: 010\nb: 0o10\nc: 12:30:45\nd: 1_000\ne: 08\nf: 0b1\n",
             [("YML009", n, 4) for n in range(1, 7)],
         ),
+        (f"a: 0o{'7' * 30}\n", [("YML009", 1, 4)]),
+        ("a: &x [1]\n*x : b\n", [("YML013", 2, 1)]),
         ("a: .inf\nb: -.INF\nc: .NaN\nd: 1e999\n", [("YML010", n, 4) for n in range(1, 5)]),
         ("a: 18446744073709551616\nb: " + "9" * 5000, [("YML011", 1, 4), ("YML011", 2, 4)]),
         ("1: a\ntrue: b\n2.5: c\n~: d\n", [("YML012", n, 1) for n in range(1, 5)]),
@@ -154,6 +156,12 @@ def test_an_alias_may_stand_as_deep_as_its_value(inner: str) -> None:
     assert verdicts == {True, False}
 
 
+def test_an_alias_of_a_text_is_a_key() -> None:
+    documents, found = parse(SourceFile("f", "a: &x k\n*x : b\n"))
+    assert found == []
+    assert documents[0].root.to_python() == {"a": "k", "k": "b"}
+
+
 def test_an_alias_stands_where_it_is_written() -> None:
     documents, found = parse(SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n"))
     assert [item.code for item in found] == ["YML013"]
@@ -230,6 +238,7 @@ def test_every_document_of_a_stream_is_read_and_empty_ones_are_left_out() -> Non
         (b"\xfe\xff\x00a", "YML016"),
         ("a: 1\n".encode("utf-32"), "YML016"),
         ("a: 12\n".encode("utf-16-le"), "YML016"),
+        ("a: 12\n".encode("utf-16-be"), "YML016"),
         (b"\x7fELF\x02\x01\x00\x00\x00", "YML017"),
     ],
 )

@@ -270,6 +270,11 @@ def test_an_object_that_trainyard_writes_too_is_refused(tmp_path: Path) -> None:
     assert [place[:2] for place in places(faults)] == [("NAM005", "a.yaml")]
     assert "queues/clusterqueue-gpu.yaml" in faults[0].message
     assert "include/clusterqueue.kueue.x-k8s.io-gpu.yaml" in faults[0].message
+    # The copy is the adopter's, also of what is written after it.
+    space = NAMESPACE.replace("monitoring", "training")
+    done = done_of(tmp_path, {"a.yaml": space})
+    faults = [each for each in done.diagnostics if each.code == "NAM005"]
+    assert [place[:2] for place in places(faults)] == [("NAM005", "a.yaml")]
 
 
 def test_flux_fills_in_nothing(tmp_path: Path) -> None:
@@ -388,6 +393,22 @@ def test_an_absolute_path_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_object_is_refused_at_its_place(tmp_path: Path, text: str, code: str) -> None:
     found = outcome(tmp_path, {"a.yaml": text})
     assert (code, "a.yaml") in refused(found)
+
+
+def test_a_path_that_is_no_text_is_left_to_the_spec(tmp_path: Path) -> None:
+    found = outcome(tmp_path, {"a.yaml": NAMESPACE}, include=["own", 7, {"a": "b"}])
+    assert [(each.code, str(each.at)) for each in found.all()] == [
+        ("SPC005", "spec.include[1]"),
+        ("SPC005", "spec.include[2]"),
+    ]
+
+
+def test_what_is_hidden_or_no_yaml_is_not_included(tmp_path: Path) -> None:
+    broken = {".b.yaml": "a: [\n", "notes.txt": "a: [\n"}
+    done = done_of(tmp_path, {"a.yaml": NAMESPACE, **broken})
+    assert [each for each in written(done) if "include/" in each] == [
+        "include/namespace-monitoring.yaml"
+    ]
 
 
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,41 @@ def test_lists_without_a_key_replace() -> None:
     assert merged({"tolerations": [{"key": "a"}]}, {"tolerations": []}) == {"tolerations": []}
 
 
+def test_a_list_may_be_replaced_as_a_whole() -> None:
+    one = {"name": "c", "image": "c:1"}
+    patch = {"containers": [{"$patch": "replace"}, one]}
+    assert merged(PODS, patch) == {"containers": [one]}
+    assert merged({}, patch) == {"containers": [one]}
+
+
+@pytest.mark.parametrize(
+    ("body", "patch", "whole"),
+    [
+        # a key that an item has not, a value that is no list, one that was none, and items that are no mappings
+        (PODS, {"containers": [{"image": "b:2"}]}, {"containers": [{"image": "b:2"}]}),
+        (PODS, {"containers": ["a"]}, {"containers": ["a"]}),
+        (PODS, {"containers": {"name": "a"}}, {"containers": {"name": "a"}}),
+        ({"ports": 80}, {"ports": [{"port": 81}]}, {"ports": [{"port": 81}]}),
+        (
+            {"env": ["A", {"name": "B"}]},
+            {"env": [{"name": "B", "value": "2"}]},
+            {"env": ["A", {"name": "B", "value": "2"}]},
+        ),
+        # a key of two: of containers, or of Services
+        (
+            {"ports": [{"port": 80}, {"port": 81}]},
+            {"ports": [{"port": 81, "name": "b"}]},
+            {"ports": [{"port": 80}, {"port": 81, "name": "b"}]},
+        ),
+        # `merge` is what happens anyway
+        ({"a": {"b": 1}}, {"a": {"$patch": "merge", "c": 2}}, {"a": {"b": 1, "c": 2}}),
+        ({"a": 1}, {"a": {"$patch": "merge", "c": 2}}, {"a": {"c": 2}}),
+    ],
+)
+def test_values_of_other_forms(body: Any, patch: Any, whole: Any) -> None:
+    assert merged(copy.deepcopy(body), patch) == whole
+
+
 def test_null_and_directives_remove() -> None:
     assert merged({"a": 1, "b": 2}, {"a": None}) == {"b": 2}
     assert merged({"a": {"b": 1}}, {"a": {"$patch": "delete"}}) == {}
@@ -221,6 +257,7 @@ def test_a_target_selects(tmp_path: Path, target: dict[str, Any]) -> None:
         ({"kind": "ClusterQueue", "name": "x"}, "there is `gpu`"),
         ({"kind": "ClusterQueue", "name": "gp"}, "`gpu`"),
         ({"kind": "TrainJob", "namespace": "nowhere"}, "there is `TrainJob/"),
+        ({"kind": "ServiceAccount", "name": "zzzz"}, ", and 5 more"),
         ({"kind": "TrainJob", "labelSelector": "trainyard.dev/job!=train"}, "there is `TrainJob/"),
         ({"kind": "TrainJob", "group": ""}, "there is `TrainJob/"),
     ],

@@ -27,6 +27,12 @@ RG = "spec/resourceGroups/0"
 RJ = "spec/template/spec/replicatedJobs/0"
 PATCH = "spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0"
 TAS = f"{RJ}/template/spec/template/metadata/annotations/kueue.x-k8s.io|podset-"
+TAS_PLACE = (
+    "spec.template.spec.replicatedJobs[0].template.spec.template.metadata."
+    'annotations["kueue.x-k8s.io/podset-'
+)
+NODE_CLASS_REF = "spec/template/spec/nodeClassRef"
+MANY = [f"r{index}" for index in range(300)]
 NODE_CLASS: dict[str, Any] = {
     "apiVersion": "karpenter.k8s.aws/v1",
     "kind": "EC2NodeClass",
@@ -267,6 +273,13 @@ OCI_SOURCE = {
 
 def _ranks() -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}
+
+
+def group_of(resources: list[str], *flavors: str) -> dict[str, Any]:
+    """A resource group in which each flavor has one of each resource."""
+    quotas = [{"name": name, "nominalQuota": 1} for name in resources]
+    listed = [{"name": name, "resources": quotas} for name in flavors]
+    return {"coveredResources": resources, "flavors": listed}
 
 
 PYTORCH_JOB: dict[str, Any] = {
@@ -950,12 +963,351 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     ("PriorityClass", [("metadata/name", "system-mine")], "SCH011", "metadata.name"),
     ("PriorityClass", [("value", 1_500_000_000)], "SCH011", "value"),
+    # roles, names and pods of jobs of Kubeflow and Ray
+    (
+        "PyTorchJob",
+        [("spec/pytorchReplicaSpecs/Chief", {"template": _ranks()})],
+        "SCH011",
+        "spec.pytorchReplicaSpecs.Chief",
+    ),
+    (
+        "PyTorchJob",
+        [("spec/elasticPolicy", {}), ("spec/pytorchReplicaSpecs/Worker", None)],
+        "SCH011",
+        "spec.elasticPolicy",
+    ),
+    (
+        "PyTorchJob",
+        [("spec/pytorchReplicaSpecs/Worker/replicas", 0)],
+        "SCH011",
+        "spec.pytorchReplicaSpecs.Worker.replicas",
+    ),
+    (
+        "PyTorchJob",
+        [("spec/pytorchReplicaSpecs/Worker/template/spec/restartPolicy", "Always")],
+        "SCH012",
+        "spec.pytorchReplicaSpecs.Worker.template.spec.restartPolicy",
+    ),
+    ("PyTorchJob", [("spec/pytorchReplicaSpecs", None)], "SCH003", "spec.pytorchReplicaSpecs"),
+    ("PyTorchJob", [("metadata/name", "1-train")], "SCH011", "metadata.name"),
+    ("PyTorchJob", [("metadata/name", "a" * 55)], "NAM002", "metadata.name"),
+    ("MPIJob", [("spec/mpiReplicaSpecs", None)], "SCH003", "spec.mpiReplicaSpecs"),
+    (
+        "RayJob",
+        [("spec/rayClusterSpec/workerGroupSpecs/0/template/spec/containers", [])],
+        "SCH011",
+        "spec.rayClusterSpec.workerGroupSpecs[0].template",
+    ),
+    # eksctl: what goes together
+    (
+        "ClusterConfig",
+        [
+            ("managedNodeGroups", None),
+            ("autoModeConfig", {"enabled": True}),
+            ("outpost", {"controlPlaneOutpostARN": "arn:aws:outposts:us-west-2:1:outpost/op-1"}),
+        ],
+        "SCH011",
+        "autoModeConfig.enabled",
+    ),
+    (
+        "ClusterConfig",
+        [
+            ("managedNodeGroups", None),
+            ("autoModeConfig", {"enabled": True}),
+            ("addons", [{"name": "coredns"}]),
+        ],
+        "SCH011",
+        "addons[0].name",
+    ),
+    (
+        "ClusterConfig",
+        [
+            ("availabilityZones", ["a", "b"]),
+            ("vpc", {"subnets": {"private": {"a": {"id": "subnet-1"}}}}),
+        ],
+        "SCH011",
+        "availabilityZones",
+    ),
+    (
+        "ClusterConfig",
+        [
+            ("vpc", {"subnets": {"private": {"a": {"id": "subnet-1"}}}}),
+            ("managedNodeGroups/0/subnets", ["a", "subnet-1", "subnet-of-others", "b"]),
+        ],
+        "SCH011",
+        "managedNodeGroups[0].subnets[3]",
+    ),
+    (
+        "ClusterConfig",
+        [
+            (
+                "managedNodeGroups/0/capacityReservation",
+                {
+                    "capacityReservationPreference": "open",
+                    "capacityReservationTarget": {"capacityReservationID": "cr-1"},
+                },
+            )
+        ],
+        "SCH011",
+        "managedNodeGroups[0].capacityReservation.capacityReservationPreference",
+    ),
+    (
+        "ClusterConfig",
+        [
+            (
+                "managedNodeGroups/0/capacityReservation/capacityReservationTarget",
+                {"capacityReservationID": "cr-1", "capacityReservationResourceGroupARN": "arn:x"},
+            )
+        ],
+        "SCH011",
+        "managedNodeGroups[0].capacityReservation.capacityReservationTarget",
+    ),
+    (
+        "ClusterConfig",
+        [("managedNodeGroups/0/instanceMarketOptions", {"marketType": "spot"})],
+        "SCH011",
+        "managedNodeGroups[0].instanceMarketOptions.marketType",
+    ),
+    # Karpenter
+    (
+        "EC2NodeClass",
+        [("spec/amiSelectorTerms/0/name", "x")],
+        "SCH008",
+        "spec.amiSelectorTerms[0].name",
+    ),
+    (
+        "EC2NodeClass",
+        [("spec/kubelet", {"kubeReserved": {"memory": "1Gi", "cpu": "-1"}})],
+        "SCH008",
+        "spec.kubelet.kubeReserved.cpu",
+    ),
+    (
+        "NodePool",
+        [
+            (f"{NODE_CLASS_REF}/group", "eks.amazonaws.com"),
+            (f"{NODE_CLASS_REF}/kind", "NodeClass"),
+            ("spec/template/spec/expireAfter", "a month"),
+        ],
+        "SCH006",
+        "spec.template.spec.expireAfter",
+    ),
+    # Kueue
+    (
+        "ClusterQueue",
+        [("spec/resourceGroups", [group_of(["cpu"], "a"), group_of(["cpu"], "b")])],
+        "SCH011",
+        "spec.resourceGroups[1].coveredResources[0]",
+    ),
+    (
+        "ClusterQueue",
+        [("spec/resourceGroups", [group_of(["cpu"], "a"), group_of(["memory"], "a")])],
+        "SCH011",
+        "spec.resourceGroups[1].flavors[0]",
+    ),
+    (
+        "ClusterQueue",
+        [("spec/resourceGroups", [group_of(MANY[:9], *MANY[:60])])],
+        "SCH011",
+        "spec.resourceGroups[0].flavors",
+    ),
+    (
+        "ClusterQueue",
+        [
+            (
+                "spec/resourceGroups",
+                [group_of([f"a.b/{at}"], *MANY[at : at + 60]) for at in range(0, 300, 60)],
+            )
+        ],
+        "SCH011",
+        "spec.resourceGroups",
+    ),
+    (
+        "ClusterQueue",
+        [
+            (
+                "spec/admissionChecksStrategy",
+                {"admissionChecks": [{"name": "x", "onFlavors": ["a100", "h100"]}]},
+            )
+        ],
+        "SCH011",
+        "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]",
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}required-topology", "a b")],
+        "SCH011",
+        f'{TAS_PLACE}required-topology"]',
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}unconstrained-topology", "maybe")],
+        "SCH011",
+        f'{TAS_PLACE}unconstrained-topology"]',
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}slice-required-topology", "kubernetes.io/hostname")],
+        "SCH011",
+        f'{TAS_PLACE}slice-required-topology"]',
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}slice-required-topology", "x"), (f"{TAS}slice-size", "2")],
+        "SCH011",
+        f'{TAS_PLACE}slice-size"]',
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [(f"{TAS}required-topology", "x"), (f"{TAS}group-name", "7")],
+        "SCH011",
+        f'{TAS_PLACE}group-name"]',
+    ),
+    ("ClusterTrainingRuntime", [(f"{TAS}group-name", "g")], "SCH011", f'{TAS_PLACE}group-name"]'),
+    (
+        "ClusterTrainingRuntime",
+        [
+            (f"{TAS}required-topology", "x"),
+            (f"{TAS}group-name", "g"),
+            (f"{TAS}slice-required-topology", "x"),
+            (f"{TAS}slice-size", "1"),
+        ],
+        "SCH011",
+        f'{TAS_PLACE}group-name"]',
+    ),
+    # pods
+    (
+        "Pod",
+        [("spec/tolerations", [{"key": "k", "operator": "Exists", "tolerationSeconds": 3}])],
+        "SCH011",
+        "spec.tolerations[0].tolerationSeconds",
+    ),
+    (
+        "Pod",
+        [(f"{C}/volumeMounts", [{"name": "shm", "mountPath": "/a"}] * 2)],
+        "SCH007",
+        "spec.containers[0].volumeMounts[1]",
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/requests/memory", "-1Gi")],
+        "SCH011",
+        "spec.containers[0].resources.requests.memory",
+    ),
+    (
+        "Pod",
+        [(f"{C}/resources/limits", {"nvidia.com/gpu": "0.5"}), (f"{C}/resources/requests", {})],
+        "SCH011",
+        'spec.containers[0].resources.limits["nvidia.com/gpu"]',
+    ),
+    (
+        "Job",
+        [
+            ("spec/podFailurePolicy", {"rules": []}),
+            ("spec/template/spec/restartPolicy", "OnFailure"),
+        ],
+        "SCH011",
+        "spec.podFailurePolicy",
+    ),
+    # Flux
+    (
+        "Kustomization",
+        [
+            ("spec/wait", True),
+            ("spec/healthChecks", [{"apiVersion": "v1", "kind": "Pod", "name": "a"}]),
+        ],
+        "SCH012",
+        "spec.healthChecks",
+    ),
+    ("HelmRelease", [("spec/releaseName", "Kueue")], "SCH011", "spec.releaseName"),
+    (
+        "NetworkPolicy",
+        [("spec/egress/0/to/0/ipBlock/cidr", "10.0.0.0/33")],
+        "SCH006",
+        "spec.egress[0].to[0].ipBlock.cidr",
+    ),
+    (
+        "NetworkPolicy",
+        [("spec/egress/0/to/0/ipBlock/cidr", "10.0.0.1")],
+        "SCH006",
+        "spec.egress[0].to[0].ipBlock.cidr",
+    ),
+    ("Pod", [("metadata/labels", {"a" * 64: "x"})], "NAM003", f"metadata.labels.{'a' * 64}"),
+    # storage and data
+    ("PersistentVolume", [("spec/capacity", {})], "SCH011", "spec.capacity.storage"),
+    ("ConfigMap", [("binaryData", {"a.json": "aGk="})], "SCH011", 'binaryData["a.json"]'),
+    ("ConfigMap", [("data/a.json", "[" * 100_000)], "SCH012", 'data["a.json"]'),
+    ("ConfigMap", [("data", None), ("binaryData", {"a": "A" * 1_398_104})], "SCH011", "binaryData"),
+    ("PriorityClass", [("metadata/name", "system-node-critical")], "SCH011", "metadata.name"),
+]
+
+# What stands near something that is refused, and is right.
+RIGHT: list[tuple[str, list[Edit]]] = [
+    ("PyTorchJob", [("metadata/name", None), ("metadata/generateName", "train-")]),
+    ("PyTorchJob", [("metadata/name", "a" * 54)]),
+    ("PyTorchJob", [("spec/elasticPolicy", {}), ("spec/pytorchReplicaSpecs/Master", None)]),
+    # training-operator v1.9.4 has no webhook for its own MPIJob
+    ("MPIJob", [("apiVersion", "kubeflow.org/v1"), ("spec/mpiReplicaSpecs/Launcher/replicas", 2)]),
+    ("RayJob", [("metadata/labels", None), ("spec/shutdownAfterJobFinishes", False)]),
+    ("RayJob", [("spec/rayClusterSpec/workerGroupSpecs/0/minReplicas", None)]),
+    (
+        "ClusterConfig",
+        [
+            ("managedNodeGroups", None),
+            ("autoModeConfig", {"enabled": True}),
+            ("remoteNetworkConfig", {"iam": {}, "remoteNodeNetworks": [{"cidrs": ["10.0.0.0/8"]}]}),
+            ("addons", [{"name": "coredns"}]),
+        ],
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [
+            (
+                "spec/mlPolicy/torch",
+                {"envInjection": {"targets": [{"jobName": "node", "containerNames": ["side"]}]}},
+            )
+        ],
+    ),
+    (
+        "ClusterTrainingRuntime",
+        [
+            (f"{TAS}required-topology", "x"),
+            (f"{TAS}slice-required-topology", "x"),
+            (f"{TAS}slice-size", "1"),
+        ],
+    ),
+    (
+        "ClusterQueue",
+        [
+            (
+                "spec/admissionChecksStrategy",
+                {"admissionChecks": [{"name": "x", "onFlavors": ["a100"]}, {"name": "y"}]},
+            )
+        ],
+    ),
+    (
+        "Pod",
+        [
+            (
+                "spec/tolerations",
+                [{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3}],
+            )
+        ],
+    ),
+    ("Pod", [("spec/tolerations", [{"key": "", "operator": "Exists"}])]),
+    ("Pod", [("metadata/labels", {"a" * 63: "x", "a.b/" + "a" * 63: "x"})]),
+    ("ConfigMap", [("data", None), ("binaryData", {"a": "A" * 1_398_102 + "=="})]),
+    ("PriorityClass", [("metadata/name", "system-node-critical"), ("value", 2_000_001_000)]),
 ]
 
 
 @pytest.mark.parametrize("body", SOUND.values(), ids=SOUND)
 def test_a_sound_object_has_no_fault(body: dict[str, Any]) -> None:
     assert validate_body(body) == []
+
+
+@pytest.mark.parametrize(("kind", "edits"), RIGHT, ids=[kind for kind, _ in RIGHT])
+def test_what_is_right_has_no_fault(kind: str, edits: list[Edit]) -> None:
+    assert validate_body(edited(SOUND[kind], *edits)) == []
 
 
 def test_a_source_has_an_account_where_its_provider_knows_one() -> None:
@@ -986,6 +1338,20 @@ def test_one_fault_is_reported_once_at_its_place(
     for fault in faults:
         assert fault.message[0] == "`" or not fault.message[0].isupper()
         assert not fault.message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("container", "help"),
+    [
+        ("node", "write it in `spec.trainer.env`"),
+        ("model-initializer", "write it in `spec.initializer.model.env`"),
+        ("dataset-initializer", "write it in `spec.initializer.dataset.env`"),
+    ],
+)
+def test_variables_of_a_container_of_trainer_stand_elsewhere(container: str, help: str) -> None:
+    patched = [{"name": container, "env": [{"name": "A", "value": "1"}]}]
+    body = edited(TRAIN_JOB, (f"{PATCH}/template/spec/template/spec/containers", patched))
+    assert [fault.help for fault in validate_body(body)] == [help]
 
 
 def test_unknown_fields_get_the_nearest_name() -> None:

@@ -27,6 +27,7 @@ def node(*rules: str, **more: Any) -> Node:
         ("self.missing == 1", ["SCH008"]),
         ("'a-12'.find('[0-9]+$') == '12'", []),
         ("'a@b'.split('@')[1] == 'b'", []),
+        ("'ab'.split('') == ['a', 'b']", []),
         ("isQuantity('1')", ["SCH009"]),
         ("self.a.future()", ["SCH009"]),
         ("self.a ==", ["SCH009"]),
@@ -36,6 +37,15 @@ def node(*rules: str, **more: Any) -> Node:
 )
 def test_a_rule_holds_only_if_it_is_true(rule: str, codes: list[str]) -> None:
     assert [fault.code for fault in cel.evaluate(node(rule), {"a": 1})] == codes
+
+
+@needs_cel
+def test_rules_of_scalars_in_a_list_are_asked_of_each() -> None:
+    item = {"type": "string", "rules": ["self != ''"]}
+    schema = node(properties={"l": {"type": "array", "list": "map", "keys": ["k"], "items": item}})
+    for old in (None, {"l": ["a", "b"]}):
+        found = cel.evaluate(schema, {"l": ["a", ""]}, old)
+        assert [(fault.code, fault.path) for fault in found] == [("SCH008", ("l", 1))]
 
 
 @needs_cel

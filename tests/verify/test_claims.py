@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from compiler.manifest import Manifest
 from compiler.verify import verify
 
@@ -78,3 +80,30 @@ def test_what_the_default_is_may_not_be_known() -> None:
         == []
     )
     assert reported(storage_class("gp3", "true"), claim()) == []
+
+
+@pytest.mark.parametrize(
+    ("of_volume", "of_claim", "message"),
+    [
+        (
+            {"storageClassName": "gp3"},
+            {"storageClassName": ""},
+            "claim has storage class ``, volume `data` has `gp3`: never bound",
+        ),
+        (
+            {"accessModes": ["ReadWriteOnce"]},
+            {"storageClassName": ""},
+            "volume `data` does not offer `ReadWriteMany`: never bound",
+        ),
+    ],
+)
+def test_a_claim_that_its_volume_does_not_suit(
+    of_volume: Body, of_claim: Body, message: str
+) -> None:
+    assert [each[1] for each in reported(volume(**of_volume), claim(**of_claim))] == [message]
+
+
+@pytest.mark.parametrize("unsaid", [{"accessModes": None}, {"capacity": {}}])
+def test_what_a_volume_does_not_say_is_its_own_fault(unsaid: Body) -> None:
+    found = verify([Manifest(volume(**unsaid)), Manifest(claim(storageClassName=""))], closed=False)
+    assert {each.object for each in found} <= {"PersistentVolume/data"}

@@ -9,7 +9,7 @@ import pytest
 
 from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
-from compiler.verify.core import CoreDefinitions
+from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.derive import main
 from compiler.verify.schemas import DATA, Schemas, file_name
 from compiler.verify.structure import children, structure
@@ -189,4 +189,61 @@ def test_what_is_declared_as_an_object_without_fields_takes_any() -> None:
             "raw": {"type": "object", any_key: True},
             "json": {any_key: True},
         },
+    }
+
+
+def test_a_definition_of_itself_is_refused() -> None:
+    """JSONSchemaProps is one: the derived form has no references to follow."""
+    name = "io.k8s.api.demo.v1.Tree"
+    below = {"type": "array", "items": {"$ref": f"#/definitions/{name}"}}
+    tree: dict[str, Any] = {"type": "object", "properties": {"children": below}}
+    with pytest.raises(ValueError, match="Tree` contains itself"):
+        CoreDefinitions({name: tree}).definition(name)
+
+
+@pytest.mark.parametrize(
+    ("schema", "derived"),
+    [
+        (
+            {"minimum": 1, "exclusiveMinimum": True, "maximum": 3, "exclusiveMaximum": False},
+            {"exclusiveMinimum": 1, "maximum": 3},
+        ),
+        (
+            {"exclusiveMinimum": 1, "exclusiveMaximum": 3},
+            {"exclusiveMinimum": 1, "exclusiveMaximum": 3},
+        ),
+        (
+            {"anyOf": [{"type": "integer", "description": "prose"}, {"type": "string"}]},
+            {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        ),
+        (
+            {"anyOf": [{"type": "integer"}], "x-kubernetes-int-or-string": True},
+            {"type": ["integer", "string"]},
+        ),
+        ({"x-kubernetes-preserve-unknown-fields": False}, {}),
+        ({"x-kubernetes-preserve-unknown-fields": True}, {"any": True}),
+    ],
+)
+def test_keywords_in_the_derived_form(schema: dict[str, Any], derived: dict[str, Any]) -> None:
+    assert structure(schema) == derived
+
+
+def test_a_single_alternative_of_eksctl_is_the_form_itself() -> None:
+    """With the fields that stand beside it, if any do."""
+    base = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    definitions: dict[str, Any] = {
+        "Base": base,
+        "Alone": {"oneOf": [{"$ref": "#/definitions/Base"}]},
+        "More": {
+            "oneOf": [{"$ref": "#/definitions/Base"}],
+            "properties": {"b": {"type": "integer"}},
+            "required": ["b"],
+        },
+    }
+    document = {"definitions": definitions}
+    assert from_eksctl(document, "Alone") == base
+    assert from_eksctl(document, "More") == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+        "required": ["a", "b"],
     }

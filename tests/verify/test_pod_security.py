@@ -100,6 +100,37 @@ def test_what_the_pod_says_holds_for_its_containers() -> None:
     assert reported(namespace_with("restricted"), pod(beside, security)) == []
 
 
+def test_a_port_of_the_node_is_refused_and_one_of_the_container_is_not() -> None:
+    for port, expected in (
+        ({"containerPort": 80}, []),
+        ({"containerPort": 80, "hostPort": 80}, [("SCH011", "spec.containers[0].ports")]),
+    ):
+        container = {"name": "a", "image": "busybox:1.37", "ports": [port]}
+        body = pod({"containers": [container]})
+        assert reported(namespace_with("baseline"), body) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"nfs": {"server": "s", "path": "/"}}, [("SCH011", "spec.volumes[0].nfs")]),
+        ({"hostPath": {"path": "/"}}, [("SCH011", "spec.volumes[0].hostPath")]),
+        ({"persistentVolumeClaim": {"claimName": "c"}}, []),
+        ({}, []),
+    ],
+)
+def test_volumes_that_the_restricted_level_takes(
+    source: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    volumes = {"volumes": [{"name": "a", **source}]}
+    assert reported(namespace_with("restricted"), pod(volumes, HARD)) == expected
+
+
+def test_a_pod_without_a_spec_is_the_schemas_matter() -> None:
+    body = pod({}).body | {"spec": ["a"]}
+    assert reported(namespace_with("restricted"), Manifest(body)) == [("SCH002", "spec")]
+
+
 def test_other_namespaces_are_free() -> None:
     assert reported(namespace_with("restricted", "b"), pod({"hostNetwork": True})) == []
 
@@ -187,3 +218,4 @@ def test_the_pods_of_a_job_are_those_of_its_runtime(patch: list[Any], found: lis
     assert reported(namespace_with("baseline"), Manifest(runtime), Manifest(job)) == [
         ("SCH012", each) for each in found
     ]
+    assert reported(namespace_with("baseline", "b"), Manifest(runtime), Manifest(job)) == []

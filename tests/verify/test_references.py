@@ -80,6 +80,12 @@ SET = [
 ]
 
 
+POD = "spec/template/spec"
+RUNTIME_POD = "spec/template/spec/replicatedJobs/0/template/spec/template/spec"
+AT_RUNTIME_POD = "spec.template.spec.replicatedJobs[0].template.spec.template.spec"
+QUEUE_LABEL = "metadata/labels/kueue.x-k8s.io|queue-name"
+
+
 def reported(bodies: list[Body], **options: Any) -> list[tuple[str, str]]:
     found = verify([Manifest(body) for body in bodies], **options)
     return [(one.code, str(one.at)) for one in found]
@@ -123,6 +129,93 @@ def test_a_missing_namespace_is_reported_for_each_object_in_it() -> None:
     assert reported([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
 
 
+def test_a_namespace_that_exists_outside_the_set_is_there() -> None:
+    rest = [body for body in SET if body is not NAMESPACE]
+    assert reported(rest, external=frozenset({Manifest(NAMESPACE).ref})) == []
+    other = body_of("v1", "Namespace", "team-b")
+    found = reported(rest, external=frozenset({Manifest(other).ref}))
+    assert {code for code, _ in found} == {"REF002"}
+
+
+def test_what_a_runtime_of_the_cluster_names_is_the_matter_of_its_own_jobs() -> None:
+    """A job of a runtime of the namespace, which has the same name, is none of them."""
+    pods = f"{RUNTIME_POD}/volumes/0"
+    wide = edited(RUNTIME, (pods, {"name": "shm", "configMap": {"name": "absent"}}))
+    own = edited(RUNTIME, ("kind", "TrainingRuntime"), ("metadata/namespace", "team-a"))
+    job = edited(TRAIN_JOB, ("spec/runtimeRef/kind", "TrainingRuntime"))
+    rest = [NAMESPACE, CLUSTER_QUEUE, FLAVOR, LOCAL_QUEUE]
+    assert reported([*rest, wide, own, job]) == []
+    assert reported([*rest, wide, own, TRAIN_JOB]) == [
+        ("REF001", f"@ClusterTrainingRuntime/torch.{AT_RUNTIME_POD}.volumes[0].configMap.name")
+    ]
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        body_of("external-secrets.io/v1", "ExternalSecret", "token", "team-a", spec={}),
+        body_of(
+            "external-secrets.io/v1",
+            "ExternalSecret",
+            "other",
+            "team-a",
+            spec={"target": {"name": "token"}},
+        ),
+        body_of("bitnami.com/v1alpha1", "SealedSecret", "token", "team-a"),
+    ],
+    ids=["by its own name", "by the name of the target", "sealed"],
+)
+def test_a_secret_that_a_controller_makes_is_no_loose_end(maker: Body) -> None:
+    volumes = [{"name": "v", "secret": {"secretName": "token"}}]
+    job = edited(JOB, (f"{POD}/volumes", volumes))
+    alike = body_of("v1", "Secret", "tokens", "team-a")
+    assert reported([job, alike], closed=False) == [
+        ("REF001", "@Job/team-a/smoke.spec.template.spec.volumes[0].secret.secretName")
+    ]
+    assert [code for code, _ in reported([job, alike, maker], closed=False)] == []
+
+
+def test_a_slip_is_reported_where_the_right_name_is_used_as_well() -> None:
+    """Nothing is left over that could be meant: the name alone says it."""
+    second = edited(
+        TRAIN_JOB,
+        ("metadata/name", "mistral"),
+        (QUEUE_LABEL, "reserch"),
+        ("spec/trainer/image", "i"),
+    )
+    found = verify([Manifest(body) for body in (LOCAL_QUEUE, TRAIN_JOB, second)], closed=False)
+    assert [(one.code, one.object, one.message) for one in found] == [
+        (
+            "REF001",
+            "TrainJob/team-a/mistral",
+            "there is no `LocalQueue` `reserch`, and there is `research`",
+        )
+    ]
+
+
+def test_a_runtime_with_jobs_in_two_namespaces_is_reported_once() -> None:
+    volume = {"name": "shm", "configMap": {"name": "setings"}}
+    wide = edited(RUNTIME, (f"{RUNTIME_POD}/volumes/0", volume))
+    jobs = [edited(TRAIN_JOB, ("metadata/namespace", space)) for space in ("team-a", "team-b")]
+    maps = [body_of("v1", "ConfigMap", "settings", space) for space in ("team-a", "team-b")]
+    assert reported([wide, *jobs, *maps], closed=False) == [
+        ("REF001", f"@ClusterTrainingRuntime/torch.{AT_RUNTIME_POD}.volumes[0].configMap.name")
+    ]
+
+
+def test_of_very_many_unused_names_none_is_meant() -> None:
+    """One that is alike says nothing among so many."""
+    names = [f"data-{index:03}" for index in range(101)]
+    job = edited(JOB, (f"{POD}/volumes", [{"name": "v", "configMap": {"name": "data-0010"}}]))
+
+    def found(count: int) -> list[tuple[str, str]]:
+        maps = [body_of("v1", "ConfigMap", name, "team-a") for name in names[:count]]
+        return reported([job, *maps], closed=False)
+
+    assert [code for code, _ in found(100)] == ["REF001"]
+    assert found(101) == []
+
+
 def test_references_of_a_cluster_are_to_kinds_without_a_namespace() -> None:
     """By the scope in the schema of the kind. A typed reference names its kind itself, and its scope follows that."""
     schemas = Schemas()
@@ -152,9 +245,6 @@ def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     wrong = edited(LOCAL_QUEUE, ("spec/clusterQueue", "reserch"))
     found = verify([Manifest(wrong if body is LOCAL_QUEUE else body) for body in SET])
     assert [(one.code, one.help) for one in found] == [("REF001", "did you mean `research`?")]
-
-
-POD = "spec/template/spec"
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,8 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
                 SCHEMA, "SCH004", (*path, key), f"`{value}` is no `{key}`", nearest(value, _KEEPING)
             )
     kind = resource.get("Type")
+    if kind is None and is_call(resource):
+        return  # a transform may give it
     if not isinstance(kind, str) or not kind:
         yield Fault(
             SCHEMA,
@@ -260,7 +262,7 @@ def _is_excused(fault: Fault, filled: list[Path]) -> bool:
         scalars = [wanted for wanted in instead if not isinstance(wanted, list)]
         if scalars:
             return True
-    if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
+    if fault.code in ("SCH013", "SCH007") and not fault.key:  # about the whole of a value
         depth = len(fault.path)
         inside = any(path[:depth] == fault.path for path in filled)
         return inside or _is_within(fault.path, filled)

@@ -70,7 +70,10 @@ class Instruction:
 
     @property
     def values(self) -> dict[str, str]:
-        """The names and values of ENV, ARG or LABEL, without quotes."""
+        """The names and values of ENV, ARG or LABEL, without quotes. ENV has a former way to write one of them."""
+        first, _, rest = self.text.partition(" ")
+        if self.name == "ENV" and "=" not in first:
+            return {first: unquoted(rest.strip())}
         pairs = re.findall(_VALUE, self.text)
         return {name: unquoted(value) for name, value in pairs}
 

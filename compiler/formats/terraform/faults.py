@@ -6,6 +6,7 @@ value where it holds an expression; the schema of hashicorp/aws (``structure``).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -207,13 +208,17 @@ def _is_expression(value: Any) -> bool:
 
 
 def _wrong(place: Path, value: Any, wanted: str) -> Fault:
-    if isinstance(value, (dict, list)):
-        shown = type(value).__name__
-    else:
-        shown = repr(value)
     key = place[-1]
-    message = f"`{key}` is {shown}, not {wanted}"
+    message = f"`{key}` is {_shown(value)}, not {wanted}"
     return Fault(SCHEMA, "SCH002", place, message, f"write {wanted}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    return f"`{json.dumps(value)}`"
 
 
 def _unknown(place: Path, name: str, known: tuple[str, ...], of: str) -> Fault:

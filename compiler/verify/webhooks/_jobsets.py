@@ -10,7 +10,6 @@ from compiler.verify.fault import Fault, Path, breaks, nearest, refused
 from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
 
-_MOST_DEPENDENCIES = 5
 _NONE: Mapping[str, frozenset[str]] = {}
 
 
@@ -84,12 +83,6 @@ def _dependencies(
             help="put it after the job that it depends on",
         )
         return
-    if len(dependencies) > _MOST_DEPENDENCIES:
-        yield refused(
-            path,
-            f"{len(dependencies)} dependencies are more than {_MOST_DEPENDENCIES}",
-            help=f"keep at most {_MOST_DEPENDENCIES}",
-        )
     for index, dependency in enumerate(dependencies):
         name = dependency.get("name")
         if name not in earlier:

@@ -12,6 +12,17 @@ MOST_BYTES = 1 << 20
 _KEY = re.compile(r"(?!\.{1,2}\Z)(?!\.\.)[-._a-zA-Z0-9]{1,253}\Z")
 
 
+def decoded_size(text: str) -> int:
+    """The bytes that a text in base64 becomes."""
+    plain = without_line_breaks(text)
+    return len(plain) * 3 // 4 - plain.count("=")
+
+
+def without_line_breaks(text: str) -> str:
+    """What Go decodes: it passes over line breaks (encoding/base64)."""
+    return text.replace("\n", "").replace("\r", "")
+
+
 def data_keys(field: str, data: dict[str, Any]) -> Iterator[Fault]:
     """Faults of the keys, which become names of files."""
     for key in data:

@@ -75,9 +75,12 @@ def template(
     volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
-    if isinstance(template, dict) and not template.get("spec"):
+    if not isinstance(template, dict):
+        return  # the schema has its own fault
+    spec = template.get("spec") or {}
+    if not spec:
         yield refused((*path, "spec"), "pods without a container", "write `containers:`")
-    yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes)
+    yield from pod_spec((*path, "spec"), spec, job=job, volumes=volumes)
     labels = at(template, "metadata", "labels") or {}
     wanted = at(selector, "matchLabels") or {}
     for key, value in wanted.items():
@@ -157,18 +160,12 @@ def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
 
 
 def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterator[Fault]:
-    places: dict[Any, int] = {}
     for index, mount in enumerate(items(container, "volumeMounts")):
-        here = (*path, "volumeMounts", index)
         name = mount.get("name")
-        place = mount.get("mountPath")
         if name not in volumes:
             message = f"volume `{name}` is not one of this pod"
             help = nearest(str(name), map(str, volumes), "add it to `volumes`")
-            yield refused((*here, "name"), message, help)
-        if places.setdefault(place, index) != index:
-            message = f"`{place}` is mounted twice"
-            yield refused((*here, "mountPath"), message, "mount it once")
+            yield refused((*path, "volumeMounts", index, "name"), message, help)
 
 
 def resources(path: Path, requirements: Any) -> Iterator[Fault]:

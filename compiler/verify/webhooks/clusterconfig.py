@@ -70,7 +70,7 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
             yield refused((*here, others[0]), message, "remove it", key=True)
         return
     if at(body, "outpost") is not None:
-        message = "Auto Mode of a cluster on Outposts"
+        message = "a cluster on Outposts has no Auto Mode"
         yield refused((*here, "enabled"), message, "write `enabled: false`")
     if pools == [] and named:
         message = f"`{named[0]}` is set without node pools"
@@ -155,8 +155,6 @@ def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
     ids = {at(subnet, "id") for subnet in known.values()}
     named = at(group, "subnets") or ()
     for index, name in enumerate(named):
-        if not isinstance(name, str):
-            continue
         if name in known or name in ids:
             continue
         if not name.startswith("subnet-") and not placeholder(name):

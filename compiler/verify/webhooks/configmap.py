@@ -9,7 +9,7 @@ from compiler.manifest import Body, placeholder
 from compiler.output.body import at
 from compiler.verify.fault import Fault, never_works, refused
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
+from compiler.verify.webhooks._keys import MOST_BYTES, data_keys, decoded_size
 
 GROUP = ""
 
@@ -35,10 +35,10 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for value in data.values():
         size += len(str(value).encode())
     for value in binary_data.values():
-        size += len(str(value)) * 3 // 4  # base64
+        size += decoded_size(str(value))
     if size > MOST_BYTES:
         yield refused(
-            ("data",),
+            ("data" if data else "binaryData",),
             f"{size} bytes are more than the {MOST_BYTES} that a ConfigMap holds",
             key=True,
             help="split it into several",

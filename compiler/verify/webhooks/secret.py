@@ -10,7 +10,7 @@ from compiler.manifest import Body, placeholder
 from compiler.output.body import at
 from compiler.verify.fault import Fault, refused
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
+from compiler.verify.webhooks._keys import MOST_BYTES, data_keys, decoded_size, without_line_breaks
 
 GROUP = ""
 
@@ -23,7 +23,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         if placeholder(str(value)):
             continue
         try:
-            b64decode(_without_line_breaks(str(value)), validate=True)
+            b64decode(without_line_breaks(str(value)), validate=True)
         except binascii.Error:
             yield refused(
                 ("data", key),
@@ -47,13 +47,7 @@ def _size(body: Body) -> int:
         return 0
     values = {}
     for key, value in (at(body, "data") or {}).items():
-        text = _without_line_breaks(str(value))
-        values[key] = len(text) * 3 // 4 - text.count("=")
+        values[key] = decoded_size(str(value))
     for key, value in (at(body, "stringData") or {}).items():
         values[key] = len(str(value).encode("utf-8", "surrogatepass"))
     return sum(values.values())
-
-
-def _without_line_breaks(text: str) -> str:
-    """What Go decodes: it passes over line breaks (encoding/base64)."""
-    return text.replace("\n", "").replace("\r", "")
