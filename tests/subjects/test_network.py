@@ -498,6 +498,54 @@ def test_nodes_of_several_zones_are_compared_with_all_of_them(nodes: int, fits: 
         assert f"`us-west-2a`, `us-west-2b` have 16374 addresses; {nodes} " in each.message
 
 
+@pytest.mark.parametrize(
+    ("zones", "size"), [("abcd", "a /19 with 8187"), ("abcdf", "a /20 with 4091")]
+)
+def test_eksctl_cuts_a_vpc_of_more_than_four_zones_into_sixteen(zones: str, size: str) -> None:
+    """eksctl user guide, vpc-configuration."""
+    data = spec(region="us-east-1", jobs=[])
+    data["spec"]["nodePools"] = [
+        {
+            "name": f"pool-{letter}",
+            "instanceTypes": ["m7i.48xlarge"],
+            "zones": [f"us-east-1{letter}"],
+            "nodes": {"max": 500},
+        }
+        for letter in zones
+    ]
+    found = [each for each in faults_of(data) if each.code == "RES151"]
+    assert len(found) == len(zones)
+    for each in found:
+        assert f"is {size} addresses" in each.message
+
+
+def test_a_zone_without_room_is_said_once() -> None:
+    """Nodes that may be in several zones are not compared with one that is too small anyway."""
+    create = {"subnets": {"us-west-2a": "10.0.32.0/26"}}
+    data = spec(network={"create": create}, jobs=[])
+    pool = {"instanceTypes": ["m7i.48xlarge"], "nodes": {"max": 4}}
+    data["spec"]["nodePools"] = [
+        {**pool, "name": "one", "zones": ["us-west-2a"]},
+        {**pool, "name": "both", "zones": ["us-west-2a", "us-west-2b"]},
+    ]
+    found = [each.message for each in faults_of(data) if each.code == "RES151"]
+    assert len(found) == 1
+    assert "the private subnet in `us-west-2a`, `10.0.32.0/26`, has 59 addresses" in found[0]
+
+
+def test_pods_with_subnets_of_their_own_take_no_addresses_of_nodes() -> None:
+    pool = {"instanceTypes": ["p5.48xlarge"], "nodes": {"max": 400}}
+    custom = {"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}
+    platform = {"eks": {"addons": {"vpc-cni": {"values": {"env": custom}}}}}
+    assert faults_of(spec(pool=pool, platform=platform)) == []
+
+
+def test_zone_ids_are_of_zones_of_the_region() -> None:
+    data = spec(network={"zoneIds": {"us-east-1a": "use1-az1", "us-west-2a": "usw2-az1"}})
+    (found,) = (each for each in faults_of(data) if each.code == "RES004")
+    assert str(found.at) == "spec.network.zoneIds.us-east-1a"
+
+
 def test_endpoints_have_an_address_in_each_zone() -> None:
     """2 × 50 and 16 are within the 123 of a /25, and 8 more are not."""
     pool = {"instanceTypes": ["p5.48xlarge"], "nodes": {"max": 2}}

@@ -175,13 +175,10 @@ def _subnets(
 
 
 def _no_room(context: Context, cidr: str, zone: str) -> None:
-    at = _AT
-    if NetworkSection.of(context.spec).network.created.cidr:
-        at = _AT / "cidr"
     context.fault(
         "RES150",
         f"`{cidr}` has no blocks for the subnets of `{zone}`",
-        at,
+        _AT / "cidr",
         "take a block of /22 or larger, and zones whose names end in `a` to `g`",
         source=_SIZES,
     )

@@ -116,8 +116,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
 
 def _repair(pool: Pool) -> Mapping[str, object]:
     managed = pool.spec.managed_node_group
-    if managed is None:
-        return {}
+    assert managed is not None, "only asked of a managed node group"
     config: dict[str, object] = managed.node_repair_config.model_dump(
         by_alias=True, exclude_none=True
     )

@@ -148,8 +148,7 @@ def _selectors(node: NodeClass) -> Body:
 
 
 def _ephemeral(volume: BlockDevice | None) -> Body:
-    if volume is None:
-        return {}
+    assert volume is not None, "what is written has a size"
     return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
 
 
@@ -173,8 +172,7 @@ def _interfaces(interfaces: tuple[NetworkInterface, ...]) -> list[Body]:
 
 
 def _metadata_options(hops: int | None) -> Body:
-    if hops is None:
-        return {}
+    assert hops is not None, "what is written has a limit"
     return {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": hops}
 
 
