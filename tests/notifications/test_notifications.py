@@ -117,6 +117,7 @@ def test_amtool_accepts_webhooks(tmp_path: Path) -> None:
 
 ROUTED = notified(CHAT, TEAM, PAGER, default="chat", critical="pager", teams={"team-a": "team"})
 SAME = notified(CHAT, TEAM, default="chat", critical="team", teams={"team-a": "team"})
+ALONE = notified(CHAT, default="chat", critical="chat", teams={"team-a": "chat"})
 ONE = notified(CHAT, TEAM, default="chat", critical="chat", teams={"team-a": "team"})
 
 
@@ -133,6 +134,9 @@ ONE = notified(CHAT, TEAM, default="chat", critical="chat", teams={"team-a": "te
         # Nobody is sent an alert twice.
         (SAME, "team-a", "critical", ["team"]),
         (SAME, PLATFORM, "critical", ["team", "chat"]),
+        (ALONE, PLATFORM, "critical", ["chat"]),
+        (ALONE, "team-a", "critical", ["chat"]),
+        (ALONE, "team-a", "info", ["chat"]),
         (ONE, PLATFORM, "critical", ["chat"]),
         (ONE, "team-a", "critical", ["chat", "team"]),
     ],
@@ -142,6 +146,12 @@ def test_who_gets_an_alert(
 ) -> None:
     labels = {"alertname": "NodeDown", "owner": owner, "severity": severity}
     assert reached(labels, tmp_path, data) == receivers
+
+
+def test_one_receiver_of_everything_needs_no_route() -> None:
+    """But that of the alert that always fires, which nobody is to get."""
+    (watchdog,) = alertmanager(ALONE)["config"]["route"]["routes"]
+    assert watchdog["matchers"] == ['alertname = "Watchdog"']
 
 
 @needs_amtool

@@ -14,13 +14,15 @@ from compiler.model.reading import Reading
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
+from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
 
+ID = "cr-0a1b2c3d4e5f60718"
 RESERVED = {
     "name": "reserved",
     "instanceTypes": ["p4d.24xlarge"],
     "zones": ["us-west-2b"],
     "nodes": {"max": 4},
-    "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
+    "capacity": {"reserved": {"reservations": [{"id": ID}]}},
 }
 DEMAND = {
     "name": "demand",
@@ -208,3 +210,15 @@ def test_a_run_remembers_where_else_it_may_be_only_if_there_is_such_a_pool() -> 
     assert b"fallbacks" not in run.to_bytes()
     several_pools = Run("train", "team-a", "train-12345", pool="reserved", fallbacks=("demand",))
     assert b'"fallbacks": [\n  "demand"\n ]' in several_pools.to_bytes()
+
+
+def test_a_pool_whose_reservation_comes_before_others() -> None:
+    """One NodePool, which Karpenter fills from the reservation first."""
+    ways = [{"reserved": {"reservations": [{"id": ID, "nodes": 2}]}}, {"onDemand": {}}]
+    plan = plan_of(spec(pool={"capacity": ways, "nodes": {"max": 4}}))
+    (pool,) = plan.of(NodePool)
+    assert pool.name == "gpu"
+    (kinds,) = (each for each in pool.requirements if each.key == "karpenter.sh/capacity-type")
+    assert kinds.values == ("reserved", "on-demand")
+    (node_class,) = plan.of(NodeClass)
+    assert [term.id for term in node_class.reservations] == [ID]

@@ -177,3 +177,11 @@ def test_shares_have_one_name_in_the_flavor_of_each_pool() -> None:
     names = {queue.name: queue.covered for queue in plan.of(ClusterQueue)}
     assert "nvidia.com/gpu.shared" in names["turns"]
     assert "nvidia.com/gpu.shared" not in names["gpu"]
+
+
+def test_an_overlay_counts_pages_only_of_nodes_that_have_some() -> None:
+    """Nodes without EFA set no huge pages aside."""
+    small = {"instanceTypes": ["g5.2xlarge"], "efa": False, "gpuSharing": TURNS}
+    data = spec(pool=small, job={"nodes": 1})
+    (overlay,) = plan_of(data).of(NodeOverlay)
+    assert overlay.capacity == {"nvidia.com/gpu.shared": Quantity.of(4)}
