@@ -52,6 +52,7 @@ def pod_of(plan: Plan) -> Pod:
             "/data/run",
             ["chmod 1777 /data", "mkdir -p /data/run", "chown 10001:10001 /data/run"],
         ),
+        (NEW, "/data", ["chmod 1777 /data", "mkdir -p /data"]),
         (EXISTING, "/data/run", ["mkdir -p /data/run", "chown 10001:10001 /data/run"]),
     ],
 )

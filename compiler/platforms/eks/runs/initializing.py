@@ -29,18 +29,10 @@ _ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
 _SOURCE = "trainer v2.3.0, pkg/initializers"
 
 
-def count(job: Job) -> int:
-    """How many initializers a job has."""
-    if job.spec.initializer:
-        return len(job.spec.initializer.parts())
-    return 0
-
-
 def sources(job: Job) -> tuple[InitializerSource, ...]:
     """What the job's initializers download."""
     given = job.spec.initializer
-    if given is None:
-        return ()
+    assert given is not None, "only asked of a job that has one"
     downloads = []
     for name, source in given.parts().items():
         own = source.env.items()
@@ -60,8 +52,7 @@ def sources(job: Job) -> tuple[InitializerSource, ...]:
 def check(context: Context, job: Job) -> None:
     """Report initializers that nobody runs, or that share no volume with the nodes."""
     given = job.spec.initializer
-    if given is None:
-        return
+    assert given is not None, "only asked of a job that has one"
     at = job.at / "initializer"
     kind = job.kind.name
     if kind != TRAIN_JOB:
@@ -138,16 +129,13 @@ def _fitting(context: Context, job: Job) -> list[str]:
 
 def _storage(context: Context, job: Job) -> str:
     given = job.spec.initializer
-    if given is not None:
-        chosen = given.storage
-    else:
-        chosen = None
+    assert given is not None, "only asked of a job that has one"
     fitting = _fitting(context, job)
     derived = fitting[0] if fitting else ""
     return context.settle(
         job.target,
         "initializer.storage",
-        chosen,
+        given.storage,
         derived,
         "the only storage of the job that files can be downloaded to",
         at=job.at / "initializer" / "storage",
@@ -159,8 +147,7 @@ def with_initializers(
 ) -> tuple[ReplicatedJob, ...]:
     """The replicated jobs of a job, after those that download for it. ``pod`` is that of its nodes."""
     given = job.spec.initializer
-    if given is None:
-        return replicated
+    assert given is not None, "only asked of a job that has one"
     at = job.at / "initializer"
     storage = _storage(context, job)
     volume = Volume(VOLUME, "persistentVolumeClaim", storage)

@@ -30,8 +30,7 @@ _Refused = tuple[tuple[str, ...], str, str]
 def check(context: Context, job: Job) -> None:
     """Report what neither the released runtime has nor a TrainJob can say."""
     name = job.spec.runtime
-    if name is None:
-        return
+    assert name is not None, "only asked of a job that has one"
     kind = job.kind.name
     if kind != TRAIN_JOB:
         context.fault(

@@ -98,16 +98,16 @@ def _subject(subject: Subject) -> Body:
 
 def network_policy(policy: NetworkPolicy) -> Body:
     """NetworkPolicy over every pod of its namespace."""
-    spec: Body = {"podSelector": {}, "policyTypes": []}
-    if policy.ingress is not None:
-        spec["policyTypes"].append("Ingress")
-        spec["ingress"] = [_rule(rule, "from") for rule in policy.ingress]
-    if policy.egress is not None:
-        spec["policyTypes"].append("Egress")
-        spec["egress"] = [_rule(rule, "to") for rule in policy.egress]
+    assert policy.ingress is not None
+    assert policy.egress is not None
     return {
         **head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
-        "spec": spec,
+        "spec": {
+            "podSelector": {},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [_rule(rule, "from") for rule in policy.ingress],
+            "egress": [_rule(rule, "to") for rule in policy.egress],
+        },
     }
 
 
