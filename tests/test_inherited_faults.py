@@ -54,3 +54,23 @@ def test_what_cannot_be_resolved_in_an_inherited_value(tmp_path: Path) -> None:
 def test_two_inherited_values_are_two(tmp_path: Path) -> None:
     mounts = [{"storage": name, "path": f"/{name}"} for name in ("here", "there")]
     assert len(found(tmp_path, "RES012", {"mounts": mounts})) == 2
+
+
+def test_what_pools_inherit_is_said_once(tmp_path: Path) -> None:
+    """Where the first pool says it; another value of the second pool is a finding of its own."""
+
+    def small(**own: Any) -> list[Diagnostic]:
+        first = {"localStorage": "none", "rootVolume": {"size": "21Gi"}}
+        data = spec(pool=first, jobs=[])
+        data["spec"]["nodePools"].append({"name": "second", "extends": "gpu", **own})
+        file = tmp_path / "lab.yaml"
+        file.write_text(yaml.safe_dump(data, sort_keys=False))
+        return [each for each in check([file], OPTIONS).all() if each.code == "LIM039"]
+
+    (inherited,) = small()
+    assert "1 more is so by this key" in inherited.notes
+    one, other = small(rootVolume={"size": "22Gi"})
+    assert not any("by this key" in note for note in (*one.notes, *other.notes))
+    assert other.span is not None
+    assert one.span is not None
+    assert other.span.line > one.span.line

@@ -103,3 +103,26 @@ def test_sick_nodes_of_a_group(
     write(tmp_path, pool={"nodes": 4, "managedNodeGroup": {"nodeRepairConfig": config}})
     (row,) = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Repair of nodes")
     assert row[-1] == sick
+
+
+DISK = {"size": "100Gi", "zone": "us-east-1b"}
+
+
+def test_disks_of_pods_and_of_namespaces(trainyard: Command, tmp_path: Path) -> None:
+    """One of each of four nodes while the job runs, and one that stays: 0.08 USD a GiB and month."""
+    storage = [
+        {"name": "own", "ebs": {"create": {"size": "100Gi", "each": "pod"}}},
+        {"name": "kept", "ebs": {"create": {**DISK, "each": "namespace"}}},
+        {
+            "name": "there",
+            "ebs": {"existing": {**DISK, "id": "vol-0a1b2c3d4e5f60718"}},
+        },
+    ]
+    mounts = [{"storage": "own", "path": "/own"}]
+    found = costs(trainyard, tmp_path, storage=storage, job={"mounts": mounts})
+    assert found["own"][1:3] == ["0 to 4", "8.00"]
+    assert found["kept"][1] == "0"
+    assert "whose type is not said" in found["there"][0]
+    job = {"nodes": 1, "mounts": [{"storage": "kept", "path": "/kept"}]}
+    found = costs(trainyard, tmp_path, storage=storage, job=job)
+    assert (found["own"][1], found["kept"][1]) == ("0", "1")

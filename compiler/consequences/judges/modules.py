@@ -84,7 +84,8 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
 
 
 def _paid(edit: Edit, steps: Steps) -> Effect | None:
-    if edit.action is not Action.CHANGED:
+    is_free = (edit.new or edit.old).get("vpc_endpoint_type") == "Gateway"  # those of S3
+    if edit.action is not Action.CHANGED and not is_free:
         return Effect(Consequence.COST, "it is paid", "AWS pricing")
     return _plain(edit, steps)
 

@@ -16,6 +16,7 @@ from compiler.edits.judge import Judge, grows
 from compiler.edits.thing import STACK
 from compiler.formats.cloudformation.structure import structure
 from compiler.history.replaced import NEVER_CHANGES
+from compiler.output.body import at
 from compiler.output.fields import Steps
 
 _GUIDE = "CloudFormation user guide"
@@ -152,6 +153,9 @@ def _rights(edit: Edit, steps: Steps) -> Effect | None:
 
 
 def _paid(edit: Edit, steps: Steps) -> Effect | None:
+    body = edit.new or edit.old
+    if at(body, "Properties", "VpcEndpointType") == "Gateway":  # those of S3 are free
+        return _plain(edit, steps)
     common = _common(edit, steps) if edit.action is Action.CHANGED else None
     if common is not None:
         return common
