@@ -182,6 +182,33 @@ def test_a_node_group_follows_its_own_times() -> None:
     assert "nobody replaces a sick node" in outcomes(saving(pool=off))[Failure.RESET].acts
 
 
+def test_what_a_node_group_is_told_of_other_conditions_says_nothing_of_xids() -> None:
+    network = {
+        "nodeMonitoringCondition": "NetworkingReady",
+        "nodeUnhealthyReason": "IPAMDNotReady",
+        "minRepairWaitTimeMins": 60,
+        "repairAction": "NoAction",
+    }
+    plain, told = outcomes(saving(pool=group())), outcomes(saving(pool=group(**network)))
+    for failure in (Failure.RESET, Failure.REPLACE):
+        assert parts(told[failure]) == parts(plain[failure])
+
+
+def test_who_repairs_and_tests_the_nodes_of_another_pool_does_not_matter() -> None:
+    data = saving(job={"pool": "gpu"})
+    first = data["spec"]["nodePools"][0]
+    off = {"nodeRepairConfig": {"enabled": False}}
+    others = [
+        {**first, "name": "group", "nodes": 4, "managedNodeGroup": off},
+        {**first, "name": "tested", "burnIn": {"diagnostics": {"level": 3}}},
+    ]
+    alone = outcomes(data)
+    data["spec"]["nodePools"] = [*others, first]
+    for failure in (Failure.NODE, Failure.RESET, Failure.REPLACE):
+        assert outcomes(data)[failure].acts == alone[failure].acts
+        assert parts(outcomes(data)[failure]) == parts(alone[failure])
+
+
 def test_a_new_node_is_tested_first() -> None:
     """`burnIn` at level 3 takes 15 minutes more."""
     found = outcomes(saving(pool={"burnIn": {"diagnostics": {"level": 3}}}))[Failure.REPLACE]

@@ -49,6 +49,14 @@ def test_it_looks_at_the_folder_of_its_job_and_may_only_read() -> None:
     assert pod["nodeSelector"] == {"eks.amazonaws.com/nodegroup": "system"}
 
 
+def test_it_runs_anywhere_where_no_node_is_the_systems() -> None:
+    """EKS Auto Mode has no group of them."""
+    found = of(BUCKET, platform=AUTO)
+    bodies = [each.body for each in lower(found) if "deployment-checkpoint-exporter" in each.path]
+    assert bodies
+    assert all("nodeSelector" not in body["spec"]["template"]["spec"] for body in bodies)
+
+
 def test_it_is_read_back_as_it_was_written() -> None:
     read = lifted(lower(plan()), closed=True)
     assert list(read.of(CheckpointExporter)) == list(plan().of(CheckpointExporter))

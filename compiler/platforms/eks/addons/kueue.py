@@ -14,13 +14,12 @@ from compiler.platforms.eks.kueue.plan import QueueManager
 
 def configuration(manager: QueueManager) -> dict[str, Any]:
     """The manager's configuration (config.kueue.x-k8s.io/v1beta2; other fields as Kueue 0.19.2 releases them)."""
-    ready: dict[str, Any] = {}
-    if manager.pods_ready is not None:
-        ready["timeout"] = str(manager.pods_ready)
-    if manager.recovery is not None:
-        ready["recoveryTimeout"] = str(manager.recovery)
-    ready["blockAdmission"] = False
-    ready["requeuingStrategy"] = _requeuing(manager)
+    ready = {
+        "timeout": str(manager.pods_ready),
+        "recoveryTimeout": str(manager.recovery),
+        "blockAdmission": False,
+        "requeuingStrategy": _requeuing(manager),
+    }
     settings: dict[str, Any] = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -46,19 +45,17 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
         strategies = list(manager.preemption_strategies)
         settings["fairSharing"] = {"preemptionStrategies": strategies}
     settings["integrations"] = {"frameworks": list(manager.frameworks)}
-    if manager.excluded_prefixes:
-        excluded = list(manager.excluded_prefixes)
-        settings["resources"] = {"excludeResourcePrefixes": excluded}
+    settings["resources"] = {"excludeResourcePrefixes": list(manager.excluded_prefixes)}
     return settings
 
 
 def _requeuing(manager: QueueManager) -> dict[str, Any]:
-    strategy: dict[str, Any] = {"timestamp": "Eviction"}
-    if manager.requeue_backoff:
-        strategy["backoffBaseSeconds"] = manager.requeue_backoff.seconds
-    if manager.requeue_limit is not None:
-        strategy["backoffLimitCount"] = manager.requeue_limit
-    return strategy
+    assert manager.requeue_backoff is not None
+    return {
+        "timestamp": "Eviction",
+        "backoffBaseSeconds": manager.requeue_backoff.seconds,
+        "backoffLimitCount": manager.requeue_limit,
+    }
 
 
 def values(setting: Setting) -> dict[str, Any]:
