@@ -82,9 +82,6 @@ class Releases(Mapping[str, Release]):
             self._read[name] = release
         return release
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

@@ -135,29 +135,25 @@ class Release:
     def version(self, component: str) -> str:
         """The version of a component that has one of its own."""
         version = self.components[component].version
-        if version is None:
-            raise KeyError(component)
+        assert version is not None, component
         return version
 
     def chart(self, component: str) -> Chart:
         """The chart of a component that has one."""
         chart = self.components[component].chart
-        if chart is None:
-            raise KeyError(component)
+        assert chart is not None, component
         return chart
 
     def git(self, component: str) -> GitFolder:
         """The folder of manifests of a component that has one."""
         folder = self.components[component].git
-        if folder is None:
-            raise KeyError(component)
+        assert folder is not None, component
         return folder
 
     def image(self, component: str) -> str:
         """The image of a component that has one."""
         image = self.components[component].image
-        if image is None:
-            raise KeyError(component)
+        assert image is not None, component
         return image
 
     def chosen(self, own: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ def version_key(version: str) -> tuple[int, ...]:
     number = version.rpartition("@")[2].removeprefix("v")
     release = number.split("-")[0].split("+")[0]
     for part in release.split("."):
-        if not part.isdigit():
+        if not part.isdecimal():
             break
         numbers.append(int(part))
     return tuple(numbers)

@@ -66,11 +66,10 @@ def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
             bodies = {manifest.id: manifest.body for manifest in manifests}
         spec = Route((*pod.at, "spec"))
         body = value(bodies.get(str(spec[0])), *spec[1:], "affinity")
-        if body is not None:
-            at = Route((*spec, "affinity"))
-            yield Affinity(
-                title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
-            )
+        at = Route((*spec, "affinity"))
+        yield Affinity(
+            title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
+        )
 
 
 def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:

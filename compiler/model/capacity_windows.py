@@ -45,8 +45,6 @@ def blocks_of(work: Work, world: Reading) -> list[CapacityWindow]:
     """The blocks of a job that runs in blocks alone; none where it may run elsewhere, or nothing is said of when one
     begins and ends."""
     known = {block.name: block for block in world.plan.of(CapacityWindow)}
-    if not known:
-        return []
     found = [known.get(title) for title in {pool.title for pool in work.pools}]
     blocks = [block for block in found if block is not None and block.length is not None]
     if len(blocks) < len(found):

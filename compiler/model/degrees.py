@@ -57,5 +57,5 @@ def _of_torchtitan(work: Work) -> Iterator[Degree]:
         for name in NAMES:
             if last != f"{name}-parallel-degree":
                 continue
-            if text is not None and text.isdigit() and int(text):
+            if text is not None and text.isdecimal() and int(text):
                 yield Degree(name, option, int(text), given=True)

@@ -19,6 +19,8 @@ from compiler.plan import Plan
 from compiler.planned import PlannedCluster
 
 _IN_PLACE = "PET_MAX_RESTARTS"
+_GRACE = 30
+"""`terminationGracePeriodSeconds` by default (core/v1, PodSpec): pods of a released runtime say none."""
 
 
 def footings(reading: Reading, planned: PlannedCluster) -> list[Footing]:
@@ -53,7 +55,7 @@ def _footing(planned: PlannedCluster, work: Work, length: Length) -> Footing:
         name=name,
         nodes=nodes,
         retries=restarts_of(work),
-        in_place=int(in_place) if in_place.isdigit() else 0,
+        in_place=int(in_place) if in_place.isdecimal() else 0,
         hung=hung_seconds(work),
         spare=pool.spare_nodes if pool is not None else 0,
         schedule=length.schedule,
@@ -68,11 +70,9 @@ def hung_seconds(work: Work) -> tuple[int, int]:
     pod = work.pod
     if pod is None:
         waits = work.env.get(SHUTDOWN_TIMEOUT) or ""
-        longest = int(waits) if waits.isdigit() else SHUTDOWN_SECONDS
+        longest = int(waits) if waits.isdecimal() else SHUTDOWN_SECONDS
         return min(SHUTDOWN_SECONDS, longest), longest
-    if pod.grace_seconds is None:
-        return 0, 0
-    seconds = whole = pod.grace_seconds
+    seconds = whole = _GRACE if pod.grace_seconds is None else pod.grace_seconds
     if any(container.pre_stop for container in pod.containers):
         hook = longest_hook(whole)
         seconds = min(longest_silence(hook) + AFTER_THE_SIGNAL, whole)

@@ -25,14 +25,11 @@ def known(plan: Plan, image: str) -> ImageFacts | None:
     made = _made(images, image) if images else None
     if made is None:
         return facts_of(image)
-    for recipe in plan.of(Recipe):
-        if recipe.name != made.name:
-            continue
-        of_base = facts_of(recipe.base)
-        if of_base is None or recipe.efa is None:
-            return of_base
-        return replace(of_base, efa=True)
-    return None
+    recipe = next((each for each in plan.of(Recipe) if each.name == made.name), None)
+    of_base = facts_of(recipe.base) if recipe is not None else None
+    if recipe is None or of_base is None or recipe.efa is None:
+        return of_base
+    return replace(of_base, efa=True)
 
 
 def _made(images: Iterable[MadeImage], image: str) -> MadeImage | None:

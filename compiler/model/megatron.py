@@ -47,7 +47,7 @@ def megatron_of(work: Work) -> Megatron | None:
 
 
 def _number(text: str | None) -> int | None:
-    if not text or not text.isdigit():
+    if not text or not text.isdecimal():
         return None
     return int(text) or None
 
@@ -55,7 +55,7 @@ def _number(text: str | None) -> int | None:
 def processes_of(work: Work, said: str | None) -> int:
     """The processes of a node, where ``--nproc-per-node`` is ``said``; 0 where they are not known."""
     if said is not None and said != "gpu":
-        if said.isdigit():
+        if said.isdecimal():
             return int(said)
         return 0
     if isinstance(work.processes, int):

@@ -39,7 +39,7 @@ def ranks_of(words: Sequence[str]) -> int | None:
                 count = ""
             else:
                 count = parts[index + 1]
-            if count.isdigit():
+            if count.isdecimal():
                 return int(count)
             return None
         index += 1 + _VALUES[option]

@@ -111,14 +111,11 @@ class Nodes:
         return tuple(offers)
 
     def _launchable(self, pool: Pool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
-        """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
+        """The types that a pool may launch for pods that may name one: that one, where a pool says categories only,
+        which it is known to meet."""
         types = self.types(pool)
-        if types or wanted is None:
+        if types or wanted is None or named_types(pool, self.catalog):
             return types
-        if named_types(pool, self.catalog):
-            return ()
-        if unmet_requirements(pool, wanted):
-            return ()
         return (wanted,)
 
     def node_class(self, pool: Pool) -> NodeClass | None:
@@ -253,12 +250,6 @@ class Nodes:
         cluster = self.plan.one(Cluster)
         subnets = cluster.network.subnets if cluster else ()
         return {subnet.id: subnet.zone for subnet in subnets}
-
-    @property
-    def region(self) -> str | None:
-        """The region of the cluster, where the set says it."""
-        cluster = self.plan.one(Cluster)
-        return cluster.region if cluster else None
 
     @cached_property
     def isolated(self) -> bool:

@@ -122,9 +122,9 @@ def admits(requirement: Requirement, value: str | None) -> bool:
 
 
 def _compare(operator: str, value: str, values: tuple[str, ...]) -> bool:
-    if not values or not values[0].isdigit():
+    if not values or not values[0].isdecimal():
         return True
-    if not value.isdigit():
+    if not value.isdecimal():
         return True
     compare = _COMPARISONS[operator]
     return compare(int(value), int(values[0]))
@@ -252,10 +252,7 @@ def _with_gpus(gpus: tuple[str, ...], catalog: Catalog) -> list[str]:
     """The types with one of some GPUs; none where the catalog does not know one of these."""
     known: set[str | None] = set()
     names = []
-    for name in catalog.instance_types:
-        instance = catalog.instance(name)
-        if instance is None:
-            continue
+    for name, instance in catalog.instance_types.items():
         gpu = _accelerator_name(instance)
         known.add(gpu)
         if gpu in gpus:
@@ -286,8 +283,7 @@ def other_sizes(name: str, catalog: Catalog) -> list[str]:
     names = [other for other in known if _family_of(other) == family]
     if name in names:
         return []
-    types = map(catalog.instance, names)
-    complete = all(map(_has_all_sizes, types))
+    complete = all(_has_all_sizes(known[other]) for other in names)
     return names if complete else []
 
 
@@ -307,7 +303,7 @@ def _of_families(
         family = _family_of(name)
         if family in by_family:
             by_family[family].append(name)
-            if _has_all_sizes(catalog.instance(name)):
+            if _has_all_sizes(catalog.instance_types[name]):
                 complete.add(family)
     if sizes is not None:
         pairs = product(families, sizes)
@@ -322,10 +318,8 @@ def _of_families(
     return [name for family in families for name in by_family[family]]
 
 
-def _has_all_sizes(instance: InstanceType | None) -> bool:
+def _has_all_sizes(instance: InstanceType) -> bool:
     """Whether all sizes of the type's family are in the catalog; general families are there in a few."""
-    if instance is None:
-        return False
     if instance.accelerators:
         return True
     return instance.family.startswith("hpc")

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.re2 import compile_re2
 
 _TIME = r"\$(?:\{\w+(?::\w+)?\}|\w+)(?=\s*[\]:])"
 _PARTS = ("expr", "lhs", "rhs", "param", "vector_selector")
@@ -72,6 +73,6 @@ def _asks_for_one(matcher: Any) -> bool:
 
 def _matches_nothing(pattern: str) -> bool:
     try:
-        return re.fullmatch(pattern, "") is not None
+        return compile_re2(pattern).fullmatch("") is not None
     except re.error:
         return True

@@ -37,8 +37,5 @@ def _lift_released(name: str) -> Runtime | None:
     manifest = released_runtimes().get(name)
     if manifest is None:
         return None
-    body = dict(manifest.body)
-    for node in lift_runtime(reader(Manifest(body))):
-        if isinstance(node, Runtime):
-            return node
-    return None
+    nodes = lift_runtime(reader(Manifest(dict(manifest.body))))
+    return next(node for node in nodes if isinstance(node, Runtime))

@@ -424,8 +424,9 @@ class Work:
             return False
         if shm.size is not None:
             return False
-        if self.main is None or not self.complete:
+        if not self.complete:
             return False
+        assert self.main is not None
         return "memory" not in self.main.limits
 
     def where(self, name: str) -> Route:

@@ -46,7 +46,7 @@ class PolicyException:
         if finding.code != self.code:
             return False
         if self.object:
-            name = _object(finding)
+            name = finding.object.removeprefix("@")
             if not fnmatchcase(name, _glob(self.object)):
                 return False
         if not self.place:
@@ -61,22 +61,8 @@ def _glob(text: str) -> str:
     return text.replace("[", "[[]")
 
 
-def _object(finding: Diagnostic) -> str:
-    if finding.object:
-        return finding.object.removeprefix("@")
-    if finding.at:
-        first = finding.at[0]
-    else:
-        first = ""
-    if isinstance(first, str) and first.startswith("@"):
-        return first[1:]
-    return ""
-
-
 def _places(finding: Diagnostic) -> list[str]:
-    places = []
-    if finding.at is not None:
-        places.append(str(finding.at))
+    places = [str(finding.at)] if finding.at is not None else []
     span = finding.span
     if span is not None:
         file = span.file.name
@@ -263,7 +249,7 @@ class _Reader:
             return (self.by_slug[name],)
         area = name[:3]
         number = name[3:]
-        is_code = number == "" or number.isdigit()
+        is_code = number == "" or number.isdecimal()
         if area in FIXED_AREAS and is_code:
             self.fault(
                 "POL006",
@@ -299,25 +285,21 @@ class _Reader:
     # -- exceptions.yaml
 
     def exceptions(self, root: Node) -> None:
-        if isinstance(root, SequenceNode):
-            items = root.items
-        else:
-            items = []
+        """A list, which may stand under a key of its own."""
+        lists = [root]
         if isinstance(root, MappingNode):
-            for _, node in self.entries(root, ("exceptions",)):
-                if isinstance(node, SequenceNode):
-                    items = node.items
-                else:
-                    items = []
-        elif not isinstance(root, SequenceNode):
-            self.fault(
-                "POL014",
-                "the exceptions are not a list",
-                root.span,
-                "write one item each, after `- `",
-            )
-        for item in items:
-            self.exception(item)
+            lists = [node for _, node in self.entries(root, ("exceptions",))]
+        for node in lists:
+            if isinstance(node, SequenceNode):
+                for item in node.items:
+                    self.exception(item)
+            elif node.to_python() is not None:
+                self.fault(
+                    "POL014",
+                    "the exceptions are not a list",
+                    node.span,
+                    "write one item each, after `- `",
+                )
 
     def exception(self, item: Node) -> None:
         before = len(self.faults)
@@ -346,8 +328,7 @@ class _Reader:
         until = self.until(fields.get("until"), item)
         if len(self.faults) > before or not code:
             return
-        if until is None:
-            return
+        assert until is not None
         self.allowed.append(
             PolicyException(
                 code[0],

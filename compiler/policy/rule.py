@@ -241,11 +241,7 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
-    if doc.startswith("\n"):
-        indent = ""
-    else:
-        indent = _indent(doc)
-    page = textwrap.dedent(f"{indent}{doc}")
+    page = textwrap.dedent(f"{_indent(doc)}{doc}")
     parts = re.split(_SECTION, page)
     sections = zip(parts[1::2], parts[2::2], strict=True)
     bodies = [text for name, text in sections if name == section]

@@ -60,7 +60,7 @@ def api_server_open(cluster: Cluster) -> Iterator[Finding]:
         )
     for index, block in enumerate(network.public_cidrs):
         length = block.rpartition("/")[2]
-        if length.isdigit() and int(length) < _WIDEST:
+        if length.isdecimal() and int(length) < _WIDEST:
             yield Finding(
                 f"block `{block}` reaches the Kubernetes API of cluster `{cluster.name}`",
                 network.where("public_cidrs") / index,

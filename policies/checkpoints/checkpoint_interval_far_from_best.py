@@ -82,13 +82,11 @@ def checkpoint_interval_far_from_best(
             spec_help=_every(schedule, best or 2 * int(write)),
         )
         return
-    lost = schedule.lost(every)
-    if best is not None:
-        least = schedule.lost(best)
-    else:
-        least = None
-    if lost is None or least is None or best is None:
-        return
+    if best is None:
+        return  # how often nodes fail is known of accelerated ones
+    lost, least = schedule.lost(every), schedule.lost(best)
+    assert lost is not None
+    assert least is not None
     if lost - least <= world.param("percent") / 100:
         return
     why = f"a failure in {_hours(schedule.mtbf)} repeats half of it"

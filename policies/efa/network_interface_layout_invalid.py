@@ -72,12 +72,11 @@ def network_interface_layout_invalid(node_class: NodeClass, world: World) -> Ite
 def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]:
     """Cards that an instance type does not have, or that take no EFA; what is unknown of the type is no fault."""
     at = node_class.where("interfaces")
+    if "network_cards" in instance.unknown:
+        return
     used = {interface.card for interface in node_class.interfaces}
     known = {card.index for card in instance.network_cards}
-    if known:
-        missing = sorted(used - known)
-    else:
-        missing = []
+    missing = sorted(used - known)
     if missing:
         yield Finding(
             f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
@@ -85,16 +84,15 @@ def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]
             help="write one node class for each instance type",
         )
         return
-    capable = set(instance.efa_cards)
-    if capable:
-        without = sorted(set(_efa_cards(node_class)) - capable)
-    else:
-        without = []
+    without = sorted(set(_efa_cards(node_class)) - set(instance.efa_cards))
     if without:
+        help = "take a type with EFA, or no interface with it"
+        if instance.efa_cards:
+            help = f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}"
         yield Finding(
             f"network card {without[0]} of `{instance.name}` takes no EFA",
             at / _index(node_class, without[0]),
-            help=f"EFA goes on cards {', '.join(map(str, instance.efa_cards))}",
+            help=help,
         )
 
 

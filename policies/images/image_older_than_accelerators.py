@@ -73,8 +73,11 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
     newest = max(accelerators, key=_needed, default="")
     needs = _needed(newest)
     if has is not None and has < needs:
+        wrong = f"has CUDA {_text(has)}, and `{newest}` needs {_text(needs)}"
+        if _release(image):
+            wrong = f"is older than CUDA {_text(needs)}, which `{newest}` needs"
         yield Finding(
-            f"image `{image}` of {work.title} has CUDA {_text(has)}, and `{newest}` needs {_text(needs)}",
+            f"image `{image}` of {work.title} {wrong}",
             node.where("image"),
             label="its libraries have no code for this accelerator",
             help=f"take an image with CUDA {_text(needs)} or later",
@@ -96,14 +99,12 @@ def _needed(accelerator: str) -> Version:
 
 @lru_cache(maxsize=256)
 def _cuda(image: str) -> Version | None:
-    """The CUDA version of an image, as far as its tag says it: of NVIDIA's containers at most this one."""
+    """The CUDA version of an image, as far as its tag says it: of NVIDIA's containers the latest of ``_NEEDS``."""
     release = _release(image)
     if release is not None:
         month = int(release[1]), int(release[2])
         known = [cuda for since, cuda in _CUDA_OF_RELEASE if month >= since]
-        if known:
-            return known[0]
-        return (10, 0)
+        return known[0] if known else (10, 0)
     tag = re.search(_TAG, image.rpartition("/")[2])
     if tag is None:
         return None

@@ -88,7 +88,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     machines = given.get("num-machines") or ""
     if "main-process-ip" in given or "config-file" in given:
         return
-    if machines.isdigit() and int(machines) > 1:
+    if machines.isdecimal() and int(machines) > 1:
         yield Finding(
             f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
             work.where_said("num-machines"),
@@ -107,9 +107,7 @@ def _given(work: Work) -> str:
 def _mpi_help(work: Work) -> str:
     if work.own_sets:
         return "make it an MPIJob, which has a list of the hosts, or write `--hostfile`"
-    if work.has_pods:
-        return "choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`"
-    return "start it by `srun --mpi=pmix`, which has the nodes, or write `--hostfile`"
+    return "choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`"
 
 
 def _accelerate_help(work: Work) -> str:

@@ -42,7 +42,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     least, _, most = given.partition(":")
     if most:
         yield from _range(work, work.nodes, given, least, most)
-    elif given.isdigit() and int(given) != work.nodes:
+    elif given.isdecimal() and int(given) != work.nodes:
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes, and torchrun gets `--nnodes` {given}",
             work.where_said("nnodes"),
@@ -57,7 +57,7 @@ def _help(work: Work) -> str:
 
 
 def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterator[Finding]:
-    if not least.isdigit() or not most.isdigit():
+    if not least.isdecimal() or not most.isdecimal():
         return
     lower = int(least)
     upper = int(most)

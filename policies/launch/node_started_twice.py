@@ -152,7 +152,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
         return
     if machines > 1 and "main-process-ip" not in given:
         return  # RUN026 reports that no node finds another
-    if machines > 1 and (rank is None or rank.isdigit()):
+    if machines > 1 and (rank is None or rank.isdecimal()):
         what = f"`--machine_rank` {rank} on all of them" if rank else "no `--machine_rank`"
         yield Finding(
             f"job `{work.name}` runs `accelerate` on {work.nodes} nodes with {what}",
@@ -185,7 +185,7 @@ def _rank_help(work: Work) -> str:
 
 def _fabric(work: Work) -> Iterator[Finding]:
     rank = named_options(work.words).get("node-rank")
-    if rank is not None and not rank.isdigit():
+    if rank is not None and not rank.isdecimal():
         return
     if rank is None:
         what = "no `--node-rank`"
@@ -223,6 +223,6 @@ def _lightning(work: Work, line: str) -> Iterator[Finding]:
 
 
 def _number(text: str | None) -> int | None:
-    if text is not None and text.isdigit():
+    if text is not None and text.isdecimal():
         return int(text)
     return None

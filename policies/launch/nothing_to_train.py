@@ -54,7 +54,7 @@ def nothing_to_train(work: Work) -> Iterator[Finding]:
 
 def _is_nothing(name: str, value: str) -> bool:
     if name in _COUNTS:
-        return value.isdigit() and int(value[:20]) == 0
+        return value.isdecimal() and int(value[:20]) == 0
     if name in _RATES:
         try:
             rate = float(value[:40])

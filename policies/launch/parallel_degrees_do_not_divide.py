@@ -48,9 +48,7 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     if work.accelerator is None:
         return
     each = processes_of(work, said.given.get("nproc-per-node"))
-    if not each:
-        return
-    ranks = work.nodes * each
+    ranks = work.nodes * each  # 0 where they are not known
     model = prod(said.degrees)
     if ranks % model:
         shown = " × ".join(map(str, said.degrees))

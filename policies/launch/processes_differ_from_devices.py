@@ -65,6 +65,6 @@ def _torchrun(work: Work) -> bool:
 
 
 def _number(text: str) -> int | None:
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     return None

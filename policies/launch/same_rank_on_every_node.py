@@ -63,7 +63,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
     severity = None if backend == "static" else Severity.WARNING
     rank = given.get("node-rank") or ""
     master = given.get("master-addr") or ""
-    if torchrun and rank.isdigit():
+    if torchrun and rank.isdecimal():
         yield _finding(
             work,
             f"`--node_rank` {rank} for all of them",
@@ -83,7 +83,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
         )
     for name in () if torchrun else ("RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR"):
         value = work.env.get(name) or ""
-        if value.isdigit() or value in _ITSELF:
+        if value.isdecimal() or value in _ITSELF:
             yield _finding(
                 work,
                 f"`{name}: {value}` for all of them",
@@ -132,7 +132,7 @@ def _jax(work: Work) -> Iterator[Finding]:
     for name in ("JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"):
         value = work.env.get(name) or ""
         host = value.rpartition(":")[0]
-        if value.isdigit() or host in _ITSELF:
+        if value.isdecimal() or host in _ITSELF:
             yield _finding(
                 work,
                 f"`{name}: {value}` for all of them",

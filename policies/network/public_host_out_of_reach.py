@@ -82,9 +82,9 @@ def _images(work: Work, world: World) -> Iterator[Finding]:
 
 def _image(work: Work, node: Work | Container, region: str | None) -> Iterator[Finding]:
     image = node.image or ""
-    host = _registry(image)
-    if not image or placeholder(host):
+    if not image or placeholder(image.partition("/")[0]):
         return
+    host = _registry(image)
     help = _help(host, region)
     if help:
         yield Finding(
@@ -123,7 +123,7 @@ def _help(host: str, region: str | None) -> str:
 
 def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
     host = re.match(_HOST, source.url)
-    if host is None or placeholder(host[1]):
+    if host is None:
         return
     name = host[1].lower()
     if not _is_of(name, (*_CACHED, *_COPIED, *_OF_FILES)):

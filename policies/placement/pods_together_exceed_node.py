@@ -144,28 +144,26 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
     """
     known = list(affinities(plan, world.manifests))
     by_place = {affinity.pod.at: affinity for affinity in known}
-    bodies: dict[str, Any] = {}
+    bodies = {manifest.id: manifest.body for manifest in world.manifests}
     for affinity in known:
         for term in affinity.pods:
-            if term.topology != HOSTNAME or term.narrowed:
+            if term.topology != HOSTNAME or term.narrowed or not term.labels:
                 continue
-            if not term.labels:
-                continue
-            if not bodies:
-                bodies = {manifest.id: manifest.body for manifest in world.manifests}
             group = _Group(affinity, term.labels, bodies.get(str(term.at[0])))
             yield from group.judged(term.at, by_place, world.catalog)
 
 
 class _Group:
-    """The pods of a job with replicas that must be on one node: those of an affinity, and those that it is to."""
+    """The pods of a job with replicas that must be on one node: those of an affinity, and those that it is to. None
+    where it is to pods of others, which may be on several nodes."""
 
     def __init__(self, affinity: Affinity, wanted: Mapping[str, str], body: Any) -> None:
         self.affinity = affinity
+        roles = list(_roles(body))
+        meant = [path for path, role in roles if _has(_labels(body, path, role), wanted)]
+        own = affinity.pod.at[1:-1]
         self.parts = [
-            (path, role)
-            for path, role in _roles(body)
-            if path == affinity.pod.at[1:-1] or _has(_labels(body, path, role), wanted)
+            (path, role) for path, role in roles if meant and (path == own or path in meant)
         ]
 
     def judged(
@@ -219,7 +217,7 @@ def _gpus(role: Any) -> int:
     containers = value(role, "template", "spec", "containers")
     for container in containers if isinstance(containers, list) else ():
         asked = value(container, "resources", "limits", GPU)
-        total += int(asked) if str(asked).isdigit() else 0
+        total += int(asked) if str(asked).isdecimal() else 0
     return _replicas(role) * total
 
 

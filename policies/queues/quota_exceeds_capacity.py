@@ -48,9 +48,6 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         works = [work for pool in pools for work in world.works_on(pool)]
         if any(exceeds_pool(work, world) for work in works):
             continue  # LIM003 reports the gang that its pool has no room for
-        no_efa = resource == EFA and not any(known)
-        if no_efa and any(work.efa for work in works):
-            continue  # EFA002 reports EFA that a job asks for and no node has
         most = Quantity(room)
         over = (pair for pair in given if pair[1].nominal > most)
         queue, quota = next(over, given[-1])

@@ -37,7 +37,7 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
     most = world.param("restarts")
     said = {**work.exported, **work.env}
     given = named_options(work.words).get("max-restarts") or said.get(_RESTARTS)
-    if given is None or not given.isdigit() or len(given) > 9 or int(given) <= most:
+    if given is None or not given.isdecimal() or len(given) > 9 or int(given) <= most:
         return
     place = work.where_env(_RESTARTS) if _RESTARTS in said else work.at
     yield Finding(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import MISSPELT
 from compiler.diagnostics import Severity
 from compiler.model.spelling import ACCELERATORS
 from compiler.model.work import Work
@@ -28,8 +27,6 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
     if not work.complete or not work.trainer:
         return
     if work.accelerator is not None or not work.types:
-        return
-    if any(name in MISSPELT for name in work.asks):
         return
     if any(name.startswith(_SHARED) for name in work.asks):
         return

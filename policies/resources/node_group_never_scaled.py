@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import value
+from compiler.model.values import mapping
 from compiler.model.work import Work
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
@@ -84,11 +84,12 @@ def _needs(work: Work, group: NodeGroup) -> bool:
 
 
 def _scales(manifest: Manifest) -> bool:
-    """Whether an object is, or has the rights of, a cluster autoscaler."""
+    """Whether an object is, installs or has the rights of a cluster autoscaler."""
     kind = manifest.ref.kind
     if kind not in _KINDS:
         return False
-    if kind != "ClusterConfig":
-        chart = value(manifest.body, "spec", "chart", "spec", "chart")
-        return _AUTOSCALER in f"{manifest.ref.name} {chart}"
-    return "'autoScaler': True" in str(manifest.body) or _AUTOSCALER in str(manifest.body)
+    if kind == "ClusterConfig":
+        return "'autoScaler': True" in str(manifest.body) or _AUTOSCALER in str(manifest.body)
+    spec = mapping(manifest.body, "spec")
+    installed = [spec.get(field) for field in ("chart", "source", "sources")]
+    return _AUTOSCALER in f"{manifest.ref.name} {installed}"

@@ -127,9 +127,8 @@ def _help(state: TrainingState) -> str:
             f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{beyond}"
         )
         return f"write {nodes}; or {less}"
-    if state.sharding != "full":
-        return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3), {less}"
-    return f"cut the model by `parallel`, or write {less}"
+    # More nodes hold what is sharded in full.
+    return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3), {less}"
 
 
 def _gib(count: int) -> str:

@@ -90,6 +90,6 @@ def _sizes(volume_class: VolumeClass, plan: Plan) -> Iterator[tuple[int | None, 
 
 
 def _number(text: str | None) -> int | None:
-    if text is not None and text.isdigit():
+    if text is not None and text.isdecimal():
         return int(text)
     return None

@@ -53,18 +53,13 @@ def file_system_refused(system: FileSystemStack) -> Iterator[Finding]:
     """
     if system.kind not in (None, "LUSTRE"):
         return
-    known = {"deployment", "size"} - system.unread
-    if "size" in known:
-        size = system.size
-    else:
-        size = None
     asked = Asked(
-        deployment=system.deployment if "deployment" in known else None,
+        deployment=system.deployment,
         imports=system.imports,
         exports=system.exports,
         backup_days=system.backup_days,
         efa=bool(system.efa),
-        size=size,
+        size=system.size,
         throughput=system.throughput,
     )
     for refusal in refusals(asked):

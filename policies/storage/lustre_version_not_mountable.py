@@ -87,7 +87,7 @@ def _file_system(volume: PersistentVolume) -> str:
 
 def _first(volume: PersistentVolume, world: World) -> bool:
     """Whether it is the first volume of its file system: each namespace has one."""
-    name = volume.attributes.get("dnsname")
+    system = _file_system(volume)
     volumes = world.plan.of(PersistentVolume)
-    same = (other for other in volumes if other.attributes.get("dnsname") == name)
+    same = (other for other in volumes if other.driver == FSX and _file_system(other) == system)
     return next(same) is volume

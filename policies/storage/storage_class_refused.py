@@ -101,7 +101,7 @@ def _sizes(manifest: Manifest, plan: Plan) -> Iterator[tuple[int | None, Route]]
 
 
 def _number(text: str | None) -> int | None:
-    if text is not None and text.isdigit():
+    if text is not None and text.isdecimal():
         return int(text)
     return None
 

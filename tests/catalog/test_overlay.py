@@ -86,6 +86,11 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
             {"regions": {"us-east-1": 3}},
             "`regions` does not map regions to the letters of their zones",
         ),
+        *(
+            ({"zone_ids": ids}, "`zone_ids` does not map regions to the ids of their zones")
+            for ids in (["use1-az1"], {"us-east-1": "use1-az1"}, {"us-east-1": {"a": 1}})
+        ),
+        ({"account": 111122223333}, "`account` is not the id of an account"),
         ({"sources": ["x"]}, "`sources` is not a list of name, address, version and date"),
         ({"instances": {"p9.48xlarge": {"vcpus": 1}}}, "instance type `p9.48xlarge` is malformed"),
         ({"instances": {"p9.48xlarge": None}}, "instance type `p9.48xlarge` is malformed"),

@@ -133,3 +133,6 @@ def test_the_fee_of_auto_mode_is_a_share_of_the_price_on_demand(name: str, share
 def test_no_fee_is_guessed() -> None:
     """What AWS announced in July 2026 names G, P and Trn; whether Inf still pays 12 % it does not say."""
     assert auto_mode_fee(CATALOG, "inf2.48xlarge", "us-east-1") is None
+    assert auto_mode_fee(CATALOG, "p9.48xlarge", "us-east-1") is None
+    assert on_demand(CATALOG, "p6e-gb200.36xlarge", "us-east-1") is None
+    assert auto_mode_fee(CATALOG, "p6e-gb200.36xlarge", "us-east-1") is None

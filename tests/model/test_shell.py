@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compiler.model.exports import exported
+from compiler.model.mpirun import ranks_of
+from compiler.model.redirections import redirected
 from compiler.model.saves import saved_in_programs
 from compiler.model.shell import is_pip_install, option_values, read_commands
 
@@ -61,6 +63,7 @@ def test_installs_and_options() -> None:
         ("export CUDA_VISIBLE_DEVICES=0,1 && python a.py", {"CUDA_VISIBLE_DEVICES": "0,1"}),
         ("export NCCL_ALGO=Ring; a; export NCCL_ALGO=Tree; b", {"NCCL_ALGO": None}),
         ("python a.py --set MY_NCCL_DEBUG=1", {}),
+        ("export NCCL_DEBUG=INFO; export CUDA_HOME=/usr/local/cuda; a", {"NCCL_DEBUG": "INFO"}),
     ],
 )
 def test_exports(text: str, variables: dict[str, str | None]) -> None:
@@ -75,3 +78,42 @@ def test_folders_of_programs() -> None:
     found = saved_in_programs(("bash", "-c", program))
     assert found == (("output_dir", "/work/out"), ("save_dir", "/work/last"))
     assert saved_in_programs(("python", "a.py", "output_dir='/x'")) == ()
+    unsaid = program.replace("OUT = '/work/out'", "OUT = os.environ['OUT']")
+    assert saved_in_programs(("bash", "-c", unsaid)) == (("save_dir", "/work/last"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("pip install torch>2.4 'numpy<2'", [("torch", ">", "2.4")]),
+        ("pip install torch<3 peft", [("torch", "<", "3")]),
+        ("pip install 'torch>2.4", []),
+        ("pip install torch > log.txt", []),
+    ],
+)
+def test_requirements_that_a_shell_redirects(line: str, files: list[tuple[str, str, str]]) -> None:
+    """None of a line whose quotation does not end: it is no line by itself."""
+    found = [(each.name, each.sign, each.file) for each in redirected(line)]
+    assert found == files
+
+
+@pytest.mark.parametrize(
+    ("line", "ranks"),
+    [
+        ("mpirun -np 32 python a.py", 32),
+        ("/opt/mpi/bin/mpiexec --n 4 a", 4),
+        ("mpirun --allow-run-as-root --mca btl ^openib -x NCCL_DEBUG -np 8 a", 8),
+        ("mpirun --bind-to none --hostfile hosts -c 2 a", 2),
+        ("mpirun -np $RANKS a", None),
+        ("mpirun -np", None),
+        ("mpirun -q", None),
+        ("mpirun a -np 4", None),
+        ("mpirun --unheard-of -np 4 a", None),
+        ("mpirun --map-by ppr:8:node a", None),
+        ("mpirun", None),
+    ],
+)
+def test_the_ranks_that_mpirun_starts(line: str, ranks: int | None) -> None:
+    """Of a command that is one line, or several words."""
+    assert ranks_of((line,)) == ranks
+    assert ranks_of(line.split()) == ranks

@@ -45,3 +45,24 @@ def test_words_after_a_script_that_takes_them_are_its_arguments() -> None:
     script = script_of(("bash", "-c", 'exec torchrun "$@"', "bash", "train.py"))
     assert script is not None
     assert [each.program for each in script.statements] == ["torchrun"]
+
+
+@pytest.mark.parametrize(
+    ("text", "programs"),
+    [
+        ("A=1 env B=2 torchrun a.py", ["torchrun"]),
+        ("A=1; torchrun a.py", ["", "torchrun"]),
+        ("A=1 B=2", [""]),
+        ("exec /opt/bin/torchrun a.py", ["torchrun"]),
+    ],
+)
+def test_assignments_stand_before_programs(text: str, programs: list[str]) -> None:
+    script = script_of(("bash", "-c", text))
+    assert script is not None
+    assert [each.program for each in script.statements] == programs
+    assert [each.command[:1] == () for each in script.statements] == [not each for each in programs]
+
+
+@pytest.mark.parametrize("text", ["echo 'a", "torchrun a.py \\"])
+def test_a_line_that_does_not_end_is_not_read(text: str) -> None:
+    assert script_of(("bash", "-c", text)) is None

@@ -29,3 +29,36 @@ def release(chart: str, values: str = "{}", name: str = "") -> str:
         f"metadata: {{name: {name or chart}, namespace: a}}\n"
         f"spec: {{chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {values}}}"
     )
+
+
+JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
+
+
+def batch(
+    pod: str,
+    keys: str = "",
+    *,
+    name: str = "evaluate",
+    namespace: str = "team-b",
+    labels: str = "app: a",
+) -> str:
+    """A Job of Kubernetes with these pods."""
+    return f"""apiVersion: batch/v1
+kind: Job
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{{keys}template: {{metadata: {{labels: {{{labels}}}}}, spec: {{restartPolicy: Never,
+  tolerations: [{{key: nvidia.com/gpu, operator: Exists}}], {pod}}}}}}}"""
+
+
+def container(asks: str, command: str = "python, evaluate.py") -> str:
+    """A container that asks for so much."""
+    resources = (
+        f"resources: {{requests: {{cpu: 1, memory: 4Gi}}, limits: {{cpu: 1, memory: 4Gi{asks}}}}}"
+    )
+    return f'containers: [{{name: a, image: "public.ecr.aws/team/train:1.0", command: [{command}], {resources}}}]'
+
+
+def asking(**amounts: str) -> str:
+    """The job that asks for other amounts."""
+    listed = ", ".join(f"{name}: {amount}" for name, amount in amounts.items())
+    return f"{JOB}spec: {{trainer: {{resourcesPerNode: {{requests: {{{listed}}}, limits: {{{listed}}}}}}}}}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,46 @@ def test_a_condition_that_does_not_hold_leaves_the_object_alone(tmp_path: Path) 
     assert found(tmp_path, text) == []
 
 
+@pytest.mark.parametrize(("label", "count"), [("trainyard", 1), ("somebody", 0)])
+def test_only_objects_with_its_labels_are_judged(label: str, count: int, tmp_path: Path) -> None:
+    labels = {"matchLabels": {"app.kubernetes.io/managed-by": label}}
+    text = policy(matchConstraints={**TRAIN_JOBS, "objectSelector": labels})
+    assert len(found(tmp_path, text)) == count
+
+
+@pytest.mark.parametrize(
+    ("expression", "message", "said"),
+    [
+        ("'it has ' + string(object.spec.trainer.numNodes) + ' nodes'", "no", "it has 4 nodes"),
+        ("'it has ' + string(object.spec.none) + ' nodes'", "too many", "too many"),
+        ("'  '", "too many", "too many"),
+        ("'  '", "", "`false` does not hold"),
+    ],
+)
+def test_a_message_that_cannot_be_made_gives_way_to_the_text(
+    expression: str, message: str, said: str, tmp_path: Path
+) -> None:
+    check = {"expression": "false", "messageExpression": expression}
+    if message:
+        check["message"] = message
+    text = policy(matchConditions=[], variables=[], validations=[check])
+    assert [each.message for each in found(tmp_path, text)] == [said]
+
+
+@pytest.mark.parametrize(
+    ("expression", "place"),
+    [
+        ("object.spec.trainer.numNodes < 2 || object.spec.suspend", "spec.jobs[0].nodes"),
+        ("object.spec.suspend || object.spec.trainer.numNodes < 2", "spec.jobs[0].nodes"),
+    ],
+)
+def test_the_place_is_the_longest_path_that_the_object_has(
+    expression: str, place: str, tmp_path: Path
+) -> None:
+    (fault,) = found(tmp_path, validation(f"has(object.none) || ({expression})"))
+    assert str(fault.at) == place
+
+
 def test_what_holds_is_silent(tmp_path: Path) -> None:
     assert found(tmp_path, POLICY, timeout="20h") == []
 
@@ -164,6 +205,11 @@ ROUTE = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
             "`matchExpressions` of a selector",
             "matchExpressions:",
         ),
+        (
+            {"validations": [{"expression": "1 == 1"}] * 65},
+            "67 expressions, and 64 are the most",
+            "spec:",
+        ),
         ({"validations": [{"expression": NESTED}]}, "nested more than 3 deep", "'[1].all("),
         ({"validations": [{"expression": "1 == 1 || " * 600 + "true"}]}, "characters", "expr"),
     ],
@@ -217,6 +263,38 @@ def test_what_the_api_server_refuses_is_refused(changed: dict[str, Any], tmp_pat
     faults = found(tmp_path, policy(**changed))
     assert {each.code for each in faults} == {"POL013"}
     assert all(each.help and each.span for each in faults)
+
+
+@pytest.mark.parametrize("name", ["jobs.end", "jobs-end.example.com", "4-nodes"])
+def test_a_name_is_a_slug(name: str, tmp_path: Path) -> None:
+    """The API server takes names of domains, too."""
+    data = policy_body()
+    data["metadata"]["name"] = name
+    (fault,) = found(tmp_path, dumped(data))
+    assert (fault.code, fault.message) == ("POL013", f"`{name}` is no slug")
+    assert fault.span.line == dumped(data).split(f"name: {name}")[0].count("\n") + 1
+
+
+@pytest.mark.parametrize("key", ["apiGroups", "apiVersions", "resources"])
+@pytest.mark.parametrize("value", [[], None])
+def test_a_rule_about_resources_names_them(
+    key: str, value: list[str] | None, tmp_path: Path
+) -> None:
+    data = policy_body()
+    data["spec"]["matchConstraints"]["resourceRules"][0][key] = value
+    (fault,) = found(tmp_path, dumped(data))
+    assert (fault.code, fault.message) == ("POL013", f"`{key}` is not a list of names")
+
+
+def test_without_the_package_for_expressions_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "cel", None)
+    (tmp_path / "rule.yaml").write_text(POLICY)
+    _, (fault,) = load_rules(tmp_path)
+    assert fault.code == "POL013"
+    assert "`common-expression-language`, which is not installed" in fault.message
+    assert fault.help == "install `trainyard[cel]`"
 
 
 def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:

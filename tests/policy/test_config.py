@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -134,6 +135,9 @@ def test_did_you_mean(tmp_path: Path) -> None:
     assert faults[0].help == "did you mean `efa-missing`?"
 
 
+ITEM = "{code: EFA001, object: 'TrainJob/*', reason: test, until: 2027-01-31}"
+
+
 @pytest.mark.parametrize(
     ("item", "want"),
     [
@@ -152,6 +156,46 @@ def test_faults_of_exceptions(tmp_path: Path, item: str, want: list[str]) -> Non
     found, faults = config(tmp_path, exceptions=f"- {item}\n")
     assert [code for code, _ in faults] == want
     assert found.exceptions == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "faults"),
+    [
+        (f"- {ITEM}\n", 1, []),
+        (f"exceptions:\n- {ITEM}\n- {ITEM}\n", 2, []),
+        ("exceptions:\n", 0, []),
+        ("exceptions: []\n", 0, []),
+        (f"exceptions: {ITEM}\n", 0, ["the exceptions are not a list"]),
+        ("exceptions: none\n", 0, ["the exceptions are not a list"]),
+        ("none\n", 0, ["the exceptions are not a list"]),
+        (f"exception:\n- {ITEM}\n", 0, ["unknown key `exception`"]),
+    ],
+)
+def test_exceptions_are_a_list(tmp_path: Path, text: str, allowed: int, faults: list[str]) -> None:
+    """By itself, or under a key."""
+    (tmp_path / "exceptions.yaml").write_text(text)
+    found, wrong = load_config(tmp_path, builtin_rules(), TODAY)
+    assert len(found.exceptions) == allowed
+    assert [(each.code, each.message) for each in wrong] == [("POL014", each) for each in faults]
+
+
+@pytest.mark.parametrize(
+    ("place", "excused"),
+    [("a.yaml", 1), ("a.yaml:4", 1), ("*.yaml:4", 1), ("a.yaml:5", 0), ("b.yaml", 0)],
+)
+def test_a_place_is_a_file_or_a_line_of_it(
+    place: str, excused: int, trainyard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "policies").mkdir()
+    item = f"{{code: RUN077, place: '{place}', reason: test bed, until: 2999-01-31}}"
+    (tmp_path / "policies" / "exceptions.yaml").write_text(f"- {item}\n")
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: iperf3, namespace: team-a}\n"
+        "spec: {containers: [{name: iperf3, image: networkstatic/iperf3, args: [-s]}]}\n"
+    )
+    done = trainyard("lint", "a.yaml", "--policies", "policies", "--format", "json", cwd=tmp_path)
+    codes = [each["code"] for each in json.loads(done.out)["diagnostics"]]
+    assert codes.count("RUN077") == 1 - excused
 
 
 def judged(tmp_path: Path, exceptions: str) -> tuple[list[tuple[str, Severity]], int]:

@@ -112,6 +112,30 @@ def test_what_jobs_share_is_reported_once_and_hides_nothing_after_it() -> None:
     assert [finding.message for finding in own] == ["llama", "b", "c"]
 
 
+def test_what_is_about_no_place_is_reported_of_each_job() -> None:
+    rest = "image: 'repo:1.0', command: [train]"
+    plan, manifests = lifted(f"jobs: [{{name: llama}}, {{name: b, {rest}}}]")
+
+    @rule("TST009")
+    def nowhere(work: Work) -> Iterator[Finding]:
+        """A finding without a place."""
+        yield Finding(f"of {work.name}", Route())
+
+    found = run(plan, load_catalog(), [made(nowhere)], manifests=manifests)
+    assert [each.message for each in found] == ["of llama", "of b"]
+
+
+def test_a_broken_rule_of_elsewhere_is_none_of_ours() -> None:
+    """Whatever its code: what fails of the built-in rules is a fault of Trainyard."""
+
+    @rule("EFA998")
+    def broken(plan: Plan) -> Iterator[Finding]:
+        """Anything."""
+        raise KeyError(plan)
+
+    assert [code for code, _ in reported(broken)] == ["POL015"]
+
+
 def test_a_broken_rule_is_reported_and_hides_nothing() -> None:
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests)
@@ -156,6 +180,7 @@ def test_examples_of_a_page() -> None:
     assert examples(doc, "Fails") == ("a: 1\n", "b: 2\n", "c: 3\n")
     assert examples(doc, "Passes") == ("d: 4\n",)
     assert examples("nothing", "Fails") == ()
+    assert examples(f"\n    {doc}", "Fails") == ("a: 1\n", "b: 2\n", "c: 3\n")
 
 
 def test_options() -> None:
@@ -198,6 +223,18 @@ def test_same_result_twice() -> None:
         ),
         (
             Finding("a", Route(), also=((Route(), 3),)),  # type: ignore[arg-type]
+            "TypeError: `also` of its finding is not a tuple of routes with texts",
+        ),
+        (
+            Finding("a", Route(), also=[(Route(), "b")]),  # type: ignore[arg-type]
+            "TypeError: `also` of its finding is not a tuple of routes with texts",
+        ),
+        (
+            Finding("a", Route(), also=((Route(),),)),  # type: ignore[arg-type]
+            "TypeError: `also` of its finding is not a tuple of routes with texts",
+        ),
+        (
+            Finding("a", Route(), also=((("spec",), "b"),)),  # type: ignore[arg-type]
             "TypeError: `also` of its finding is not a tuple of routes with texts",
         ),
         (

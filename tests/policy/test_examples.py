@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Command
+
+from compiler.examples.overlay import merged, overlaid
 
 RULE = '''\
 from collections.abc import Iterator
@@ -55,6 +58,11 @@ def test_examples_that_hold(trainyard: Command, tmp_path: Path) -> None:
             LARGE,
             LARGE,
             "rule `ORG001` finds something in example 1 under `Passes`: job `llama` takes 3 nodes",
+        ),
+        (
+            "Resources: {Data: {Properties: {}}}",
+            SMALL,
+            "of rule `ORG001` cannot be judged: it is no template: no resource has a `Type`",
         ),
         (
             "jobs: [",
@@ -146,6 +154,26 @@ def test_an_example_sets_parameters_and_enables_its_rule(
     assert ("error[POL020]" in done.out) == bool(message)
 
 
+def test_the_page_of_a_rule_without_a_place_says_none(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    text = RULE.format(fails=LARGE, passes=SMALL).replace('work.where("nodes")', "Route()")
+    text = text.replace("import Work\n", "import Work\nfrom compiler.places import Route\n")
+    (tmp_path / "policies" / "org001.py").write_text(text)
+    page = trainyard("explain", "ORG001", cwd=tmp_path).out
+    assert "error[ORG001]: job `llama` takes 3 nodes\n  help: take two\n" in page
+
+
+def test_a_rule_that_fails_on_its_example(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    text = RULE.format(fails=LARGE, passes=SMALL).replace("if work.nodes", "if work.none")
+    (tmp_path / "policies" / "org001.py").write_text(text)
+    done = trainyard("test", cwd=tmp_path)
+    assert done.code == 1
+    for which in ("Fails", "Passes"):
+        said = f"example 1 under `{which}` of rule `ORG001` gives POL015: rule `ORG001` failed"
+        assert said in done.out
+
+
 def test_a_rule_that_cannot_be_loaded(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "org001.py").write_text("def broken(:\n")
@@ -193,3 +221,33 @@ error[ORG001]: job `llama` takes 4 nodes
     {SMALL}
 """
     )
+
+
+GPU = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu"}, "spec": 1}
+
+
+@pytest.mark.parametrize(
+    ("version", "spec"),
+    [("karpenter.sh/v1", 1), ("karpenter.sh/v1beta1", 1), ("other.sh/v1", None)],
+)
+def test_a_new_pool_begins_as_the_base_has_one_of_its_group(version: str, spec: int | None) -> None:
+    """Kinds of other groups have the name by chance."""
+    change = {"apiVersion": version, "kind": "NodePool", "metadata": {"name": "more"}}
+    _, made = overlaid([GPU], [change])
+    assert made == {**change, **({} if spec is None else {"spec": spec})}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "laid"),
+    [
+        ([{"a": 1}], [{"b": 2}], [{"a": 1, "b": 2}]),
+        ([{"a": 1}], [{"b": 2}, {"c": 3}], [{"a": 1, "b": 2}, {"c": 3}]),
+        ([{"name": "x", "a": 1}], [{"name": "y"}], [{"name": "x", "a": 1}, {"name": "y"}]),
+        ([{"name": "x", "a": 1}], [{"name": "x", "a": None}], [{"name": "x"}]),
+        ([1], [2, 3], [2, 3]),
+    ],
+)
+def test_items_of_a_list_are_laid_by_name_or_place(
+    base: list[Any], change: list[Any], laid: list[Any]
+) -> None:
+    assert merged(base, change) == laid

@@ -13,6 +13,7 @@ from running import SPECS, Command
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.places import Route
+from compiler.policy.code import may_read
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
 from compiler.policy.load import OWN_FOLDER, builtin_folder, load_rules
@@ -98,6 +99,20 @@ def test_a_schema_rule(tmp_path: Path) -> None:
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {labels: {cost-center: a}}\n"
     )
     assert run(plan, load_catalog(), rules, manifests=manifests) == []
+
+
+def test_a_schema_rule_is_of_one_version(tmp_path: Path) -> None:
+    schema = SCHEMA.replace("trainer.kubeflow.org/v1alpha1", "kueue.x-k8s.io/v1beta1")
+    rules, faults = loaded(
+        tmp_path, {"org/cost.yaml": schema.replace("TrainJob", "WorkloadPriorityClass")}
+    )
+    assert faults == []
+    for version, count in (("v1beta1", 1), ("v1beta2", 0)):
+        plan, manifests = lifted(
+            f"apiVersion: kueue.x-k8s.io/{version}\nkind: WorkloadPriorityClass\n"
+            "metadata: {name: a}\nvalue: 1\n"
+        )
+        assert len(run(plan, load_catalog(), rules, manifests=manifests)) == count
 
 
 def test_a_secret_is_not_quoted(tmp_path: Path) -> None:
@@ -200,6 +215,18 @@ message: Secret in git
             "POL010",
             8,
         ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", params=["nodes"]'),
+            "POL010",
+            8,
+        ),
+        (
+            "a.py",
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kubernetes=True'),
+            "POL010",
+            8,
+        ),
         ("a.yaml", f"{SCHEMA}enabled: 'no'\n", "POL013", 9),
     ],
 )
@@ -211,6 +238,62 @@ def test_a_fault_is_reported_at_its_line(
     assert {each.code for each in faults} == {code}
     assert line in {each.span.line for each in faults if each.span}
     assert all(each.help for each in faults)
+
+
+@pytest.mark.parametrize(
+    ("source", "may"),
+    [
+        (b"import re\nfrom compiler.policy.rule import rule\n", False),
+        (b"import json as j, math\n", False),
+        (b"import re, os\n", True),
+        (b"from pathlib import Path\n", True),
+        (b"from . import names\n", True),
+        (b"def f():\n    return open('a')\n", True),
+        (b"eval('1')\n", True),
+        (b"opened = 'open'\n", False),
+        (b"def broken(:\n", False),
+    ],
+)
+def test_whether_a_rule_may_read_what_it_is_not_given(source: bytes, may: bool) -> None:
+    assert may_read(source) is may
+
+
+UNSPEAKABLE = """class Unspeakable(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+raise Unspeakable
+"""
+
+
+def test_what_a_file_raises_need_not_be_text(tmp_path: Path) -> None:
+    _, (fault,) = loaded(tmp_path, {"org/a.py": UNSPEAKABLE})
+    assert fault.message.endswith("a.py` cannot be loaded: Unspeakable")
+    assert fault.span is not None
+    assert fault.span.line == 6
+
+
+def test_an_interrupt_while_a_file_is_loaded_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        loaded(tmp_path, {"org/a.py": "raise KeyboardInterrupt\n"})
+
+
+def test_a_rule_that_a_file_imports_is_not_its_own(tmp_path: Path) -> None:
+    (builtin,) = (rule for rule in builtin_rules() if rule.code == "EFA001")
+    imported = f"import runpy\n\nefa_missing = runpy.run_path({builtin.file!r})['efa_missing']\n"
+    rules, faults = loaded(tmp_path, {"org/a.py": imported + PYTHON.format(code="ORG001")})
+    assert faults == []
+    assert [rule.code for rule in rules] == ["ORG001"]
+
+
+@pytest.mark.parametrize("kind", ["ClusterPolicy", "Kustomization"])
+def test_objects_of_a_cluster_beside_rules_are_no_rules(kind: str, tmp_path: Path) -> None:
+    """Policies of Kyverno, and what applies them."""
+    body = f"apiVersion: kyverno.io/v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+    rules, faults = loaded(tmp_path, {"org/a.yaml": f"{body}---{SCHEMA}"})
+    assert faults == []
+    assert [rule.code for rule in rules] == ["ORG001"]
 
 
 def test_a_rule_that_could_not_be_loaded_is_not_unknown_too(tmp_path: Path) -> None:

@@ -9,19 +9,12 @@ import pytest
 from compiler.catalog import load_catalog
 from compiler.policy.engine import run
 from tests.policy.harness import builtin_rules, findings_for, lifted
-from tests.policy.manifests import POOL, pods, release, required
+from tests.policy.manifests import JOB, POOL, asking, pods, release, required
 
-JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
 RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
-
-
-def asking(**amounts: str) -> str:
-    """A job that asks for other amounts."""
-    listed = ", ".join(f"{name}: {amount}" for name, amount in amounts.items())
-    return f"{JOB}spec: {{trainer: {{resourcesPerNode: {{requests: {{{listed}}}, limits: {{{listed}}}}}}}}}"
 
 
 def env(**variables: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compiler.training.advice import advice
-from compiler.training.changes import fastest, smallest_change
+from compiler.training.changes import Change, _optimizers, _with, fastest, smallest_change
 from compiler.training.run import Place, Run
 from compiler.training.setup import Setup
 from training.test_duration import H100
@@ -144,6 +144,46 @@ def test_offloading_comes_with_the_sharding_that_it_needs() -> None:
         found = smallest_change(replace(job, shape=larger, place=place))
         assert found is not None
         assert found.text == text
+
+
+B200 = Place(
+    pool="b200",
+    instance="p6-b200.48xlarge",
+    machine=replace(H100, accelerator="B200"),
+    ranks=8,
+    nodes=1,
+    memory=180 * 1024**3,
+    host=2 * 1024**4,
+)
+
+
+@pytest.mark.parametrize(("most", "is_possible"), [(1, False), (2, True)])
+def test_another_pool_has_as_many_nodes(most: int, is_possible: bool) -> None:
+    pool = Change("pool", "b200", 7, place=replace(B200, nodes=most))
+    changed = _with(run(2), [pool])
+    assert (changed is not None) is is_possible
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "now", "is_possible"), [(8, 1, True), (4, 1, False), (4, 8, True)]
+)
+def test_tensor_parallelism_stays_within_a_node_of_another_pool(
+    accelerators: int, now: int, is_possible: bool
+) -> None:
+    """Unless it is said already that it does not."""
+    other = replace(B200, machine=replace(H100, accelerators=accelerators))
+    changes = [
+        Change("pool", "b200", 7, place=other),
+        Change("parallel.tensor", 8, 3, (("tensor", 8),)),
+    ]
+    changed = _with(run(tensor=now), changes)
+    assert (changed is not None) is is_possible
+
+
+@pytest.mark.parametrize(("bytes_of_each", "is_proposed"), [(12, True), (6, False), (8, False)])
+def test_an_optimizer_of_8_bits_replaces_adamw_alone(bytes_of_each: int, is_proposed: bool) -> None:
+    proposed = _optimizers(run(optimizer_bytes=bytes_of_each))
+    assert [change.text for change in proposed] == ["optimizer: adamw8bit"] * is_proposed
 
 
 @pytest.mark.parametrize("offload", [None, "optimizer", "parameters"])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from compiler.training.duration import Step, step
+from compiler.training.efficiency import efficiency
 from compiler.training.operations import model_operations
 from compiler.training.setup import Machine, Setup
 from training.test_memory import LLAMA
@@ -103,3 +104,10 @@ def test_each_part_has_its_ends_in_order(sharding: str, network: float) -> None:
     [moved] = [each for each in found.parts if each.name in ("gradients", "sharded weights")]
     assert moved.least < moved.most
     assert (moved.least > 0) is (network == 1e9)
+
+
+def test_fp16_reaches_the_share_of_bf16() -> None:
+    for accelerator in ("A100", "H100", "H200", "L4"):
+        assert efficiency(accelerator, "fp16") == efficiency(accelerator, "bf16")
+    assert efficiency("H100", "fp16") != efficiency("H100", "fp8")
+    assert efficiency("H200", "bf16") == efficiency("H100", "bf16") != efficiency("L4", "bf16")

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.training.activations import activations, buckets, in_flight, layer_bytes, logits
+from compiler.training.activations import (
+    activations,
+    buckets,
+    in_flight,
+    layer_bytes,
+    logits,
+    unsharded,
+)
 from compiler.training.memory import memory
 from compiler.training.setup import Setup
 from compiler.training.shape import Shape
@@ -180,3 +187,14 @@ def test_sharding_more_never_keeps_more_state(shape: Shape, given: Setup) -> Non
         sharded = replace(given, sharding=way)
         kept.append(sum(part(shape, sharded).most for part in (weights, gradients, optimizer)))
     assert kept == sorted(kept, reverse=True)
+
+
+def test_layers_of_which_nothing_is_trained_have_no_gradients() -> None:
+    """Full sharding gathers weights for a pass of a model with adapters, and reduces nothing."""
+    every, adapters = (
+        unsharded(LLAMA, setup(sharding="full", data=8, trained=trained))
+        for trained in (None, 41.9e6)
+    )
+    assert adapters.least == adapters.most
+    assert adapters.least < every.least < every.most
+    assert adapters.numbers.endswith(" + 0 × 2 to 4 bytes")
