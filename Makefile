@@ -24,7 +24,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-fast test-specs hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-specs coverage hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,11 @@ test-fast: $(DEV) ## Run the fast tests, for while you work
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own
+
+coverage: $(DEV) ## Run every test, and list the lines and the sides of conditions that none of them takes (17 minutes)
+	-env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m coverage run -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 hook: $(TOOL) ## Have git compile and stage generated/ before each commit
 	git config core.hooksPath .githooks

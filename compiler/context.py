@@ -209,9 +209,7 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
         return near
     if names:
         return f"write one of {listed(names[:12])}"
-    if what in _LISTS:
-        return f"declare it under `{_LISTS[what]}:`"
-    return f"declare a {what}"
+    return f"declare it under `{_LISTS[what]}:`"
 
 
 def unique(

@@ -39,7 +39,8 @@ def others(planned: PlannedCluster, job: Footing) -> dict[str, str]:
 
 
 def _zone_of_checkpoints(planned: PlannedCluster, job: Footing) -> str | None:
-    """The zone of the file system that has them; ``None`` where that is not known, or they are in a bucket."""
+    """The zone of the file system or volume that has them; ``None`` where that is not known, or they are in a
+    bucket."""
     if job.schedule is None:
         return None
     name = job.schedule.storage
@@ -47,6 +48,7 @@ def _zone_of_checkpoints(planned: PlannedCluster, job: Footing) -> str | None:
         if made.name == name:
             return made.zone or None
     for declared in StorageSection.of(planned.spec).storage:
-        if declared.name == name and declared.fsx_lustre is not None:
-            return declared.fsx_lustre.zone
+        if declared.name == name:
+            kept = declared.fsx_lustre or declared.existing_disk or declared.disk
+            return kept.zone if kept is not None else None
     return None

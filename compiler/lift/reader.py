@@ -64,7 +64,7 @@ class Reader:
 
     def number(self) -> int | None:
         """The whole number, which CloudFormation and Terraform take as a text too."""
-        if isinstance(self.value, str) and self.value.isdigit():
+        if isinstance(self.value, str) and self.value.isdecimal():
             return int(self.value)
         return self.integer()
 

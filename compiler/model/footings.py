@@ -19,8 +19,6 @@ from compiler.plan import Plan
 from compiler.planned import PlannedCluster
 
 _IN_PLACE = "PET_MAX_RESTARTS"
-_GRACE = 30
-"""`terminationGracePeriodSeconds` by default (core/v1, PodSpec): pods of a released runtime say none."""
 
 
 def footings(reading: Reading, planned: PlannedCluster) -> list[Footing]:
@@ -72,7 +70,7 @@ def hung_seconds(work: Work) -> tuple[int, int]:
         waits = work.env.get(SHUTDOWN_TIMEOUT) or ""
         longest = int(waits) if waits.isdecimal() else SHUTDOWN_SECONDS
         return min(SHUTDOWN_SECONDS, longest), longest
-    seconds = whole = _GRACE if pod.grace_seconds is None else pod.grace_seconds
+    seconds = whole = pod.stops_within
     if any(container.pre_stop for container in pod.containers):
         hook = longest_hook(whole)
         seconds = min(longest_silence(hook) + AFTER_THE_SIGNAL, whole)

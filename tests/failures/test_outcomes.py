@@ -329,6 +329,12 @@ def test_a_zone_of_two_pools() -> None:
     assert needs != "nodes of pool later in us-west-2c"
 
 
+def test_pods_that_say_no_grace_period_have_that_of_kubernetes() -> None:
+    """A runtime of Trainer's release says none: 30 seconds (core/v1, PodSpec)."""
+    data = saving(pool=BLOCK, job={"runtime": "torch-distributed"})
+    assert "pods have 30s to save" in outcomes(data)[Failure.BLOCK].acts
+
+
 def test_a_block_ends_before_a_checkpoint_is_written() -> None:
     """1,200 GiB at 125 MB/s write 980 GB in 6,690 s; of half an hour of work a half is repeated on average."""
     data = saving(pool=BLOCK)

@@ -146,6 +146,12 @@ class Pod(PlanNode):
     fs_group: int | None = field(default=None, metadata=LATER)
 
     @property
+    def stops_within(self) -> int:
+        """The seconds that its processes have once they are told to stop: 30 where it says nothing (core/v1, PodSpec
+        terminationGracePeriodSeconds)."""
+        return 30 if self.grace_seconds is None else self.grace_seconds
+
+    @property
     def all_containers(self) -> tuple[Container, ...]:
         """Its init containers, then its containers."""
         return (*self.init_containers, *self.containers)

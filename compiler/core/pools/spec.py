@@ -68,7 +68,7 @@ class NodeCount(SpecModel):
 
 def _as_range(value: Any) -> Any:
     """A number of nodes is exactly so many."""
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and value.strip().isdecimal():
         raise fault("`nodes` is text", f"write `{int(value)}` without quotes")
     if type(value) is not int:
         return value

@@ -128,7 +128,7 @@ def _words(step: Instruction) -> tuple[str, ...]:
 def _user(text: str) -> int:
     """The number of a user; 0 for one whose number is not known here."""
     number = text.partition(":")[0]
-    if number.isdigit():
+    if number.isdecimal():
         return int(number)
     return 0
 

@@ -14,9 +14,9 @@ def _profile(value: Any) -> str:
     text = as_text(value, "a profile of MIG", "1g.10gb")
     compute, _, memory = text.partition(".")
     cores = compute.removesuffix("g")
-    is_compute = compute.endswith("g") and cores.isdigit()
+    is_compute = compute.endswith("g") and cores.isdecimal()
     size = memory.removesuffix("gb")
-    is_memory = memory.endswith("gb") and size.isdigit()
+    is_memory = memory.endswith("gb") and size.isdecimal()
     if not is_compute or not is_memory:
         raise fault(f"`{text}` is no profile of MIG", "write one like `1g.10gb`")
     return text

@@ -91,8 +91,9 @@ def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iter
     who, notice = "EKS", Part("notice", 0, None, "how often EKS looks is not known")
     if any(part.title == pool and not part.auto for part in planned.plan.of(NodePool)):
         who, notice = "Karpenter", noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
-    grace = job.pod.grace_seconds if job.pod is not None else None
-    ended = Part("processes end", 0, grace or 0, "`terminationGracePeriodSeconds` of the pods")
+    assert job.pod is not None, "jobs of EKS run in pods"
+    grace = job.pod.stops_within
+    ended = Part("processes end", 0, grace, "`terminationGracePeriodSeconds` of the pods")
     later = [name for name in job.gang.fallbacks if not planned.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}{not_again(pool)}"
@@ -105,14 +106,14 @@ def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iter
         Failure.BLOCK,
         job,
         f"{who}, {PoolLauncher.block_notice} before the block's end",
-        f"it drains the nodes: pods have {Duration(grace or 0)} to save, and then they are killed",
+        f"it drains the nodes: pods have {Duration(grace)} to save, and then they are killed",
         (notice, ended, *rest, pulled(), started()),
         of=pool,
         needs=needs,
         holds=False,
         source=PoolLauncher.block_source,
     )
-    yield replace(outcome, repeated=saved_at_the_end(job, grace or 0))
+    yield replace(outcome, repeated=saved_at_the_end(job, grace))
 
 
 def not_again(pool: str) -> str:

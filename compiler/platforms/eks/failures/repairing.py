@@ -137,7 +137,7 @@ def _overrides(overrides: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, in
     for override in overrides:
         reason = str(override["nodeUnhealthyReason"])
         code = reason.removeprefix("NvidiaXID").removesuffix("Error")
-        if override["nodeMonitoringCondition"] != _GPUS or not code.isdigit():
+        if override["nodeMonitoringCondition"] != _GPUS or not code.isdecimal():
             continue
         acts = override["repairAction"] != "NoAction"
         yield int(code), override["minRepairWaitTimeMins"] * 60 if acts else None

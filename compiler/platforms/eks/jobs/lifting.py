@@ -229,7 +229,7 @@ def replica_count(parts: Sequence[ReplicatedJob]) -> int:
 
 
 def number(text: str | None) -> int | None:
-    if text is not None and text.isdigit():
+    if text is not None and text.isdecimal():
         return int(text)
     return None
 

@@ -44,7 +44,7 @@ class RunPods(NamedTuple):
         """The rank of a pod of a run that has pods of these parts; ``None`` for one that has no rank."""
         part = self.part(labels)
         own = labels.get(self.number, "0")
-        if not self.number or not own.isdigit() or (self.ranked and part not in self.ranked):
+        if not self.number or not own.isdecimal() or (self.ranked and part not in self.ranked):
             return None
         is_later = part in self.ranked[1:] and self.ranked[0] in parts
         return int(own) + (is_later and not self.through)
