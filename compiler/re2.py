@@ -31,6 +31,25 @@ _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
     r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
+_OPENED = re.compile(r"\[\^?\]?")
+_NAMED = re.compile(r"\[:(\w+):\]")
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7f",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t-\r ",
+    "upper": "A-Z",
+    "word": r"\w",
+    "xdigit": "0-9A-Fa-f",
+}
+"""What names of classes mean within brackets (Go, regexp/syntax)."""
 _PAIRS = {"\\z": r"\Z", "\\PC": _NOT_OTHER}
 
 
@@ -38,9 +57,9 @@ _PAIRS = {"\\z": r"\Z", "\\PC": _NOT_OTHER}
 def compile_re2(pattern: str) -> re.Pattern[str]:
     """The compiled form of an RE2 pattern; ``re.error`` if it cannot be expressed in ``re``.
 
-    Three differences matter in upstream schemas: ``$`` and ``\\z`` are the end of the text (Python's ``$`` also stands
+    Some differences matter in upstream schemas: ``$`` and ``\\z`` are the end of the text (Python's ``$`` also stands
     before a last newline), flags may stand anywhere (Python allows them only at the start),
-    and classes such as ``\\d`` are ASCII.
+    classes such as ``\\d`` are ASCII, and classes have names, like ``[[:alpha:]]``.
     """
     text = _without_literals(pattern)
     flags = re.ASCII
@@ -53,7 +72,7 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
         if any(beginning in text for beginning in beginnings):
             text = re.sub(form, same, text)
     with warnings.catch_warnings(action="ignore"):
-        # Of `[[:alpha:]]`, which Python will read otherwise one day.
+        # Of a bracket within brackets, which Python will read otherwise one day.
         multiline = bool(flags & re.MULTILINE)
         return re.compile(_ends(text, multiline=multiline), flags)
 
@@ -66,7 +85,7 @@ def _without_literals(pattern: str) -> str:
 
 
 def _ends(pattern: str, *, multiline: bool) -> str:
-    """With Python's word for the end of a text, outside of classes."""
+    """With Python's word for the end of a text, outside of classes, and what named classes have within them."""
     out: list[str] = []
     index, inside = 0, False
     while index < len(pattern):
@@ -78,13 +97,20 @@ def _ends(pattern: str, *, multiline: bool) -> str:
             out.append(_PAIRS.get(pair, pair))
             index += len(pair)
             continue
-        if char == "[" and not inside:
+        named = _NAMED.match(pattern, index) if inside else None
+        if named is not None:
+            if named[1] not in _CLASSES:
+                raise re.error(f"no class of characters is called `{named[1]}`")
+            out.append(_CLASSES[named[1]])
+            index = named.end()
+            continue
+        opened = None if inside else _OPENED.match(pattern, index)
+        if opened is not None:
             inside = True
-            if pattern.startswith("]", index + 1):  # a first `]` is a member
-                out.append("[\\]")
-                index += 2
-                continue
-        elif char == "]":
+            out.append(opened[0].replace("]", r"\]"))  # a first `]` is a member
+            index = opened.end()
+            continue
+        if char == "]":
             inside = False
         end = char == "$" and not inside and not multiline
         out.append(r"\Z" if end else char)

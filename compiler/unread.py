@@ -27,10 +27,10 @@ def is_everything(
     if not any(map(is_folder, paths)):
         return False
     read = [Path(real_path(path)) for path in paths]
-    if policies is not None:
-        specs = policies.absolute().parent / _SPECS
-        if is_folder(specs) and not _is_below(specs, read):
-            return False
+    assert policies is not None  # exceptions stand there
+    specs = policies.absolute().parent / _SPECS
+    if is_folder(specs) and not _is_below(specs, read):
+        return False
     known = set(names)
     for folder in with_file(output, MANIFEST):
         if os.path.basename(folder) not in known and spec_elsewhere(Path(folder, MANIFEST), read):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from compiler.core.jobs.spec import Job
 from compiler.diagnostics import Diagnostic
@@ -21,7 +21,7 @@ from compiler.rooms import Platform, parts
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.errors import explain_all, keys_of
+from compiler.spec.errors import explain_all, keys_of, meant_paths
 
 __all__ = ["load", "platform_of"]
 
@@ -72,20 +72,30 @@ def load(
 
 def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     """A key that only other platforms have is not unknown: it says what to write instead."""
-    if fault.at:
-        key = fault.at[-1]
-    else:
-        key = ""
-    if fault.code != "SPC002" or fault.at != _SPEC / key:
+    if fault.code != "SPC002" or not fault.at:
         return fault
-    if key not in _all_keys():
-        return fault
+    key = fault.at[-1]
+    if fault.at != _SPEC / key or key not in _all_keys():
+        return _of_meant(fault, fault.at, platform)
     keys = listed(sorted(_keys(platform.rooms)))
     otherwise = f"remove it; the platform has {keys}"
     help = platform.instead.get(str(key), otherwise)
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
     )
+
+
+def _of_meant(fault: Diagnostic, at: Route, platform: Platform) -> Diagnostic:
+    """A word from elsewhere for a key that the platform does not take: what to write instead of that key."""
+    for path in meant_paths(at):
+        first, _, rest = path.partition(".")
+        named = rest.split(".")[0]
+        if first == "platform" and named not in (platform.name, platform.stands_on):
+            return replace(fault, help=f"remove it: platform `{platform.name}` has no such key")
+        instead = platform.instead.get(path)
+        if instead is not None:
+            return replace(fault, help=instead)
+    return fault
 
 
 def _with_platforms(fault: Diagnostic) -> Diagnostic:
@@ -153,24 +163,19 @@ def _of_defaults(document: Document) -> list[Diagnostic]:
         return []  # another type is a fault of the spec itself
     model = _with_defaults()
     try:
-        model.model_validate({DEFAULTS: given.to_python()})
+        model.model_validate({"spec": {DEFAULTS: given.to_python()}})
     except ValidationError as problem:
         # What half a mapping lacks the job may have: it is missing there, if anywhere.
         errors = [
             error for error in problem.errors(include_url=False) if error["type"] != "missing"
         ]
-        faults = explain_all(errors, model, Document(spec))
-        return [replace(fault, at=_inside_spec(fault)) for fault in faults]
+        return explain_all(errors, model, document)
     return []
-
-
-def _inside_spec(fault: Diagnostic) -> Route:
-    return Route(("spec", *(fault.at or ())))
 
 
 @cache
 def _with_defaults() -> type[BaseModel]:
-    """A mapping with ``jobDefaults``: every key that a job can inherit, and none of them required."""
+    """A document with ``jobDefaults``: every key that a job can inherit, and none of them required."""
     fields: dict[str, Any] = {}
     for name, field in Job.model_fields.items():
         if name in NEVER_INHERITED:
@@ -178,9 +183,10 @@ def _with_defaults() -> type[BaseModel]:
         default = None
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
-        fields[name] = (field.rebuild_annotation(), default)
+        fields[name] = (field.rebuild_annotation(), Field(default, examples=field.examples))
     defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
-    return create_model("WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...))
+    inside: Any = create_model("WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...))
+    return create_model("OfDefaults", __base__=SpecModel, spec=(inside, ...))
 
 
 def _without_repeats(faults: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:

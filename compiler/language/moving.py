@@ -19,8 +19,7 @@ def moved(document: Document, platform: Platform) -> tuple[Document, list[Diagno
     refused: dict[str, Diagnostic] = {}
     while found := [fault for fault in load(document, platform)[1] if fault.code == "SPC006"]:
         for fault in found:
-            if fault.at is None:
-                continue
+            assert fault.at is not None
             located = fault.locate(document)
             refused.setdefault(f"{located.span} {fault.message}", located)
             document = Document(_without(document.root, fault.at))
@@ -30,8 +29,8 @@ def moved(document: Document, platform: Platform) -> tuple[Document, list[Diagno
 def _onto(root: Node, platform: Platform) -> Node:
     """The tree with another platform, at the place of the one that it has."""
     spec = root.child("spec")
-    if not isinstance(root, MappingNode) or not isinstance(spec, MappingNode):
-        return root
+    assert isinstance(root, MappingNode)
+    assert isinstance(spec, MappingNode)
     own = spec.items.get("platform", spec)
     empty = MappingNode(own.span, {}, key_span=own.key_span)
     named = MappingNode(own.span, {platform.name: empty}, key_span=own.key_span)
@@ -40,17 +39,14 @@ def _onto(root: Node, platform: Platform) -> Node:
 
 
 def _without(node: Node, route: Route) -> Node:
-    """The tree without the key at a route, and without the mapping that has nothing else. The first item of a mapping
-    is the mapping, as in ``Document.node``."""
+    """The tree without the key at a route, and without the mapping that has nothing else."""
     key, rest = route[0], Route(route[1:])
     if isinstance(node, SequenceNode):
         listed = list(node.items)
         listed[int(key)] = _without(listed[int(key)], rest)
         return replace(node, items=listed)
-    if not isinstance(node, MappingNode):
-        return node
-    if not isinstance(key, str):
-        return _without(node, rest)
+    assert isinstance(node, MappingNode)
+    assert isinstance(key, str)
     items = dict(node.items)
     left = _without(items[key], rest) if rest else None
     if left is None or (isinstance(left, MappingNode) and not left.items):

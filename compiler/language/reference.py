@@ -92,9 +92,8 @@ class Key:
     @property
     def together(self) -> str:
         """Which of the keys inside go together; empty where all do."""
-        if self.model is not None:
-            return _together(self.model)
-        return ""
+        assert self.model is not None
+        return _together(self.model)
 
     def kind(self, name_of: Callable[[type[BaseModel]], str]) -> str:
         """The type in words; ``name_of`` says what a model is called."""

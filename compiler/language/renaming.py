@@ -94,7 +94,7 @@ def _walk(node: Node, section: str, text: str, edits: list[_Edit], found: list[R
             found.append(_found(key, former, name))
             edits.append(_Edit(key.start_mark.index, key.end_mark.index, name))
         if former == "apiGroup" and name:
-            edits.append(_kind(node, value))
+            edits += _kind(node, value)
         elif parts and isinstance(value, MappingNode):
             for part, _ in value.value:
                 if part.value in parts:
@@ -109,15 +109,17 @@ def _found(key: Node, former: str, name: str) -> Renaming:
     return Renaming(mark.line + 1, mark.column + 1, former, name)
 
 
-def _kind(job: Node, group: Node) -> _Edit:
-    """The kind of a job instead of its API group."""
-    kind = KIND_OF_GROUP.get(str(group.value), str(group.value))
+def _kind(job: Node, group: Node) -> Iterator[_Edit]:
+    """The kind of a job instead of its API group, where that is one."""
+    kind = KIND_OF_GROUP.get(str(group.value))
+    if kind is None:
+        return
     launcher = dict(_entries(job)).get("launcher")
     if kind == "PyTorchJob" and launcher is not None:
         names = [name for name, _ in _entries(launcher)]
         if any(name in _BY_MPI for name in names):
             kind = "MPIJob"
-    return _Edit(group.start_mark.index, group.end_mark.index, kind)
+    yield _Edit(group.start_mark.index, group.end_mark.index, kind)
 
 
 def _split(

@@ -60,8 +60,6 @@ class _Editors(GenerateJsonSchema):
         self, schema: core_schema.PlainValidatorFunctionSchema
     ) -> JsonSchemaValue:
         model = lazy_model_behind(schema["function"]["function"])
-        if model is None:
-            return super().function_plain_schema(schema)
         model.model_rebuild()
         return self.generate_inner(model.__pydantic_core_schema__)
 

@@ -111,6 +111,7 @@ def vpc_cidr(value: Any) -> str:
     return _of_hosts(text)
 
 
+@shaped(rf"{_ADDRESS}/(?:1[6-9]|2[0-8]|{_ADDRESS})")
 def subnet_cidr(value: Any) -> str:
     """The block of a subnet that exists."""
     text = cidr(value)

@@ -66,8 +66,6 @@ def matched(
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
     def fits(text: str) -> bool:
-        if len(text) > longest:
-            return False
         return re.match(whole, text, re.ASCII) is not None
 
     def check(value: Any) -> str:
@@ -75,7 +73,7 @@ def matched(
         if not empty or value != "":
             text = as_text(value, what, example, fits)
         if len(text) > longest:
-            shown = f"`{text[:32]}…` has {len(text)} characters"
+            shown = f"`{_short(text)}` has {len(text)} characters"
             raise fault(f"{shown}, {what} has at most {longest}", "shorten it", source=source)
         if not fits(text):
             raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
@@ -86,6 +84,10 @@ def matched(
     else:
         form = pattern
     return shaped(form, maxLength=longest)(check)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 32 else f"{text[:32]}…"
 
 
 _NOT_NEGATIVE = QUANTITY.replace("([+-]?)", r"\+?", 1)
@@ -269,28 +271,29 @@ def pages(value: Any) -> QuantityValue:
 
 _FEWEST_PARAMETERS = 1000
 _MOST_PARAMETERS = 1e15
+_POWERS = {"m": "e6", "b": "e9", "t": "e12"}
 
 
 @shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        if isinstance(value, str):
-            near = re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE)
-        else:
-            near = None
-        powers = {"m": 6, "b": 9, "t": 12}
-        if near:
-            power = powers[near[2].lower()]
-        else:
-            power = 9
         raise fault(
             f"a number of parameters is a number, not {kind_of(value)}",
-            f"write `{near[1] if near else '8.03'}e{power}`",
+            f"write `{_meant_count(str(value))}`",
         )
     if not 0 < value <= _MOST_PARAMETERS:
         raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
     return float(value)
+
+
+def _meant_count(text: str) -> str:
+    """The number that a text means, like `8B`."""
+    near = re.match(r"(\d+(?:\.\d+)?)\s*([mbt]|e\+?\d+)?\Z", text, re.IGNORECASE)
+    if near is None:
+        return "8.03e9"
+    unit = (near[2] or "").lower()
+    return f"{near[1]}{_POWERS.get(unit, unit)}"
 
 
 @shaped(minimum=_FEWEST_PARAMETERS, maximum=_MOST_PARAMETERS)

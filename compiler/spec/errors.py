@@ -147,17 +147,9 @@ def _route(location: tuple[int | str, ...], data: Any) -> Route:
     for key in location[:-1]:
         if isinstance(data, Mapping) and key == 0:
             keys.append(key)  # a list of one, written as its item
-        elif isinstance(data, Mapping) and key in data:
+        elif isinstance(key, int) or key in data:
             keys.append(key)
             data = data[key]
-        elif isinstance(data, Sequence) and isinstance(key, int):
-            keys.append(key)
-            if key < len(data):
-                data = data[key]
-            else:
-                data = None
-        elif data is None:
-            keys.append(key)
     last = location[-1:]
     if last != ("[key]",):
         keys += last
@@ -169,11 +161,7 @@ def _name(at: Route) -> str:
     if not at:
         return "the document"
     if isinstance(at[-1], int):
-        names = [key for key in at if isinstance(key, str)]
-        if names:
-            owner = names[-1]
-        else:
-            owner = "the list"
+        *_, owner = (key for key in at if isinstance(key, str))
         number = at[-1] + 1
         return f"item {number} of `{owner}`"
     return f"`{at[-1]}`"
@@ -183,15 +171,10 @@ def _lookup(data: Any, at: Route) -> Any:
     for key in at:
         if key == 0 and isinstance(data, Mapping):
             continue  # a list of one, written as its item
-        if isinstance(key, int) and isinstance(data, Sequence):
-            if key < len(data):
-                data = data[key]
-            else:
-                data = None
-        elif isinstance(data, Mapping):
-            data = data.get(key)
+        if isinstance(key, int):
+            data = data[key]
         else:
-            data = None
+            data = data.get(key)
     return data
 
 
@@ -199,11 +182,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f"has {len(value)} characters"
     if isinstance(value, list | dict):
-        if len(value) == 1:
-            noun = "item"
-        else:
-            noun = "items"
-        return f"has {len(value)} {noun}"
+        return f"has {len(value)} items"  # one is never too few or too many
     return f"is {value}"
 
 
@@ -273,17 +252,15 @@ def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
 def _missing_help(model: type[BaseModel], at: Route) -> str:
     field = _field(model, at)
     add = f"add `{at[-1]}:`"
-    if field is None:
-        return add
+    assert field is not None
     inner = inner_model(field.annotation)
     if inner is not None:
         shape = _shape_help(_kind(field.annotation), None, inner)
         return f"{add}, {shape.removeprefix('write ')}"
-    if not field.description:
-        return add
-    if field.examples:
-        example = flow(field.examples[0])
-        add += f", like `{example}`"
+    assert field.description
+    assert field.examples
+    example = flow(field.examples[0])
+    add += f", like `{example}`"
     words = field.description.rstrip(".")
     first = words[0].lower()
     return f"{add}: {first}{words[1:]}"
@@ -297,10 +274,8 @@ def _kind(annotation: Any) -> str:
 
 def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
-    if owner is not None:
-        known = keys_of(owner)
-    else:
-        known = []
+    assert owner is not None
+    known = keys_of(owner)
     where = "this mapping"
     key = str(at[-1])
     if at.parent:
@@ -334,10 +309,9 @@ def _has(where: str, known: list[str]) -> str:
 def _split_help(at: Route, value: Mapping[str, Any]) -> str:
     """How a mapping is written whose entries became keys of their own; empty where it had none such."""
     section = _section(at.parent)
-    if section is None:
-        return ""
+    assert section is not None
     names = {key: renamed(section, f"{at[-1]}.{key}") for key in value}
-    now = [f"{name}: {value[key]}" for key, name in names.items() if name]
+    now = [f"{name}: {flow(value[key])}" for key, name in names.items() if name]
     return f"write {listed(now)}: `trainyard fmt --fix` does it" if now else ""
 
 
@@ -353,6 +327,16 @@ def _meant_elsewhere(at: Route) -> str:
     if section is None:
         return ""
     return meant_key(section, str(at[-1]))
+
+
+def meant_paths(at: Route) -> tuple[str, ...]:
+    """The keys that a word known from other tools may mean at a route, by their paths from ``spec``: one of its mapping
+    first, then one of all of ``spec``."""
+    key = _meant_elsewhere(at)
+    if not key or _called_now(at):
+        return ()
+    section = _section(at.parent)
+    return tuple(path.replace("[]", "").lstrip(".") for path in (f"{section}.{key}", key))
 
 
 def _section(at: Route) -> str | None:
@@ -383,16 +367,15 @@ def _elsewhere_help(key: str, at: Route, model: type[BaseModel]) -> str:
     if outer:
         where = ".".join(outer)
         help += f" under `{where}`"
-    if field is not None and field.examples:
+    if field is not None:
+        assert field.examples
         example = flow(field.examples[0])
         help += f", like `{last}: {example}`"
     return help
 
 
-def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
+def _one_too_high(owner: type[BaseModel], key: str) -> str | None:
     """The mapping inside ``owner`` that has the key, where there is just one."""
-    if owner is None:
-        return None
     outer = []
     for name, field in _fields(owner).items():
         inner = inner_model(field.annotation)
@@ -416,7 +399,7 @@ def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required
             text = text.lower()
         return f'quote it: `"{text}"`'
     if kind in ("int_type", "int_from_float"):
-        is_digits = isinstance(value, str) and value.strip().isdigit()
+        is_digits = isinstance(value, str) and value.strip().isdecimal()
         if is_digits:
             return f"write `{int(value)}` without quotes"
         if isinstance(value, float) and value.is_integer():

@@ -58,9 +58,9 @@ def model_of(kind: Any) -> type[BaseModel] | None:
     return None
 
 
-def lazy_model_behind(check: object) -> type[SpecModel] | None:
-    """The model that a validator function of a schema loads; ``None`` if it is none of a ``LazyModel``."""
+def lazy_model_behind(check: object) -> type[SpecModel]:
+    """The model that a validator function of a schema loads."""
     owner = getattr(check, "__self__", None)
-    if isinstance(owner, type) and issubclass(owner, LazyModel):
-        return owner.model()
-    return None
+    assert isinstance(owner, type)
+    assert issubclass(owner, LazyModel)
+    return owner.model()

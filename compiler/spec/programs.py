@@ -65,8 +65,10 @@ def program(words: list[str]) -> list[str]:
     if re.search(r"\s", first):
         help = _SHELL
         if _splits(first):
-            words_of_first = ", ".join(first.split()[:6])
-            help = f"write `[{words_of_first}]`"
+            shown = first.split()
+            if len(shown) > _MOST_SHOWN:
+                shown[_MOST_SHOWN:] = ["…"]
+            help = f"write `[{', '.join(shown)}]`"
         raise fault(
             f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
             help,
@@ -86,6 +88,7 @@ def program(words: list[str]) -> list[str]:
     return words
 
 
+_MOST_SHOWN = 6
 _COMMAND = "core/v1 Container, command (Kubernetes 1.35)"
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 

@@ -153,6 +153,26 @@ def test_only_what_this_run_reads_can_be_orphaned(trainyard: Command, tmp_path: 
     ]
 
 
+def test_what_a_killed_run_left_is_removed_where_nothing_else_is_to_write(
+    folder: Path, trainyard: Command
+) -> None:
+    left = folder / "generated" / ".starter.trainyard-new"
+    (left / "jobs").mkdir(parents=True)
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+    assert not left.exists()
+
+
+def test_a_folder_whose_manifest_names_no_spec_is_an_orphan(
+    folder: Path, trainyard: Command
+) -> None:
+    other = folder / "generated" / "other"
+    other.mkdir()
+    for text in ("{}", "[]", "{"):
+        (other / ".manifest.json").write_text(text)
+        done = trainyard("compile", ".", cwd=folder)
+        assert "warning[OUT009]: `generated/other` belongs to no spec any more" in done.out
+
+
 def test_a_manifest_that_is_nested_without_end(folder: Path, trainyard: Command) -> None:
     (folder / "generated/starter/.manifest.json").write_text("[" * 100_000)
     done = trainyard("compile", "--check", "spec.yaml", cwd=folder)

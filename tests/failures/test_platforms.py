@@ -132,6 +132,12 @@ def test_how_soon_hyperpod_replaces_a_node_is_not_known() -> None:
     assert "deep health checks" not in parts(found)
 
 
+def test_hyperpod_leaves_a_job_that_is_not_tried_again() -> None:
+    found = outcomes(hyperpod(job={"retries": 0}))[Failure.REPLACE]
+    assert "HyperPod starts the job again" not in found.acts
+    assert "nothing starts it again" in found.acts
+
+
 def test_new_nodes_of_hyperpod_are_tested() -> None:
     found = outcomes(hyperpod(own={"deepHealthChecks": ["InstanceStress"]}))[Failure.REPLACE]
     assert parts(found)["deep health checks"] == (0, None)

@@ -35,6 +35,15 @@ def test_tolerations_match_as_in_core_v1(toleration: Toleration, matches: bool) 
     assert toleration.tolerates(GPU) is matches
 
 
+def test_a_taint_is_shown_as_kubectl_writes_it() -> None:
+    """One of others may lack what it has to have."""
+    shown = [
+        str(Taint(*parts))
+        for parts in (("a", "b", "NoSchedule"), ("a", "", "NoExecute"), ("a", "b", ""))
+    ]
+    assert shown == ["a=b:NoSchedule", "a:NoExecute", "a=b"]
+
+
 def test_only_hard_taints_keep_a_pod_away() -> None:
     soft = Taint("a", "", "PreferNoSchedule")
     assert untolerated((GPU, soft), ()) == (GPU,)

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from running import SPECS
 
-from compiler.blocks import Block, Explained, plain
+from compiler.blocks import Block, Explained, Strong, plain
 from compiler.cli.subjects import subject
 from compiler.driver import check
 from compiler.outcome import Options
@@ -33,6 +33,11 @@ def unexplained(blocks: Iterable[Block], title: str) -> Iterator[tuple[str, str]
                 has_number = column.number and any(map(str.isdigit, plain(cell)))
                 if has_number and not isinstance(cell, Explained):
                     yield heading, column.name
+
+
+def test_a_text_of_parts_is_read_without_what_stands_out() -> None:
+    parts = ("at most ", Strong("4"), " nodes")
+    assert plain(parts) == "at most 4 nodes"
 
 
 @pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import spec
+from builders import shape_faults, spec
 from history.folder import write
 from running import Command
 
@@ -68,6 +68,26 @@ def test_a_word_of_a_job(job: str, help: str, tmp_path: Path, trainyard: Command
     (found,) = json.loads(done.out)["diagnostics"]
     assert found["code"] == "SPC002"
     assert help in found["help"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "help"),
+    [
+        ("gpus", 8, "here it is `accelerators` under `resources`, like `accelerators: 8`"),
+        ("instanceType", "p5", "here it is `instanceTypes` under `nodePools[]`"),
+        ("apiGroup", "batch", "it is called `kind` now: `trainyard fmt --fix` renames it"),
+        (
+            "retries",
+            {"job": 3, "process": [1, "a"]},
+            "write `retries: 3`, `maxRestarts: [1, a]`: `trainyard fmt --fix` does it",
+        ),
+        ("retries", {"often": True}, "write a whole number"),
+    ],
+)
+def test_a_word_of_the_defaults_is_one_of_a_job(key: str, value: object, help: str) -> None:
+    (found,) = shape_faults(spec(jobDefaults={key: value}))
+    assert str(found.at) == f"spec.jobDefaults.{key}"
+    assert found.help == help
 
 
 def test_a_key_that_is_called_otherwise_is_not_missing_too(

@@ -331,6 +331,23 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "a block of /8",
         "`10.0.0.0/16`",
     ),
+    *(
+        (
+            spec(
+                network={
+                    "existing": {
+                        **VPC,
+                        "subnets": [{**VPC["subnets"][0], "cidr": cidr}, VPC["subnets"][1]],
+                    }
+                }
+            ),
+            "SPC005",
+            "spec.network.existing.subnets[0].cidr",
+            f"`{cidr}` is a block of /{cidr[-2:]}; a subnet has /16 to /28",
+            "aws ec2 describe-subnets",
+        )
+        for cidr in ("10.0.0.0/15", "10.0.0.0/29")
+    ),
     (
         spec(network={"create": {"cidr": "10.0.0.0/16"}, "existing": VPC}),
         "SPC005",
@@ -626,6 +643,22 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "spec.nodePools[0].capacity[0].block.ends",
         "not of this century",
         "2026",
+    ),
+    (
+        spec(
+            pool={
+                "capacity": {
+                    "block": {
+                        "reservations": [{"id": "cr-00000001"}],
+                        "ends": "2026-12-01_11:30:00Z",
+                    }
+                }
+            }
+        ),
+        "SPC005",
+        "spec.nodePools[0].capacity[0].block.ends",
+        "`2026-12-01_11:30:00Z` is not a time",
+        "write `2026-12-01T11:30:00Z`",
     ),
     (
         spec(
@@ -1147,6 +1180,49 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "spec.jobs[0].model.parameters",
         "not the text `8b`",
         "`8e9`",
+    ),
+    *(
+        (
+            spec(job={"model": {"parameters": given}}),
+            "SPC005",
+            "spec.jobs[0].model.parameters",
+            f"a number of parameters is a number, not {kind}",
+            f"write `{meant}`",
+        )
+        for given, kind, meant in (
+            ("1.5 T", "the text `1.5 T`", "1.5e12"),
+            ("8000000000", "the text `8000000000`", "8000000000"),
+            ("many", "the text `many`", "8.03e9"),
+            ([8], "a list", "8.03e9"),
+        )
+    ),
+    (
+        spec(job={"model": {"config": ""}}),
+        "SPC004",
+        "spec.jobs[0].model.config",
+        "`config` has 0 characters, below the minimum of 1",
+        "write at least 1",
+    ),
+    (
+        spec(job={"command": f"torchrun train.py {'--debug ' * 4}"}),
+        "SPC003",
+        "spec.jobs[0].command",
+        "`command` is the text `torchrun train.py --debug",
+        "write a list, each item after `- `",
+    ),
+    (
+        spec(job={"command": [f"torchrun train.py {'--debug ' * 5}"]}),
+        "SPC005",
+        "spec.jobs[0].command",
+        "`torchrun train.py --debug --debug --debug --debu…`, spaces and all",
+        "write `[torchrun, train.py, --debug, --debug, --debug, --debug, …]`",
+    ),
+    (
+        spec(images=[{"name": "train", "base": "a.io/b:1.0", "build": {"codeBuild": {}}}]),
+        "SPC005",
+        "spec.images[0].base",
+        "image `a.io/b:1.0` has no digest",
+        "`docker buildx imagetools inspect a.io/b:1.0`",
     ),
     (
         spec(job={"model": {"parameters": 0}}),

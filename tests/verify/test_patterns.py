@@ -9,7 +9,7 @@ import pytest
 from builders import ROOT
 
 from compiler.output.body import at, walk_values
-from compiler.re2 import compile_re2
+from compiler.re2 import compile_re2, refusal
 from compiler.verify.patterns import _WORDS, in_words
 
 
@@ -23,12 +23,30 @@ from compiler.verify.patterns import _WORDS, in_words
         ("[$]", ["$"], ["a"]),
         (r"a\$b", ["a$b"], ["ab"]),
         (r"^a\z", ["a"], ["a\n"]),
+        ("^[]$]+$", ["]$"], ["a", "]\n"]),
+        ("^[^]$]+$", ["a\n"], ["]", "$"]),
+        ("^[[:alpha:]$_]+$", ["aZ$_"], ["5", "[", ":", "]", "a\n"]),
+        ("^[^[:space:][:punct:]]$", ["5"], [" ", "\v", "[", "]", "~"]),
+        ("^[a[]$", ["a", "["], ["]"]),
     ],
 )
 def test_pattern(pattern: str, accepted: list[str], refused: list[str]) -> None:
     search = compile_re2(pattern).search
     assert all(search(text) for text in accepted)
     assert not any(search(text) for text in refused)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("^[^]$]+$", ""),
+        ("[[:digit:]]+", ""),
+        ("[[:digits:]]+", "no class of characters is called `digits`"),
+        (r"(a)\1", "a back-reference"),
+    ],
+)
+def test_why_go_refuses_a_pattern(pattern: str, why: str) -> None:
+    assert refusal(pattern) == why
 
 
 def patterns() -> set[str]:

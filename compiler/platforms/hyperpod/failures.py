@@ -69,5 +69,5 @@ def _resumes(job: Footing) -> str:
     if annotations.get(AUTO_RESUME) != "true":
         return ""
     most = annotations.get(MOST_RETRIES, "")
-    often = times(int(most)) if most.isdigit() else "as often as it takes"
+    often = times(int(most)) if most.isdecimal() else "as often as it takes"
     return f"HyperPod starts the job again after that, {often}"

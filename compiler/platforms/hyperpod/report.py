@@ -31,9 +31,7 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
 def repair(planned: PlannedCluster) -> Iterator[Block]:
     """Whether sick nodes are replaced by themselves."""
     cluster = planned.plan.one(HyperPodCluster)
-    rows = [(pool.name, str(pool.nodes.max)) for pool in planned.pools()]
-    if cluster is None or not rows:
-        return
+    assert cluster is not None
     yield Heading("Repair of nodes")
     if cluster.recovery == "Automatic":
         yield paragraph(
@@ -45,4 +43,5 @@ def repair(planned: PlannedCluster) -> Iterator[Block]:
             "HyperPod's agent marks nodes that are sick and leaves them (`NodeRecovery: None`): replace them by "
             "`aws sagemaker batch-replace-cluster-nodes`."
         )
+    rows = [(pool.name, str(pool.nodes.max)) for pool in planned.pools()]
     yield table(("instance group", "nodes:"), rows)

@@ -151,10 +151,10 @@ def _edits(artifacts: Sequence[Artifact], committed: CommittedFolder) -> Iterato
     known = updates()
     lists = {QUEUES: "Scheduling.SlurmQueues", f"{FOLDER}/storage": "SharedStorage"}
     wanted = {artifact.path: artifact for artifact in artifacts}
-    cluster = wanted.get(f"{FOLDER}/cluster.yaml")
+    cluster = wanted[f"{FOLDER}/cluster.yaml"]
     before = committed.template(f"{FOLDER}/cluster.yaml")
-    if cluster is None or before is None:
-        return
+    if before is None:
+        return  # another platform was committed here, or nothing that can be read
     yield from _changed(before, cluster.body, cluster, (), "", known)
     for folder, keys in lists.items():
         there = {path for path in committed.files_below(folder) if path.endswith(".yaml")}

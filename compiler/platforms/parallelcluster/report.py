@@ -60,9 +60,9 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
         )
     for pool in planned.pools():
         yield pool_item(planned, pool)
-    if cluster.head_gib is not None:
-        size = Quantity.gib(cluster.head_gib)
-        yield disks(planned, "root volume of the head node", size, 1, 1, ALWAYS)
+    assert cluster.head_gib is not None
+    size = Quantity.gib(cluster.head_gib)
+    yield disks(planned, "root volume of the head node", size, 1, 1, ALWAYS)
     for pool in planned.pools():
         for partition in planned.plan.of(Partition):
             if partition.title == pool.name and partition.root_size is not None:
@@ -84,7 +84,7 @@ def repair(planned: PlannedCluster) -> Iterator[Block]:
     """When nodes are replaced, and when no longer."""
     rows = []
     for partition in planned.plan.of(Partition):
-        checks = "not asked for"
+        checks = "it has none"
         if partition.gpu_check:
             checks = "before each job, by DCGM"
         (most,) = partition.limits.values()

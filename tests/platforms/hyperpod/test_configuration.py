@@ -16,8 +16,10 @@ import pytest
 import yaml
 from botocore.validate import ParamValidator
 from builders import ROOT
+from failures.walking import read
 from jsonschema import Draft7Validator
 
+from compiler.blocks import Paragraph, Table
 from compiler.catalog import hyperpod, load_catalog
 from compiler.driver import check
 from compiler.formats import lifted
@@ -27,6 +29,7 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from compiler.platforms.hyperpod.groups.share import reserved_cpu, reserved_memory_mib
+from compiler.platforms.hyperpod.report import repair
 from tests.platforms.hyperpod.clusters import PLAN, errors, files, request_of, spec
 from tests.platforms.passes import compiled
 
@@ -60,10 +63,10 @@ def test_what_is_written_says_what_was_resolved(parts: dict[str, Any], tmp_path:
     done = compiled(spec(**parts), tmp_path)
     assert errors(done) == []
     assert done.plan is not None
-    read = lifted(done.artifacts, closed=True)
+    again = lifted(done.artifacts, closed=True)
     for kind in (HyperPodCluster, InstanceGroup):
         ours = {node.name: node for node in done.plan.of(kind)}
-        theirs = {node.name: node for node in read.of(kind)}
+        theirs = {node.name: node for node in again.of(kind)}
         assert ours
         assert {name: _as_carried(node) for name, node in ours.items()} == theirs
 
@@ -134,6 +137,19 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
         ["shellcheck", "-s", "bash", "--exclude=SC2034", *paths], capture_output=True, text=True
     )
     assert ran.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [({}, "reboots or replaces sick ones"), ({"nodeRecovery": "None"}, "leaves them")],
+)
+def test_the_report_says_who_replaces_sick_nodes(own: dict[str, Any], words: str) -> None:
+    _, planned = read(spec(own=own))
+    _, said, groups = repair(planned)
+    assert isinstance(said, Paragraph)
+    assert isinstance(groups, Table)
+    assert words in said.lines[0]
+    assert list(groups.rows) == [("a100", "4")]
 
 
 def test_a_job_is_resumed_on_healthy_nodes(tmp_path: Path) -> None:

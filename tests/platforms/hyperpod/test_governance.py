@@ -15,10 +15,13 @@ import yaml
 from botocore.validate import ParamValidator
 from builders import document
 
+from compiler.catalog import hyperpod
 from compiler.formats import lifted, written
 from compiler.language.load import platform_of
 from compiler.language.whole import language
 from compiler.outcome import Compilation
+from compiler.output import Artifact
+from compiler.plan import Plan
 from compiler.platforms import EKS, HYPER_POD, PLATFORMS
 from compiler.platforms.hyperpod import GOVERNED
 from compiler.platforms.hyperpod.differences import INSTEAD_GOVERNED
@@ -84,9 +87,9 @@ def test_what_is_written_says_what_was_resolved(data: dict[str, Any], tmp_path: 
     done = compiled(data, tmp_path)
     assert errors(done) == []
     assert done.plan is not None
-    read = lifted(done.artifacts, closed=True)
+    again = lifted(done.artifacts, closed=True)
     for kind in (ComputeQuota, ClusterPolicy, TeamQueue, TeamPriority):
-        assert set(map(str, done.plan.of(kind))) == set(map(str, read.of(kind)))
+        assert set(map(str, done.plan.of(kind))) == set(map(str, again.of(kind)))
     assert done.plan.of(ComputeQuota)
 
 
@@ -257,6 +260,61 @@ def test_what_it_cannot_say_is_an_error_at_its_line(
         del data["spec"]["queues"]
         del data["spec"]["jobs"][0]["queue"]
     assert (code, place) in codes(data, tmp_path)
+
+
+def test_a_quota_of_many_instance_types(tmp_path: Path) -> None:
+    types = sorted(name for name in hyperpod.types() if name.startswith(("m5.", "m6i.", "m7i.")))
+    place = "RES327", "spec.queues[0].quota"
+    for count, is_found in ((15, False), (16, True)):
+        pools = [
+            {"name": f"p{index}", "instanceTypes": [name], "zones": ["us-west-2b"], "nodes": 1}
+            for index, name in enumerate(types[:count])
+        ]
+        quota = [{"pool": pool["name"], "nodes": 1} for pool in pools]
+        data = governed(RESEARCH | {"quota": quota}, nodePools=pools)
+        del data["spec"]["jobs"]
+        assert (place in codes(data, tmp_path)) is is_found, count
+
+
+def test_a_quota_of_no_pool_says_nothing_of_what_is_lent(tmp_path: Path) -> None:
+    queue = RESEARCH | {"cohort": "all", "quota": [{"pool": "a10", "nodes": 3, "lendingLimit": 1}]}
+    data = governed(queue)
+    del data["spec"]["jobs"]
+    assert codes(data, tmp_path) == [("RES011", "spec.queues[0].quota[0].pool")]
+
+
+def read(body: dict[str, Any]) -> Plan:
+    artifact = Artifact(path="request.json", format="hyperpod", body={"ClusterArn": ARN, **body})
+    return lifted([artifact], closed=False)
+
+
+@pytest.mark.parametrize(
+    ("resources", "nodes", "whole"),
+    [
+        ([{"InstanceType": "ml.g5.8xlarge", "Count": 2}], {"g5.8xlarge": 2}, True),
+        ([{"InstanceType": "ml.g5.8xlarge", "Accelerators": 1}], {}, False),
+        ([{"Count": 2}, {"InstanceType": "ml.g5.8xlarge", "Count": 1}], {"g5.8xlarge": 1}, False),
+    ],
+)
+def test_quotas_of_others_may_be_of_parts_of_nodes(
+    resources: list[dict[str, Any]], nodes: dict[str, int], whole: bool
+) -> None:
+    config = {"ComputeQuotaResources": resources}
+    target = {"TeamName": "research"}
+    plan = read({"ComputeQuotaConfig": config, "ComputeQuotaTarget": target})
+    (quota,) = plan.of(ComputeQuota)
+    assert (quota.nodes, quota.whole) == (nodes, whole)
+    (queue,) = plan.of(TeamQueue)
+    assert queue.namespace == "hyperpod-ns-research"
+    assert not read({"ComputeQuotaConfig": config, "ComputeQuotaTarget": {}}).of(ComputeQuota)
+
+
+def test_a_priority_of_others_without_a_name_makes_no_class() -> None:
+    classes = [{"Weight": 1}, {"Name": "urgent", "Weight": 90}, {"Name": "batch"}]
+    plan = read({"SchedulerConfig": {"PriorityClasses": classes}})
+    assert [(each.name, each.value) for each in plan.of(TeamPriority)] == [
+        *(("urgent-priority", 90), ("batch-priority", 0))
+    ]
 
 
 def test_the_key_alone_makes_it_another_platform() -> None:

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from builders import ROOT
 
+from compiler.formats import lifted
 from compiler.linter import Linted, lint
 from compiler.outcome import Options
+from compiler.output import Artifact
+from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 
 CASES = ROOT.parent / "shared" / "cases"
 GROUP: dict[str, Any] = {
@@ -186,6 +189,55 @@ def test_what_sagemaker_refuses_is_found_at_its_line(
     line = text[:last].count("\n") + 1
     lines = {at for _, at, said in found(tmp_path) if message in said}
     assert line in lines, found(tmp_path)
+
+
+_SCALED = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+_ROLE = "arn:aws:iam::111122223333:role/scaling"
+
+
+@pytest.mark.parametrize(
+    ("changes", "messages"),
+    [
+        # a role that adds and removes nodes
+        (
+            [
+                (("AutoScaling",), _SCALED),
+                (("ClusterRole",), _ROLE),
+                (("NodeProvisioningMode",), "Continuous"),
+            ],
+            [],
+        ),
+        (
+            [(("AutoScaling",), _SCALED), (("ClusterRole",), _ROLE)],
+            ["nodes are scaled, and `NodeProvisioningMode` is not `Continuous`"],
+        ),
+        # values of other kinds are found once
+        (
+            [(("InstanceGroups",), [{**GROUP, "InstanceGroupName": 5}, GROUP])],
+            ["an integer where a string is expected"],
+        ),
+        (
+            [((*_FIRST, "InstanceStorageConfigs"), [{"EbsVolumeConfig": 500}])],
+            ["an integer where a mapping is expected"],
+        ),
+        (
+            [((*_FIRST, "InstanceStorageConfigs"), [{"FsxLustreConfig": {"MountPath": "/fsx"}}])],
+            ["`DnsName` is missing", "`MountName` is missing"],
+        ),
+    ],
+)
+def test_what_else_is_said_of_a_request(
+    changes: list[tuple[tuple[Any, ...], Any]], messages: list[str], tmp_path: Path
+) -> None:
+    write(tmp_path, *changes)
+    assert [message for _, _, message in found(tmp_path)] == messages
+
+
+def test_a_group_without_a_name_is_no_pool(tmp_path: Path) -> None:
+    groups = [{**GROUP, "InstanceGroupName": 5}, LARGER]
+    request = Artifact(path="a.json", format="hyperpod", body={**REQUEST, "InstanceGroups": groups})
+    plan = lifted([request], closed=False)
+    assert [group.name for group in plan.of(InstanceGroup)] == ["large"]
 
 
 def test_a_group_that_stands_alone_is_judged(tmp_path: Path) -> None:

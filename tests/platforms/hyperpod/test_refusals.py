@@ -97,6 +97,14 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
 
 _CAPACITY = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}
 _OTHER = PLAN.replace("us-west-2", "us-east-1")
+_MANY = [
+    {
+        "id": f"subnet-0a1b2c3d4e5f607{number}",
+        "zone": f"us-west-2{'ab'[number % 2]}",
+        "cidr": f"10.0.{number}.0/24",
+    }
+    for number in range(10, 27)
+]
 _QUEUES = [{"name": "q", "namespaces": ["team-a"], "quota": [{"pool": "a100", "nodes": 4}]}]
 
 
@@ -135,6 +143,11 @@ _QUEUES = [{"name": "q", "namespaces": ["team-a"], "quota": [{"pool": "a100", "n
                     }
                 }
             },
+        ),
+        (
+            "RES323",
+            "spec.network.existing.subnets",
+            {"network": {"existing": {**NETWORK["existing"], "subnets": _MANY}}},
         ),
         (
             "RES325",
@@ -178,6 +191,25 @@ def test_what_it_cannot_do_is_an_error_at_its_place(
     code: str, at: str, parts: dict[str, Any], tmp_path: Path
 ) -> None:
     assert (code, at) in codes(spec(**parts), tmp_path)
+
+
+def test_a_public_subnet_is_not_of_the_request(tmp_path: Path) -> None:
+    subnets = [*_MANY[1:], {**_MANY[0], "public": True}]
+    network = {"existing": {**NETWORK["existing"], "subnets": subnets}}
+    assert codes(spec(network=network), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "help"),
+    [
+        ("trn1.2xlarge", "write `trn1.32xlarge`"),
+        ("c6i.metal", "take one of `c6i.12xlarge`, `c6i.16xlarge`, "),
+        ("p3dn.24xlarge", "take a type of another family, like `g6.8xlarge` or `p5.48xlarge`"),
+    ],
+)
+def test_what_to_take_instead_of_a_type_that_it_lacks(type: str, help: str, tmp_path: Path) -> None:
+    found = compiled(spec(pool={"instanceTypes": [type]}, jobs=[]), tmp_path).diagnostics
+    assert [fact.help[: len(help)] for fact in found if fact.code == "RES320"] == [help]
 
 
 def test_more_pools_than_instance_groups(tmp_path: Path) -> None:

@@ -167,6 +167,22 @@ def test_a_committed_file_that_cannot_be_read(
     assert "error[CHG031]" in done.out
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_configuration_that_cannot_be_read_is_written_anew(
+    edited: Edited, trainyard: Command, tmp_path: Path, is_there: bool
+) -> None:
+    """In the middle of a merge, or taken away: with it goes what ParallelCluster would be asked to change."""
+    edited(spec(), spec(own={"os": "ubuntu2404"}))
+    committed = tmp_path / "generated/lab/bootstrap/cluster/cluster.yaml"
+    text = committed.read_text()
+    committed.unlink()
+    if is_there:
+        committed.write_text(f"<<<<<<< HEAD\n{text}")
+    done = trainyard("compile", "lab.yaml", cwd=tmp_path)
+    assert (done.code, done.out.count("CHG032")) == (0, 0)
+    assert committed.read_text() == text.replace("alinux2023", "ubuntu2404")
+
+
 def test_every_policy_of_update_is_judged() -> None:
     """A policy that a newer ParallelCluster brings is decided here, not passed over."""
     harmless = {

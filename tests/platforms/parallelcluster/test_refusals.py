@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import document
 from pydantic import BaseModel
 
+from compiler.language.load import load
 from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.differences import INSTEAD
@@ -263,6 +265,44 @@ def test_what_it_cannot_do_is_an_error_at_its_place(
     code: str, at: str, parts: dict[str, Any], tmp_path: Path
 ) -> None:
     assert (code, at) in codes(spec(**parts), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("parts", "help"),
+    [
+        ({"teams": []}, INSTEAD["namespaces"]),
+        ({"argocd": {}}, INSTEAD["flux"]),
+        ({"addons": {}}, "remove it: platform `parallelCluster` has no such key"),
+        ({"pool": {"ami": "a"}}, "remove it: platform `parallelCluster` has no such key"),
+        ({"pool": {"mig": {}}}, INSTEAD["nodePools.gpuSharing"]),
+        ({"job": {"setup": "pip install a"}}, INSTEAD["jobs.initContainers"]),
+        ({"job": {"node": 4}}, "here it is `nodes`, like `nodes: 4`"),
+    ],
+)
+def test_a_word_from_elsewhere_leads_to_no_key_that_is_refused(
+    parts: dict[str, Any], help: str
+) -> None:
+    (found,) = load(document(spec(**parts)), PARALLEL_CLUSTER)[1]
+    assert (found.code, found.help) == ("SPC002", help)
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "help"),
+    [
+        (True, "text or a whole number, not the boolean `true`", 'quote it: `"true"`'),
+        (1.5, "text or a whole number, not the number `1.5`", 'quote it: `"1.5"`'),
+        (None, "text or a whole number, not empty", "write it as text"),
+        (["a"], "text or a whole number, not a list", "write it as text"),
+        ("a\nb", "is not a text of one line", "write `ab`"),
+    ],
+)
+def test_a_parameter_of_slurm_is_a_text_or_a_number(value: Any, message: str, help: str) -> None:
+    """Once, and not for each of the two."""
+    data = spec(own={"customSlurmSettings": {"Parameter": value, "MaxArraySize": 10001, "A": ""}})
+    (found,) = load(document(data), PARALLEL_CLUSTER)[1]
+    assert str(found.at) == "spec.platform.parallelCluster.customSlurmSettings.Parameter"
+    assert message in found.message
+    assert found.help == help
 
 
 def test_quotas_beyond_the_pool_and_names_that_are_too_long(tmp_path: Path) -> None:

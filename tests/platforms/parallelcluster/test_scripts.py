@@ -140,7 +140,7 @@ def test_a_script_that_writes_another(tmp_path: Path) -> None:
     assert found(written, tmp_path) == []
 
 
-@pytest.mark.parametrize("value", ["{NODES}", "<nodes>", "$NODES"])
+@pytest.mark.parametrize("value", ["{NODES}", "<nodes>", "$NODES", "{{ the nodes }}", "<it's 4>"])
 def test_values_that_something_else_fills_in(value: str, tmp_path: Path) -> None:
     assert found(f"#!/bin/bash\n#SBATCH --nodes={value}\nsrun python t.py\n", tmp_path) == []
 
@@ -148,3 +148,88 @@ def test_values_that_something_else_fills_in(value: str, tmp_path: Path) -> None
 def test_an_ambiguous_beginning_is_no_option(tmp_path: Path) -> None:
     script = "#!/bin/bash\n#SBATCH --mem-p=1\nsrun python t.py\n"
     assert found(script, tmp_path) == [("SCH001", 2)]
+
+
+@pytest.mark.parametrize(
+    ("directive", "words"),
+    [
+        ("--job-name my first job", "`first` is neither"),
+        ("--nodes= 2", "`2` is neither"),
+        ("-J train - more", "`-` is neither"),
+        ("gpu", "`gpu` is neither"),
+        ("--nice 100", "`100` is neither"),  # its value follows `=`
+        ("--exclusive user", "`user` is neither"),
+        ("--comment=it's -N 2", "a quote in `--comment=it's -N 2` is not closed"),
+    ],
+)
+def test_words_that_are_no_options(directive: str, words: str, tmp_path: Path) -> None:
+    script = f"#!/bin/bash\n#SBATCH --time=60\n#SBATCH {directive}\nsrun python t.py\n"
+    (tmp_path / "job.sbatch").write_text(script)
+    (fact,) = lint([tmp_path], Options()).all()
+    assert fact.span is not None
+    assert (fact.code, fact.span.line) == ("SCH011", 3)
+    assert words in fact.message
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        *("-Q -v", "-B 2:8:1", "--kill-on-invalid-dep yes", "--nice=100", "-N 2 -J 'my job'"),
+        *("# --nodes=eight", "--nodes=2 # eight"),
+    ],
+)
+def test_options_that_sbatch_takes(directive: str, tmp_path: Path) -> None:
+    script = f"#!/bin/bash\n#SBATCH --time=60\n#SBATCH {directive}\nsrun python t.py\n"
+    assert found(script, tmp_path) == []
+
+
+def test_variables_that_are_handed_on() -> None:
+    """By the script's own option and by that of `srun`, whose values are known or are not."""
+    head = f"{HEAD}#SBATCH --export=ALL,NCCL_DEBUG=INFO,RUN=$RUN,1=2\n"
+    job = job_of(f"{head}srun --export=ALL,FI_PROVIDER=tcp python t.py\n")
+    assert [(each.name, each.value) for each in job.env] == [
+        *(("NCCL_DEBUG", "INFO"), ("RUN", None), ("FI_PROVIDER", "tcp"))
+    ]
+    lines = {name: place[-1] for name, place in job.origins.items() if name.startswith("env.")}
+    assert lines == {"env.NCCL_DEBUG": 2, "env.RUN": 2, "env.FI_PROVIDER": 3}
+
+
+@pytest.mark.parametrize(
+    ("lines", "image", "unread"),
+    [
+        ("srun --container-image a#b:1 python t.py", "a/b:1", set()),
+        ("srun --container-image $IMAGE python t.py", None, {"image"}),
+        ("ARGS=(--container-image a:1)\nsrun ${ARGS[@]} python t.py", "a:1", set()),
+        (
+            "if true; then\n  ARGS=(--container-image a:1)\nfi\nsrun ${ARGS[@]} python t.py",
+            "a:1",
+            {"image", "mounts"},
+        ),
+    ],
+)
+def test_what_is_known_of_the_image(lines: str, image: str | None, unread: set[str]) -> None:
+    job = job_of(f"{HEAD}{lines}\n")
+    assert (job.image, job.unread) == (image, unread)
+    assert job.command == ("python", "t.py")
+
+
+def test_an_srun_without_a_program_starts_none() -> None:
+    assert job_of(f"{HEAD}srun --version\n").command == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "files"),
+    [
+        ("cat <<END > /a.json\n{}\nEND\n", {"/a.json": "{}\n"}),
+        ("cat <<END > /a.json\nEND\n", {"/a.json": ""}),
+        ("cat <<END > /a.json\n{}\n", {}),  # nothing ends it
+    ],
+)
+def test_files_that_a_script_writes(lines: str, files: dict[str, str]) -> None:
+    assert job_of(f"{HEAD}{lines}").files == files
+
+
+def test_a_shift_begins_no_document() -> None:
+    job = job_of(f"{HEAD}SIZE=$((1<<BITS))\nexport NCCL_DEBUG=INFO\nsrun python t.py\n")
+    assert [each.name for each in job.env] == ["NCCL_DEBUG"]
+    assert job.command == ("python", "t.py")

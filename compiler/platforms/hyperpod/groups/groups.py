@@ -66,6 +66,8 @@ def _near(family: str) -> str:
     sizes = sorted(name for name in hyperpod.types() if name.startswith(f"{family}."))
     if not sizes:
         return "take a type of another family, like `g6.8xlarge` or `p5.48xlarge`"
+    if len(sizes) == 1:
+        return f"write `{sizes[0]}`"
     return f"take one of {listed(sizes)}"
 
 

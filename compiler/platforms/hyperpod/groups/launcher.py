@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from compiler.context import Context
 from compiler.core.pools.pools import Pool
-from compiler.core.pools.spec import NodePool
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.settings.launcher import NoCommands, PoolLauncher, Refused
 from compiler.platforms.hyperpod.groups.plan import HEALTH, SCHEDULABLE
@@ -16,7 +15,6 @@ class HyperPod(PoolLauncher):
     """The launcher of every pool of a cluster of HyperPod. Its nodes have no labels of Karpenter."""
 
     name = "HyperPod"
-    place = 0
     code = "RES320"
     no_commands = NoCommands(
         "nodes of HyperPod run no commands of ours when they boot",
@@ -32,9 +30,6 @@ class HyperPod(PoolLauncher):
     instance_labels = False
     ready_labels = {HEALTH: SCHEDULABLE}
     untested = "it is an instance group of HyperPod, which tests its nodes by `deepHealthChecks`"
-
-    def launches(self, context: Context, pool: NodePool) -> bool:
-        return True
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         from compiler.platforms.hyperpod.groups.groups import refused

@@ -33,7 +33,7 @@ def value(planned: PlannedCluster, named: tuple[str, int]) -> int:
     cluster = planned.plan.one(SlurmCluster)
     settings = dict(cluster.settings) if cluster is not None else {}
     given = str(settings.get(name, seconds))
-    return int(given) if given.isdigit() else seconds
+    return int(given) if given.isdecimal() else seconds
 
 
 def again(job: Footing) -> str:

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from compiler.diagnostics.words import kind_of
 from compiler.places import Route
 from compiler.spec.aws import InstanceType, PolicyArn, PublicCidr, SubnetId
 from compiler.spec.base import SpecModel
-from compiler.spec.checks import fault
+from compiler.spec.checks import fault, matched
 from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, IdleTime, Line, RootSize
@@ -87,6 +88,7 @@ _DENIED = {
     "TaskPlugin",
     "TreeWidth",
 }
+_line = matched(r"[^\x00\r\n]*", "a text of one line", "YES", longest=32768, empty=True)
 _INSTEAD = {"suspendtime": "`scaledownIdletime` of the platform"}
 
 
@@ -103,6 +105,23 @@ def _allowed(settings: dict[str, Any]) -> dict[str, Any]:
             source="aws-parallelcluster 3.16.1, SLURM_SETTINGS_DENY_LIST",
         )
     return settings
+
+
+def _parameter(value: Any) -> str | int:
+    """A value of ``slurm.conf``, which has one line for each parameter."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _line(value)
+    quoted = "write it as text"
+    if isinstance(value, bool | float):
+        quoted = f'quote it: `"{str(value).lower()}"`'
+    raise fault(
+        f"a parameter of `slurm.conf` is text or a whole number, not {kind_of(value)}", quoted
+    )
+
+
+Parameter = Annotated[str | int, BeforeValidator(_parameter)]
 
 
 class ParallelCluster(SpecModel):
@@ -158,7 +177,7 @@ class ParallelCluster(SpecModel):
         description="IAM policies of the head node and the compute nodes, beside those that are derived.",
         examples=[["arn:aws:iam::111122223333:policy/datasets"]],
     )
-    custom_slurm_settings: Annotated[dict[str, str | int], AfterValidator(_allowed)] = Field(
+    custom_slurm_settings: Annotated[dict[str, Parameter], AfterValidator(_allowed)] = Field(
         {},
         description="Parameters of `slurm.conf` that nothing else here has a key for.",
         examples=[{"MaxArraySize": 10001}],

@@ -21,6 +21,8 @@ from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     OF_SEVERAL,
+    OPEN_QUOTE,
+    STRAY,
     Directive,
     directives,
     in_documents,
@@ -41,7 +43,7 @@ _SOURCE = "source: Slurm documentation, sbatch"
 _FILLED_IN = re.compile(r"[${}<>]")
 """Values that something else writes before ``sbatch`` reads them."""
 _DIRECTIVES = re.compile(r"^#SBATCH\s+-", re.MULTILINE)
-_ANY = re.compile(r"^\s*#SBATCH\s")
+_ANY = re.compile(r"^\s*#SBATCH\s+[^\s#]")
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -57,8 +59,9 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
 
 def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
     text = artifact.content
+    lines = text.split("\n")
     elsewhere = in_documents(text)
-    told = [number for number, line in enumerate(text.split("\n")) if _ANY.match(line)]
+    told = [number for number, line in enumerate(lines) if _ANY.match(line)]
     if elsewhere.issuperset(told):
         return  # a script that writes one
     if not text.startswith("#!"):
@@ -72,9 +75,12 @@ def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
         )
     known = list(directives(text))
     for directive in known:
+        if directive.name in (STRAY, OPEN_QUOTE):
+            continue
         fault = _fault(directive)
         if fault is not None:
             yield directive.line, fault
+    yield from _strays(known, lines)
     read = {directive.line for directive in known}
     last = max(read, default=-1)
     for number in told:
@@ -109,6 +115,27 @@ def _fault(directive: Directive) -> Diagnostic | None:
             help=f"write {form.what}, like `{form.example}`",
         )
     return None
+
+
+def _strays(known: Iterable[Directive], lines: Sequence[str]) -> Iterator[tuple[int, Diagnostic]]:
+    """Words that are no options, the first of each line (Slurm 25.05, src/sbatch/opt.c: ``Invalid directive found in
+    batch script``, ``Unmatched`` quote)."""
+    seen: set[int] = set()
+    for directive in known:
+        line, text = directive.line, directive.value
+        if directive.name not in (STRAY, OPEN_QUOTE) or line in seen:
+            continue
+        seen.add(line)
+        if _FILLED_IN.search(lines[line]):
+            continue
+        message = f"`{text}` is neither an option nor the value of one, and `sbatch` refuses it"
+        help = (
+            "remove it; a value follows its option, or `=` at once, and one with spaces is quoted"
+        )
+        if directive.name == OPEN_QUOTE:
+            message = f"a quote in `{text}` is not closed, and `sbatch` refuses it"
+            help = "close it, or write a backslash before it"
+        yield line, error("SCH011", message, help=help)
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:

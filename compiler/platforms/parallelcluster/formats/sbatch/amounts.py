@@ -26,7 +26,7 @@ def gpus_of(value: str | None, *, named: bool = True) -> int:
         if named and words[0] != "gpu":
             continue
         count = words[-1]
-        if count.isdigit() and len(count) < 6:
+        if count.isdecimal() and len(count) < 6:
             return int(count)
         return 1 if named else 0
     return 0

@@ -17,6 +17,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.options import whole_name
 SHORT = {
     "A": "account",
     "a": "array",
+    "B": "extra-node-info",
     "b": "begin",
     "c": "cpus-per-task",
     "C": "constraint",
@@ -37,24 +38,30 @@ SHORT = {
     "o": "output",
     "O": "overcommit",
     "p": "partition",
+    "Q": "quiet",
     "q": "qos",
     "s": "oversubscribe",
     "S": "core-spec",
     "t": "time",
+    "v": "verbose",
     "W": "wait",
     "w": "nodelist",
     "x": "exclude",
 }
 """The long names of short options of sbatch."""
 FLAGS = frozenset((
-    "contiguous", "exclusive", "get-user-env", "hold", "ignore-pbs", "kill-on-invalid-dep",
-    "no-kill", "no-requeue", "overcommit", "oversubscribe", "parsable", "quiet", "reboot",
-    "requeue", "spread-job", "test-only", "use-min-nodes", "verbose", "wait",
+    "contiguous", "exclusive", "get-user-env", "hold", "ignore-pbs", "nice", "no-kill",
+    "no-requeue", "oom-kill-step", "overcommit", "oversubscribe", "parsable", "propagate", "quiet",
+    "reboot", "requeue", "spread-job", "stepmgr", "test-only", "use-min-nodes", "verbose", "wait",
 ))  # fmt: skip
-"""Options that need no value."""
+"""Options that need no value: one that they may have follows ``=``."""
+STRAY = ""
+"""The name of a word that is neither an option nor the value of one."""
+OPEN_QUOTE = '"'
+"""The name of a line with a quote that nothing closes."""
 OF_SEVERAL = ("hetjob", "packjob")
 """Words between the parts of a heterogeneous job."""
-_DIRECTIVE = re.compile(r"#SBATCH\s+(.*?)\s*(?:\s#.*)?$")
+_DIRECTIVE = re.compile(r"#SBATCH(?=\s)(.*?)(?:\s#.*)?$")
 _ASSIGNMENT = re.compile(
     r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)*)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$",
     re.DOTALL,
@@ -65,7 +72,10 @@ _HEREDOC = re.compile(r"(?<!<)<<(?!<)-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """An option of ``#SBATCH``: its line, from 0, its long name, and its value; "" for one without."""
+    """An option of ``#SBATCH``: its line, from 0, its long name, and its value; "" for one without.
+
+    What is no option is called ``STRAY`` or ``OPEN_QUOTE``, and has its text as the value.
+    """
 
     line: int
     name: str
@@ -91,14 +101,15 @@ def directives(text: str) -> Iterator[Directive]:
             return
         found = _DIRECTIVE.match(line)
         if found is not None:
-            yield from _options(number, found[1])
+            yield from _options(number, found[1].strip())
 
 
 def _options(line: int, text: str) -> Iterator[Directive]:
     try:
         words = shlex.split(text)
     except ValueError:
-        words = text.split()
+        yield Directive(line, OPEN_QUOTE, text)
+        return
     position = 0
     while position < len(words):
         word = words[position]
@@ -108,8 +119,6 @@ def _options(line: int, text: str) -> Iterator[Directive]:
             yield Directive(line, word, "")
             continue
         name, value, takes_next = _option(word)
-        if not name:
-            continue
         if takes_next and following and not following.startswith("-"):
             value = following
             position += 1
@@ -126,7 +135,7 @@ def _option(word: str) -> tuple[str, str, bool]:
         name = SHORT.get(word[1], word[1])
         value = word[2:].removeprefix("=")
         return name, value, not value and name not in FLAGS
-    return "", "", False
+    return STRAY, word, False
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -264,12 +273,10 @@ def documents(text: str) -> Iterator[Written]:
         target = re.search(r">\s*\"?([^\"\s<]+)\"?", line)
         if found is None or target is None or not line.lstrip().startswith("cat"):
             continue
-        body = []
-        for following in lines[number + 1 :]:
-            if following.strip() == found[2]:
-                break
-            body.append(following)
-        yield Written(target[1], "".join(f"{line}\n" for line in body), number)
+        after = _after(found[2], lines, number + 1)
+        if after > number + 1:
+            body = lines[number + 1 : after - 1]
+            yield Written(target[1], "".join(f"{line}\n" for line in body), number)
 
 
 def assignment(statement: Statement) -> tuple[str, str] | None:

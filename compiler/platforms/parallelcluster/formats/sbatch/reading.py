@@ -217,7 +217,7 @@ class _Script:
         if value is None:
             return None
         most = value.rpartition("-")[2]
-        return int(most) if most.isdigit() and len(most) < 7 else None
+        return int(most) if most.isdecimal() and len(most) < 7 else None
 
     def _requests(self) -> dict[str, Quantity]:
         """What one node of the job asks for, as far as it is said."""
@@ -298,7 +298,7 @@ class _Script:
     def _retries(self) -> int | None:
         for statement in self._statements:
             found = assignment(statement)
-            if found is not None and found[0] == "retries" and found[1].isdigit():
+            if found is not None and found[0] == "retries" and found[1].isdecimal():
                 return int(found[1])
         return None
 
@@ -326,7 +326,7 @@ class _Script:
 def _processes(rendezvous: Iterable[tuple[str, str]]) -> int | None:
     """The processes of each node, where torchrun is told so."""
     for name, value in rendezvous:
-        if name == "PET_NPROC_PER_NODE" and value.isdigit():
+        if name == "PET_NPROC_PER_NODE" and value.isdecimal():
             return int(value)
     return None
 
@@ -341,4 +341,4 @@ def _signal(value: str | None) -> int | None:
     if value is None:
         return None
     seconds = value.partition("@")[2]
-    return int(seconds) if seconds.isdigit() and len(seconds) < 7 else None
+    return int(seconds) if seconds.isdecimal() and len(seconds) < 7 else None
