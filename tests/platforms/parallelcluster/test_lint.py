@@ -442,6 +442,37 @@ def test_what_sbatch_refuses_or_passes_over(
     assert (code, line) in {(fact.code, fact.span.line) for fact in findings if fact.span}
 
 
+TOKEN = "hf_" + "a" * 34
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        (f"export HF_TOKEN={TOKEN} NCCL_P2P_DISABLE=1", {"RUN024", "RUN124"}),
+        (f"export NCCL_P2P_DISABLE=1 HF_TOKEN={TOKEN}  # for the hub", {"RUN024", "RUN124"}),
+        (f"HF_TOKEN={TOKEN} NCCL_P2P_DISABLE=1 python prep.py", {"RUN024"}),
+        ("NCCL_P2P_DISABLE=1 python prep.py", set()),
+        ("NCCL_P2P_DISABLE=1 && echo", set()),
+        ("export NCCL_P2P_DISABLE=1 && echo", {"RUN124"}),
+        ("export WORDS='a b' NCCL_P2P_DISABLE=$(true)1", set()),
+    ],
+)
+def test_several_variables_of_one_line(line: str, codes: set[str], tmp_path: Path) -> None:
+    """What stands before a command is its alone; what is exported is the program's too."""
+    file = tmp_path / "job.sbatch"
+    file.write_text(SCRIPT.replace("export FI_PROVIDER=tcp", line))
+    found = {fact.code for fact in lint([file], Options(today=date(2026, 11, 25))).all()}
+    assert found & {"RUN024", "RUN124"} == codes
+
+
+def test_variables_before_what_starts_the_program_are_the_programs(tmp_path: Path) -> None:
+    file = tmp_path / "job.sbatch"
+    file.write_text(SCRIPT.replace("srun -l", f"HF_TOKEN={TOKEN} NCCL_P2P_DISABLE=1 srun -l"))
+    findings = lint([file], Options(today=date(2026, 11, 25))).all()
+    places = {(fact.code, fact.span.line) for fact in findings if fact.span is not None}
+    assert {("RUN024", 8), ("RUN124", 8)} <= places
+
+
 def test_other_scripts_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("#!/bin/bash\ncat <<END\napiVersion: v1\nkind: Pod\nEND\n")
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(CLUSTER))

@@ -66,6 +66,14 @@ _ASSIGNMENT = re.compile(
     r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)*)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$",
     re.DOTALL,
 )
+# Values without blanks, or with these in quotes or a command's parentheses.
+_VALUE = r"(?:[^\s'\"\\`()]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\))*"
+_PAIR = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*)=({_VALUE})(?:\s+|$)", re.DOTALL)
+_SEVERAL = re.compile(
+    r"(?P<how>(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)*)?"
+    rf"(?P<pairs>(?:[A-Za-z_][A-Za-z0-9_]*={_VALUE}(?:\s+|$))+)(?P<rest>.*)$",
+    re.DOTALL,
+)
 _DEFAULT = re.compile(r':\s+"?\$\{([A-Za-z_][A-Za-z0-9_]*):=(.*)\}"?$', re.DOTALL)
 _HEREDOC = re.compile(r"(?<!<)<<(?!<)-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 
@@ -279,12 +287,26 @@ def documents(text: str) -> Iterator[Written]:
             yield Written(target[1], "".join(f"{line}\n" for line in body), number)
 
 
-def assignment(statement: Statement) -> tuple[str, str] | None:
-    """The name and the value of a variable that a statement sets, as it is written."""
+def assignments(statement: Statement) -> list[tuple[str, str]]:
+    """The variables that a statement sets, each with its value as it is written; none of those before a command."""
+    several = _SEVERAL.match(statement.text)
+    if several is not None:
+        return [] if _is_of_command(several) else _PAIR.findall(several["pairs"])
     found = _ASSIGNMENT.match(statement.text) or _DEFAULT.match(statement.text)
-    if found is None:
-        return None
-    return found[1], found[2]
+    return [(found[1], found[2])] if found is not None else []
+
+
+def before_command(statement: Statement) -> list[tuple[str, str]]:
+    """The variables that stand before a command, which has them alone."""
+    several = _SEVERAL.match(statement.text)
+    if several is None or not _is_of_command(several):
+        return []
+    return _PAIR.findall(several["pairs"])
+
+
+def _is_of_command(several: re.Match[str]) -> bool:
+    """Whether a command follows assignments, and no comment, operator or redirection."""
+    return not several["how"] and several["rest"][:1] not in ("", *"#;&|<>")
 
 
 def unquoted(value: str) -> str | None:

@@ -20,7 +20,8 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     Directive,
     Statement,
     Written,
-    assignment,
+    assignments,
+    before_command,
     directives,
     documents,
     statements,
@@ -84,6 +85,7 @@ class _Script:
         options: Mapping[str, str] = step.options if step else {}
         if step is not None:
             self._place_words(step.statement)
+            env += self._beside(step.statement)
             env += self._given("export", options, step.statement.line)
         mounted = options.get("container-mounts") or self._value("container-mounts", "mounts") or ""
         mounts, files = self._mounts(mounted)
@@ -166,7 +168,7 @@ class _Script:
         for statement in self._statements:
             if statement.line >= last:
                 return
-            if assignment(statement) is None or statement.inner:
+            if not assignments(statement) or statement.inner:
                 yield EarlierCommand(("bash", "-c", statement.text), self._at / statement.line)
 
     def _given(self, option: str, options: Mapping[str, str], line: int) -> list[EnvVar]:
@@ -177,6 +179,14 @@ class _Script:
             if equals and name.isidentifier():
                 self._origins.setdefault(f"env.{name}", self._at / line)
                 found.append(EnvVar(name, None if "$" in value else value))
+        return found
+
+    def _beside(self, statement: Statement) -> list[EnvVar]:
+        """The variables that stand before the command that starts the program."""
+        found = []
+        for name, written in before_command(statement):
+            self._origins[f"env.{name}"] = self._at / statement.line
+            found.append(EnvVar(name, None if "$" in written else unquoted(written)))
         return found
 
     def _place(self, option: str, field: str) -> None:
@@ -254,11 +264,10 @@ class _Script:
         directive = self._options.get("export")
         if directive is not None:
             env += self._given("export", {"export": directive.value}, directive.line)
-        for statement in self._statements:
-            found = assignment(statement)
-            if found is None:
-                continue
-            name, written = found
+        set_here = [
+            (statement, *each) for statement in self._statements for each in assignments(statement)
+        ]
+        for statement, name, written in set_here:
             secret = _SECRET.search(written)
             if secret is not None:
                 key = _KEY.search(written)
@@ -297,9 +306,9 @@ class _Script:
 
     def _retries(self) -> int | None:
         for statement in self._statements:
-            found = assignment(statement)
-            if found is not None and found[0] == "retries" and found[1].isdecimal():
-                return int(found[1])
+            for name, written in assignments(statement):
+                if name == "retries" and written.isdecimal():
+                    return int(written)
         return None
 
     def _mounts(self, text: str) -> tuple[list[BindMount], dict[str, str]]:

@@ -15,7 +15,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     FLAGS,
     SHORT,
     Statement,
-    assignment,
+    assignments,
     unquoted,
 )
 
@@ -72,14 +72,11 @@ class Values:
             if statement.inner:
                 self._doubtful.add(name)
             return
-        found = assignment(statement)
-        if found is None:
-            return
-        name, written = found
-        value = None if statement.inner or "$" in written else unquoted(written)
-        if name in self._values and self._values[name] != value:
-            value = None
-        self._values[name] = value
+        for name, written in assignments(statement):
+            value = None if statement.inner or "$" in written else unquoted(written)
+            if name in self._values and self._values[name] != value:
+                value = None
+            self._values[name] = value
 
     def filled(self, text: str) -> tuple[str, bool]:
         """A text with the values in it, and whether all arrays of it are known. ``$NAME`` without a known value
