@@ -112,3 +112,8 @@ class Outcome:
     def failed(self) -> bool:
         """Whether anything prevents writing."""
         return _has_error(self.all())
+
+    @property
+    def unread(self) -> bool:
+        """Whether a spec may be among the paths that could not be read."""
+        return _has_error(self.diagnostics)

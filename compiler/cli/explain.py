@@ -14,7 +14,7 @@ from compiler.driver import check
 from compiler.examples.pages import page
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
-from compiler.places.tree import SequenceNode
+from compiler.places.tree import ScalarNode, SequenceNode
 from compiler.plan import Derived
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
@@ -157,7 +157,7 @@ def _spec_objects(done: Compilation) -> Iterator[str]:
             continue
         for item in items.items:
             name = item.child("name")
-            if name is not None:
+            if isinstance(name, ScalarNode):
                 yield f"{kind}/{name.to_python()}"
 
 

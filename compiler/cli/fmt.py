@@ -44,8 +44,10 @@ def fmt(paths: Iterable[str], *, fix: bool) -> int:
             _write_over(path, text)
     for fault in faults:
         err(f"{fault.message}\n")
-    _summarise(keys, files, fix)
-    if faults or unreadable:
+    failed = bool(faults or unreadable)
+    if keys or not failed:
+        _summarise(keys, files, fix)
+    if failed:
         return USAGE
     return FINDINGS if keys and not fix else CLEAN
 

@@ -19,6 +19,7 @@ _LINK, _FILE, _PROGRAM = "120000", "100644", "100755"
 _REMOTE = "refs/remotes/origin"
 _USUAL = ("main", "master")
 _SHORT = 12  # characters of a commit that are shown
+_MISSING = "BAD"  # the size of an object that is not there
 _OUTSIDE = frozenset({"", ".", "..", ".git"})
 
 
@@ -123,7 +124,7 @@ class Repository:
                 raise BaseError(
                     "PLN005",
                     f"`{file.path}` of {commit[:_SHORT]} is not here",
-                    "`git fetch --refetch --no-filter`: the clone is a partial one",
+                    "`git fetch --refetch --no-filter` where the clone is partial; `git fsck` says what is broken",
                 )
             _write(into / file.path, file.mode, data)
 
@@ -179,7 +180,8 @@ def _files(listing: bytes) -> Iterator[_File]:
             continue
         mode, _, blob, size = words
         name = os.fsdecode(path)
-        if int(size) <= MAX_BYTES and _OUTSIDE.isdisjoint(name.split("/")):
+        is_small = size == _MISSING or int(size) <= MAX_BYTES
+        if is_small and _OUTSIDE.isdisjoint(name.split("/")):
             yield _File(mode, blob, name)
 
 
@@ -212,5 +214,6 @@ def _word(done: subprocess.CompletedProcess[bytes]) -> str:
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> tuple[str, ...]:
     """What git said, as notes."""
-    lines: Sequence[str] = done.stderr.decode(errors="replace").strip().splitlines()
-    return tuple(f"git: {line}" for line in lines[:3])
+    lines: Sequence[str] = done.stderr.decode(errors="replace").splitlines()
+    said = [line for line in lines if line.strip()]
+    return tuple(f"git: {line}" for line in said[:3])

@@ -62,7 +62,7 @@ _STDOUT = 1
 def _width() -> int:
     """Columns of help, as argparse counts them: ``COLUMNS``, or the terminal's, or 80, less a margin of two."""
     given = os.environ.get("COLUMNS", "")
-    if given.isdigit():
+    if given.isdecimal():
         columns = int(given)
     else:
         columns = 0

@@ -132,7 +132,7 @@ def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
 def spec(given: Mapping[str, str], catalog: Catalog, path: Path) -> str:
     """The text of the spec. Values that cannot be are written as they were given, for ``check`` to say so."""
     known = _instance(given, catalog)
-    if not given["nodes"].isascii() or not given["nodes"].isdigit():
+    if not given["nodes"].isascii() or not given["nodes"].isdecimal():
         raise UsageError(f"`--nodes {given['nodes']}` is no number of nodes")
     nodes = int(given["nodes"])
     pool = _pool_name(known)

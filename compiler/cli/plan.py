@@ -37,6 +37,7 @@ def run_plan(options: argparse.Namespace) -> int:
         with TemporaryDirectory() as folder:
             root = Path(os.path.realpath(folder))
             repository.copy(base.commit, _folders(options), root)
+            (root / ".git").touch()  # as far as paths of a spec may lead
             output = os.path.relpath(
                 os.path.realpath(options.output), os.path.realpath(repository.root)
             )
@@ -76,7 +77,8 @@ class _Comparison:
                 merge, notes = self._merge(compilation)
                 merges.append(merge)
                 found += notes
-        found += self._left_out([each.name for each in done.compilations])
+        if not done.unread:
+            found += self._left_out([each.name for each in done.compilations])
         complain(map(self._renamed, found))
         if merges or not failed:
             text = printed(

@@ -49,7 +49,7 @@ def _counts(nodes: Sequence[str]) -> Mapping[str, int]:
     counts = {}
     for given in nodes:
         pool, _, count = given.rpartition("=")
-        if not pool or not count.isascii() or not count.isdigit():
+        if not pool or not count.isascii() or not count.isdecimal():
             raise UsageError(f"`--nodes {given}`: write POOL=N, like `--nodes h100=8`")
         counts[pool] = int(count)
     return counts

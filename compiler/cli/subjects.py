@@ -133,5 +133,5 @@ def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
     found = {}
     for job in subject.plan.every(Gang):
         span = revision.document.span(job.at)
-        found[job.source_name] = Place(span.file.name, span.line, span.column)
+        found[job.source_name or job.name] = Place(span.file.name, span.line, span.column)
     return found

@@ -39,7 +39,7 @@ def _changes(edit: Edit, before: Revision, after: Revision) -> Iterator[Change]:
         )
 
 
-def _whole(edit: Edit, before: Revision, after: Revision) -> Place | None:
+def _whole(edit: Edit, before: Revision, after: Revision) -> Place:
     """The line behind something that is added or removed."""
     thing = edit.thing
     side = before if edit.after is None else after
@@ -57,7 +57,7 @@ def _field(pair: Pair, edit: Edit, effect: Effect, before: Revision, after: Revi
     )
 
 
-def _cause(pair: Pair, edit: Edit, before: Revision, after: Revision) -> Place | None:
+def _cause(pair: Pair, edit: Edit, before: Revision, after: Revision) -> Place:
     """The line behind a field: of the new spec, or of the earlier one for what is taken away."""
     assert edit.before is not None
     assert edit.after is not None

@@ -7,15 +7,31 @@ from typing import Any
 from compiler.output.body import Path
 from compiler.output.fields import Item, Steps, differing
 from compiler.places import Document, Route
+from compiler.places.tree import MappingNode, Node, SequenceNode
+from compiler.source.include import IncludeNode
+from compiler.source.texts import TextNode
 
 Routes = tuple[Route, ...]
 
 
 def edited(before: Document, after: Document) -> tuple[Routes, Routes]:
     """The places that differ, in each of two documents. Of what one does not have, the place that it would be in."""
-    old, new = before.root.to_python(), after.root.to_python()
+    old, new = _whole(before.root), _whole(after.root)
     found = [pair.steps for pair in differing(new, old)]
     return _routes(old, found), _routes(new, found)
+
+
+def _whole(node: Node) -> Any:
+    """What a node says, with the files that it names in the place of their paths."""
+    if isinstance(node, MappingNode):
+        return {key: _whole(value) for key, value in node.items.items()}
+    if isinstance(node, SequenceNode):
+        return [_whole(item) for item in node.items]
+    if isinstance(node, IncludeNode):
+        return [each.to_python() for each in node.objects]
+    if isinstance(node, TextNode) and node.lines:
+        return [line.to_python() for line in node.lines]
+    return node.to_python()
 
 
 def _routes(body: Any, found: list[Steps]) -> Routes:
@@ -55,8 +71,6 @@ def _is_index(body: Any, key: str | int | None) -> bool:
 
 def _index(body: Any, item: Item) -> int | None:
     """Where in a list the item of a key and value is."""
-    if not isinstance(body, list):
-        return None
     for index, each in enumerate(body):
         if isinstance(each, dict) and each.get(item.key) == item.value:
             return index

@@ -34,13 +34,11 @@ class Revision:
     base: bool = False
     root: str = ""
 
-    def place(self, path: str, body: object, start: Path = (), steps: Steps = ()) -> Place | None:
+    def place(self, path: str, body: object, start: Path = (), steps: Steps = ()) -> Place:
         """The line behind a field of a file: of the spec, or the file itself where that is not known.
 
         ``body``: what ``start`` leads to in the file, into which ``steps`` lead.
         """
-        if path not in self.files:
-            return None
         artifact = self.artifacts.get(path)
         if artifact is None or self.document is None:
             return Place(f"{self.folder}/{path}", 1, 1, self.base)

@@ -48,7 +48,7 @@ def things(path: str, data: bytes, artifact: Artifact | None) -> Iterator[Thing]
         return
     text = data.decode(errors="replace")
     body = _body(path, text)
-    format = artifact.format if artifact is not None else _format(path, text, body)
+    format = artifact.format if artifact is not None else _format(path, body)
     if body is None:
         yield _file(format or "text", path, data)
     elif format in _OBJECTS:
@@ -83,14 +83,14 @@ def _body(path: str, text: str) -> Body | None:
     return body
 
 
-def _format(path: str, text: str, body: Body | None) -> str:
+def _format(path: str, body: Body | None) -> str:
     """The format of a file that no artifact is known of."""
     if body is not None:
         return recognised(body)
     for ending, format in _TEXTS.items():
         if path.endswith(ending):
             return format
-    return next(iter(named(path)), "")
+    return next(iter(named(path.rpartition("/")[2])), "")
 
 
 def _object(path: str, body: Body) -> Thing:

@@ -165,7 +165,7 @@ def _scalar(value: Any, indent: str) -> str:
 
 
 def _float(value: float) -> str:
-    """YAML 1.1 requires a point and a signed exponent."""
+    """YAML 1.1 requires a point and a signed exponent; Python writes the sign."""
     if not math.isfinite(value):
         raise TypeError(f"{value} has no place in a manifest")
     mantissa, e, exponent = repr(value).partition("e")
@@ -173,8 +173,6 @@ def _float(value: float) -> str:
         return mantissa
     if "." not in mantissa:
         mantissa += ".0"
-    if exponent[0] not in "+-":
-        exponent = f"+{exponent}"
     return f"{mantissa}e{exponent}"
 
 

@@ -10,6 +10,7 @@ from compiler.history.committed import Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.places import Key, Route
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
@@ -52,12 +53,10 @@ class Change:
 def changed_fields(
     committed: Committed, run: Run, job: TrainJob, manifests: Mapping[str, Manifest]
 ) -> list[Change]:
-    """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
+    """The fields of a run's object and runtime that differ from what was submitted; the spec's own come first.
 
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
-    if run.kind != job.kind:
-        return [Change("kind", run.kind, job.kind, job.at / "kind")]
     ref = f"{called(job.kind).kind}/{job.namespace}/{job.name}"
     new = manifests[ref]
     path = run.committed_path
@@ -65,7 +64,7 @@ def changed_fields(
     if old is None:
         return []
     names = {run.object: job.name}
-    differences = _differences(old.body["spec"], new, names)
+    differences = _differences(old.body.get("spec"), new, names)
     changes = [*_of_labels(old, new), *differences]
     if run.kind == TRAIN_JOB:
         changes += _of_runtime(committed, old, job, manifests, names)
@@ -75,13 +74,11 @@ def changed_fields(
 
 def _of_labels(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Queue and priority stand in labels, which Kueue reads."""
-    before = old.body["metadata"].get("labels", {})
-    after = new.body["metadata"].get("labels", {})
     for label in _OF_KUEUE:
-        if before.get(label) == after.get(label):
-            continue
         path = ("metadata", "labels", label)
-        yield Change(str(Route(path)), before.get(label), after.get(label), new.origin(path))
+        before, after = at(old.body, *path), at(new.body, *path)
+        if before != after:
+            yield Change(str(Route(path)), before, after, new.origin(path))
 
 
 def _of_runtime(
@@ -91,13 +88,11 @@ def _of_runtime(
     manifests: Mapping[str, Manifest],
     names: Mapping[str, str],
 ) -> Iterator[Change]:
-    new = manifests.get(f"ClusterTrainingRuntime/{job.runtime}")
-    if new is None:
-        return
-    name = old.body["spec"]["runtimeRef"]["name"]
+    new = manifests[f"ClusterTrainingRuntime/{job.runtime}"]
+    name = str(at(old.body, "spec", "runtimeRef", "name"))
     runtime = kept_runtime(committed, name, new)
     if runtime is not None:
-        yield from _differences(runtime.body["spec"], new, names)
+        yield from _differences(runtime.body.get("spec"), new, names)
 
 
 def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:

@@ -22,6 +22,7 @@ from compiler.plan.scheduling import POOL_LABEL
 _NODE_POOL = "NodePool"
 _CLASSES = ("EC2NodeClass", "NodeClass")
 _TEMPLATE = ("spec", "template")
+METADATA = {"labels": "label", "annotations": "annotation"}
 _OF_A_RELEASE = ("amiSelectorTerms", "ami")  # other images are said as an upgrade
 _SHOWN = 4  # fields that a note names
 
@@ -90,7 +91,8 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def _still_fits(before: Any, after: Any) -> bool:
-    """Whether a node that was made by one value is none other by the next: a requirement may allow more."""
+    """Whether a node that was made by one value is none other by the next: one of several values may be allowed more.
+    What another operator allows is not compared."""
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         return before <= after
     return bool(before == after)
@@ -99,27 +101,31 @@ def _still_fits(before: Any, after: Any) -> bool:
 def _shown(value: Any) -> Any:
     if isinstance(value, frozenset):
         return ", ".join(sorted(value))
+    if isinstance(value, tuple):
+        operator, values = value
+        return f"{operator} {_shown(values)}".rstrip()
     return value
 
 
 def drifting_words(before: Body, after: Body) -> list[str]:
-    """What of the template of a NodePool makes its nodes drift, between two bodies: ``label NAME``, the key of a
-    requirement, or a key of the template's ``spec``."""
+    """What of the template of a NodePool makes its nodes drift, by two bodies: ``label NAME``, ``annotation NAME``,
+    the key of a requirement, or a key of the template's ``spec`` (karpenter v1.14.1, ``NodePool.Hash``)."""
     return _changed(_words_of_template(before), _words_of_template(after))
 
 
 def _words_of_template(body: Body) -> dict[str, Any]:
-    """Labels, requirements, taints and the rest of a NodePool's template, by name."""
+    """Labels, annotations, requirements, taints and the rest of a NodePool's template, by name."""
     words: dict[str, Any] = {}
-    labels = _mapping(at(body, *_TEMPLATE, "metadata", "labels"))
-    for label, value in labels.items():
-        words[f"label {label}"] = value
+    for key, word in METADATA.items():
+        for name, value in _mapping(at(body, *_TEMPLATE, "metadata", key)).items():
+            words[f"{word} {name}"] = value
     spec = _mapping(at(body, *_TEMPLATE, "spec"))
     words |= spec
     words.pop("requirements", None)
     for requirement in items(spec, "requirements"):
-        values = texts(requirement, "values")
-        words[str(at(requirement, "key"))] = frozenset(map(str, values))
+        operator = str(at(requirement, "operator"))
+        values = frozenset(map(str, texts(requirement, "values")))
+        words[str(at(requirement, "key"))] = values if operator == "In" else (operator, values)
     return words
 
 

@@ -45,10 +45,9 @@ def groups_to_recreate(manifests: Iterable[Manifest], committed: Committed) -> I
 
 def _changed(old: Any, new: Any) -> list[str]:
     groups = items(old, "managedNodeGroups")
-    if groups:
-        before = groups[-1]
-    else:
-        before = {}
+    if not groups:  # edited by hand
+        return []
+    before = groups[-1]
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
     fixed = [key for key in keys if key not in CHANGEABLE]

@@ -36,11 +36,11 @@ def _always(old: Body) -> bool:
 
 
 def _has_topology(old: Body) -> bool:
-    return "topologyName" in old.get("spec", {})
+    return at(old, "spec", "topologyName") is not None
 
 
 def _has_affinity(old: Body) -> bool:
-    return "nodeAffinity" in old.get("spec", {})
+    return at(old, "spec", "nodeAffinity") is not None
 
 
 def _is_immutable(old: Body) -> bool:

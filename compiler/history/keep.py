@@ -13,6 +13,7 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.plan import Derived, Plan
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import of_object
@@ -40,7 +41,7 @@ class Kept:
 
 def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
-    if run.namespace != job.namespace or run.kind != job.kind:
+    if run.namespace != job.namespace:
         return None
     path = run.committed_path
     old = committed.manifest(run.ref, path, new)
@@ -48,7 +49,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         return None
     objects: tuple[Manifest, ...] = (old,)
     if run.kind == TRAIN_JOB:
-        name = old.body["spec"]["runtimeRef"]["name"]
+        name = str(at(old.body, "spec", "runtimeRef", "name"))
         runtime = kept_runtime(committed, name, new)
         if runtime is None or _is_edited(runtime, run.ran):
             return None
@@ -72,8 +73,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
 
 def _is_edited(manifest: Manifest, noted: str) -> bool:
     """Whether an object's ``spec`` is not the one that was noted; what was not noted is taken as it is."""
-    spec = manifest.body["spec"]
-    return noted not in ("", digest(spec))
+    return noted not in ("", digest(manifest.body.get("spec")))
 
 
 def kept_files(

@@ -13,6 +13,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
+from compiler.model.values import mapping
 from compiler.output.body import at
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
@@ -104,8 +105,7 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
         return
     stack = network_stack(made)
     resources = stack.body["Resources"]
-    committed_resources = at(old, "Resources") or {}
-    for name, before in committed_resources.items():
+    for name, before in mapping(old, "Resources").items():
         path = ("Resources", name, "Properties", "CidrBlock")
         kind = at(before, "Type")
         if kind not in ("AWS::EC2::VPC", "AWS::EC2::Subnet"):
@@ -143,8 +143,7 @@ def _as_stack(committed: Committed) -> dict[str, Any] | None:
         return None
     resources = {}
     for kind, type_name in _BLOCKS.items():
-        labelled = at(module, "resource", kind) or {}
-        for label, resource in labelled.items():
+        for label, resource in mapping(module, "resource", kind).items():
             words = label.split("_")
             logical = "".join(word.capitalize() for word in words)
             properties = {"CidrBlock": at(resource, "cidr_block")}

@@ -18,6 +18,7 @@ from compiler.lift import lift
 from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.cluster.lower import NODE_GROUPS
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
 from compiler.platforms.eks.nodes import lower as karpenter
 from compiler.platforms.eks.volumes.resolve import made_folder, volume_name
@@ -88,6 +89,10 @@ def committed_landing(committed: Committed, pool: str, manifests: Sequence[Manif
     """What the nodes of a pool were, by its committed objects."""
     like = next(iter(manifests))
     nodes = []
+    for path in committed.files_below(NODE_GROUPS):
+        body = committed.template(path)
+        if body is not None:
+            nodes.append(Manifest(body, path, like.at))
     for kind in _NODES:
         for name in committed.names(karpenter.FOLDER, kind):
             path = object_path(karpenter.FOLDER, kind, name)

@@ -8,6 +8,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.places import Route
 
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
@@ -36,9 +37,7 @@ def deletions_note(manifests: Sequence[Manifest], committed: Committed) -> list[
 
 
 def _stays(manifest: Manifest) -> bool:
-    metadata = manifest.body.get("metadata", {})
-    annotations = metadata.get("annotations") or {}
-    return annotations.get(_PRUNE) == "disabled"
+    return bool(at(manifest.body, "metadata", "annotations", _PRUNE) == "disabled")
 
 
 def _message(count: int) -> str:

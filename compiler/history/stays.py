@@ -8,6 +8,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
 from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
+from compiler.output.body import at
 from compiler.places import Route
 from compiler.platforms.eks.nodes.lower import FOLDER
 
@@ -30,10 +31,7 @@ def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list
         path = object_path(FOLDER, _KIND, name)
         ref = f"{_KIND}/{name}"
         old = committed.manifest(ref, path, like)
-        if old is None:
-            continue
-        annotations = old.body["metadata"].get("annotations", {})
-        if annotations.get(_PRUNE) == "disabled":
+        if old is not None and at(old.body, "metadata", "annotations", _PRUNE) == "disabled":
             notes.append(_stays(name))
     return notes
 

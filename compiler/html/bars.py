@@ -107,10 +107,10 @@ def _quota(share: Share, longest: int) -> Bar:
     return Bar(name, words, tuple(_parts(amounts, longest)))
 
 
-def courses(timeline: Timeline | None) -> Chart:
+def courses(timeline: Timeline) -> Chart:
     """Where each job waits and runs, from the beginning to the last known end."""
     title = "From the beginning to the last known end"
-    if timeline is None or not timeline.horizon:
+    if not timeline.horizon:
         return Chart(title, (), ())
     legend = (("asked", "runs"), ("waiting", "waits"))
     bars = tuple(_course(each, timeline.horizon) for each in timeline.courses)

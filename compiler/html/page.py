@@ -128,7 +128,7 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
         cost: lambda: cost_of_items(items, subject.spec.region),
         spending: lambda: cost_of_jobs(list(spending.by_job(subject))),
         queues: lambda: quotas(list(queues.shares(subject))),
-        timeline: lambda: courses(timeline.simulated(subject)),
+        timeline: lambda: _courses(subject),
     }
     parts = []
     for module in (*FIRST, *rest(subject)):
@@ -147,6 +147,12 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
         topology=topology(subject, items, forecast),
         parts=tuple(parts),
     )
+
+
+def _courses(subject: Subject) -> Chart:
+    found = timeline.simulated(subject)
+    assert found is not None, "it has a section"
+    return courses(found)
 
 
 def _with_chart(part: Part, chart: Chart) -> Part:

@@ -118,10 +118,7 @@ def _asking(gangs: Sequence[Gang], pool: str, placed: set[str]) -> Iterator[str]
 
 
 def _facts(subject: Subject, pool: NodePool, efa: Derived | None) -> Iterator[Fact]:
-    found = landing(subject, pool.name)
-    if found is None:
-        yield Fact("type", ", ".join(pool.instance_types))
-        return
+    found = landing(subject, pool)
     yield Fact("type", found.types)
     if found.zones:
         yield Fact("zone", found.zones)

@@ -118,14 +118,16 @@ class Api:
         with _reported(self.context):
             data = response.read()
         try:
-            found: Body = json.loads(data)
+            found = json.loads(data)
         except ValueError:
-            raise ClusterError(
-                "CLU008",
-                f"the server of context `{self.context.name}` ({self.context.server}) answers no JSON",
-                "check that it is the address of a Kubernetes API, and not of a proxy",
-            ) from None
-        return found
+            found = None
+        if isinstance(found, dict):
+            return found
+        raise ClusterError(
+            "CLU008",
+            f"the server of context `{self.context.name}` ({self.context.server}) answers no object in JSON",
+            "check that it is the address of a Kubernetes API, and not of a proxy",
+        )
 
     def _answer(
         self,

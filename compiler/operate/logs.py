@@ -36,7 +36,7 @@ def sources(run: Run, pods: Sequence[Body], rank: int | None, *, previous: bool)
         )
     if rank is not None:
         if str(rank) not in by_rank:
-            ranks = ", ".join(name for name in by_rank if name.isdigit())
+            ranks = ", ".join(name for name in by_rank if name.isdecimal())
             raise ClusterError(
                 "CLU014",
                 f"run `{run.name}` of job `{run.job}` has no pod of rank {rank}",

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from compiler.blocks import Block, Heading, table
 from compiler.core.jobs.plan import Gang
-from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.plan import FixedPool, Pool
-from compiler.core.pools.spec import in_words
+from compiler.core.pools.spec import NodePool, in_words
 from compiler.dataclass import dataclass
 from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
@@ -77,24 +76,21 @@ class Landing:
     placement: tuple[str, ...]
 
 
-def landing(subject: Subject, name: str) -> Landing | None:
+def landing(subject: Subject, pool: NodePool) -> Landing:
     """Types, zones, capacity and placement of a pool's nodes."""
-    node_pools = list(subject.node_pools(name))
-    pool = subject.pool(name)
-    if not node_pools or pool is None:
-        return None
+    node_pools = list(subject.node_pools(pool.name))
     return Landing(
         types=_values(node_pools, INSTANCE_TYPE),
         zones=_zones(node_pools),
         capacity=_capacity(pool),
-        placement=tuple(_placement(subject, node_pools, name)),
+        placement=tuple(_placement(subject, node_pools, pool.name)),
     )
 
 
 def _landing(subject: Subject, name: str) -> str:
-    found = landing(subject, name)
-    if found is None:
-        return name
+    pool = subject.pool(name)
+    assert pool is not None
+    found = landing(subject, pool)
     where = f"{found.types} in {found.zones}" if found.zones else found.types
     return "; ".join([where, f"pool {name}", found.capacity, *found.placement])
 
@@ -105,7 +101,7 @@ def _zones(node_pools: list[Pool]) -> str:
     return _values(node_pools, ZONE)
 
 
-def _capacity(pool: spec_pools.NodePool) -> str:
+def _capacity(pool: NodePool) -> str:
     """The reservations of a pool, or how its nodes are bought."""
     if pool.reservations:
         return ", ".join(reservation.id for reservation in pool.reservations)

@@ -8,7 +8,7 @@ from compiler.blocks import Block, Heading, code, listing
 from compiler.core.jobs.plan import Gang
 from compiler.core.network.spec import NetworkSection
 from compiler.core.secrets.spec import SecretsSection
-from compiler.core.storage.spec import StorageSection
+from compiler.core.storage.spec import Storage, StorageSection
 from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.kueue.plan import LocalQueue, WorkloadPriority
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
@@ -42,11 +42,7 @@ def _account(subject: Subject) -> Iterator[str]:
         for reservation in pool.reservations:
             yield f"reservation {code(reservation.id)}"
     for storage in StorageSection.of(subject.spec).storage:
-        if storage.existing_lustre is not None:
-            yield f"file system {code(storage.existing_lustre.id)}"
-            continue
-        if storage.s3 is not None and storage.s3.existing is not None:
-            yield f"bucket {code(storage.s3.existing.bucket)}"
+        yield from _stored(storage)
     for stored in SecretsSection.of(subject.spec).secrets:
         yield f"secret {code(stored.secrets_manager.existing.name)} of Secrets Manager"
     network = NetworkSection.of(subject.spec).network.existing
@@ -55,6 +51,21 @@ def _account(subject: Subject) -> Iterator[str]:
         rules = _rules(subject)
         for group in network.security_groups if rules else ():
             yield f"security group {code(group)}, which lets {rules}"
+
+
+def _stored(storage: Storage) -> Iterator[str]:
+    """What of a storage nothing here makes."""
+    if storage.existing_lustre is not None:
+        yield f"file system {code(storage.existing_lustre.id)}"
+    if storage.existing_disk is not None:
+        yield f"EBS volume {code(storage.existing_disk.id)}"
+    if storage.s3 is not None and storage.s3.existing is not None:
+        yield f"bucket {code(storage.s3.existing.bucket)}"
+    if storage.created_lustre is not None:
+        links = storage.created_lustre.data_repositories
+        linked = {str(link.s3) for link in links if link.s3 is not None}
+        for path in sorted(linked):
+            yield f"bucket of {code(path)}"
 
 
 def _rules(subject: Subject) -> str:

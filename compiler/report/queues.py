@@ -13,14 +13,11 @@ from compiler.report.subject import Subject
 
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each pool of each queue."""
-    found = list(shares(subject))
-    if not found:
-        return
     yield Heading("Queues")
     yield paragraph("In nodes. Jobs that ask for more than the quota wait for each other.")
     yield table(
         ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", "at once"),
-        map(_row, found),
+        map(_row, shares(subject)),
     )
 
 

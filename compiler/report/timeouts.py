@@ -157,7 +157,7 @@ def _of_launchers(works: tuple[Work, ...]) -> Iterator[Wait]:
 def _joins(configuration: str) -> int | None:
     for setting in configuration.split(","):
         name, _, value = setting.partition("=")
-        if name == _JOIN and value.isdigit():
+        if name == _JOIN and value.isdecimal():
             return int(value)
     return None
 
@@ -176,7 +176,7 @@ def _ends(work: Work, grace: int, schedule: CheckpointSchedule | None) -> Iterat
     jobs = (name_of(work),)
     yield _kill(work, grace, schedule, jobs)
     ranks = work.env.get(SHUTDOWN_TIMEOUT) or ""
-    if ranks.isdigit():
+    if ranks.isdecimal():
         what = "ranks to end, before the kubelet kills them"
         yield Wait("torchrun", int(ranks), what, SHUTDOWN_TIMEOUT, None, grace, _GRACE, jobs)
     if schedule is not None and schedule.timeout and schedule.every:

@@ -30,12 +30,11 @@ class Reason(NamedTuple):
 
 
 def reasons(subject: Subject, blocks: Iterable[Block]) -> Iterator[Reason]:
-    """Every value of some sections that says why, in their order; then every derived value with a reason."""
+    """Every value of some sections that says why, in their order; then every derived value."""
     for title, each in tables(blocks):
         yield from _of_table(each, title)
     for value in subject.plan.derived:
-        if value.reason:
-            yield Reason(DERIVED, value.object, value.field, value.value, value.reason)
+        yield Reason(DERIVED, value.object, value.field, value.value, value.reason)
 
 
 def tables(blocks: Iterable[Block], title: str = "") -> Iterator[tuple[str, Table]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -13,12 +13,14 @@ from compiler.model.gangs import pod_sets
 from compiler.model.pod_set import PodSet as PlannedPodSet
 from compiler.model.reading import Reading
 from compiler.model.work import Work as PlannedWork
+from compiler.output.body import at
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.pools import Assumed, PoolNodes, empty_flavors, pool_nodes
 from compiler.simulate.reading import world as read
 from compiler.simulate.state import World
 
+_QUEUE = "kueue.x-k8s.io/queue-name"
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
 _MODES = {"required-topology": "required", "preferred-topology": "preferred"}
 _KUEUE = "kueue.x-k8s.io/v1beta2"
@@ -64,6 +66,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         for work in reading.pods
         if work.queue_name
     ]
+    left_out += _included(reading)
     asked = sum(each.count for job in jobs for each in job.pod_sets)
     pools = pool_nodes(reading, counts or {}, asked, assumed)
     if manager and manager.transformed:
@@ -92,6 +95,17 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         tuple(assumed.notes),
         frozenset(assumed.levels),
     )
+
+
+def _included(reading: Reading) -> Iterator[tuple[str, str]]:
+    """The objects in a queue that the spec includes: they are no jobs of its plan."""
+    known = {(work.namespace, work.name) for work in (*reading.works, *reading.pods)}
+    for manifest in reading.manifests:
+        ref = manifest.ref
+        if not manifest.key or (ref.namespace, ref.name) in known:
+            continue
+        if at(manifest.body, "metadata", "labels", _QUEUE):
+            yield ref.name, "the spec includes it, and only its own jobs are simulated"
 
 
 def _short(levels: Iterable[str]) -> str:

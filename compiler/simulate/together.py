@@ -141,8 +141,6 @@ class _Together:
 
     def _blockers(self, simulator: Simulator, work: Work) -> Sequence[Work]:
         """For whom a job waits; jobs of one queue that ask for the same wait for the same."""
-        if not work.queue:
-            return ()
         kind = id(simulator), _kind(work.job)
         if kind not in self._blocking:
             # With the simulation itself, so that no other one gets its identity.

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from running import EXAMPLE, SPECS, Command, Run, snapshot, spawn
 
 from compiler import __version__
 from compiler.catalog import load_catalog
-from compiler.cli import commands
+from compiler.cli import commands, grammar
 from compiler.cli.arguments import FORMATS
 from compiler.cli.grammar import COMMANDS, parser
 from compiler.diagnostics.render import FORMATS as RENDERERS
@@ -35,6 +36,20 @@ def test_a_run_loads_the_command_alone_that_it_names() -> None:
     assert "check" in parser(["-q", "check", "report"]).format_help()
     assert "report" not in parser(["-q", "check", "report"]).format_help()
     assert "report" in parser(["--help", "check"]).format_help()
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"), [("100", 98), ("", 78), ("0", 78), ("wide", 78), (None, 78)]
+)
+def test_help_is_as_wide_as_the_terminal(
+    columns: str | None, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one, 80 columns, of which argparse leaves two empty."""
+    if columns is None:
+        monkeypatch.delenv("COLUMNS", raising=False)
+    else:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert grammar._width.__wrapped__() == width
 
 
 def test_version(trainyard: Command) -> None:
@@ -83,10 +98,15 @@ def test_help(command: str, trainyard: Command) -> None:
         ),
         (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
         (["schema", "TrainingJbo"], "`TrainingJbo` is no kind: write one of TrainingCluster"),
-        (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`"),
+        (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`: did you mean p5.48xlarge?"),
+        (["catalog", "zzz"], "no type matches `zzz`\n"),
         (["catalog", "refresh"], "give at least one `--region`"),
         (
             ["catalog", "--catalog", "nowhere"],
+            "error[CAT001]: catalog file `nowhere` cannot be read",
+        ),
+        (
+            ["init", "--yes", "--account", "111122223333", "--catalog", "nowhere"],
             "error[CAT001]: catalog file `nowhere` cannot be read",
         ),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
@@ -293,6 +313,13 @@ def test_explain_what_is_not_there(
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
 
 
+def test_explain_an_object_of_which_nothing_is_derived(trainyard: Command) -> None:
+    done = trainyard("explain", "queue/atlas", "--in", SPECS / "jakarta-slurm.yaml")
+    assert (done.code, done.out) == (2, "")
+    words = "no value of `queue/atlas` is derived: the spec sets all of them"
+    assert done.err == f"trainyard: {words}\n"
+
+
 def test_explain_an_object(trainyard: Command) -> None:
     """Every derived value with its reason; a field narrows; a rendered object has its lines."""
     done = trainyard("explain", "job/hello", "--in", STARTER)
@@ -426,6 +453,33 @@ def test_what_a_refresh_says(
     )
     assert done.err == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
     assert (done.code, (tmp_path / "catalog.json").read_text()) == (0, "{}")
+
+
+@pytest.mark.slow
+def test_a_refresh_that_fails_writes_nothing(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from compiler.catalog import refresh
+
+    words = ("catalog", "refresh", "--region", "us-west-2")
+    for variable in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(variable, os.devnull)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    done = trainyard(*words, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CAT004]: EC2 in `us-west-2` did not answer: Unable to locate" in done.err
+
+    monkeypatch.setattr(refresh, "refresh", lambda *_: refresh.CatalogPatch("{}", 1, ("a",)))
+    done = trainyard(*words, "-o", "nowhere/catalog.json", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CAT005]: catalog file `nowhere/catalog.json` cannot be written" in done.err
+    assert "use it with" not in done.err
+
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    done = trainyard(*words, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CAT003]: `catalog refresh` needs boto3" in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -142,6 +142,20 @@ def test_words_without_specs_are_none(trainyard: Command, tmp_path: Path) -> Non
     assert "for which shell?" in nothing.err
 
 
+def test_words_of_a_spec_in_error_are_those_that_have_a_name(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """Who completes a command may still be writing the spec."""
+    head = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: lab}\n"
+    jobs = "jobs: [1, {nodes: 2}, {name: a}, {name: [b]}, [c]]"
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    for text, offered in ((f"spec: {{nodePools: {{}}, {jobs}}}\n", "job/a\n"), ("", "")):
+        (specs / "lab.yaml").write_text(f"{head}{text}")
+        done = trainyard("completion", "--words", "objects", cwd=tmp_path)
+        assert (done.code, done.out, done.err) == (0, offered, "")
+
+
 def test_bash_offers_files_whole(tmp_path: Path) -> None:
     """A space is no end of a name."""
     (tmp_path / "my specs").mkdir()

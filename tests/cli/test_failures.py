@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
-from builders import ROOT, spec
+from builders import FSX, ROOT, spec
 from running import Command
 
 pytestmark = pytest.mark.slow
@@ -94,6 +95,53 @@ def test_pods_that_tolerate_a_silent_node_for_another_time(
     lost = json.loads(done.out)["clusters"][0]["jobs"][0]["failures"][0]
     assert lost["parts"][0]["most"] == notice
     assert says in lost["notices"]
+
+
+SAVING = {
+    "model": {"parameters": 7e9, "sharding": "full"},
+    "checkpoint": {"path": "/data/run", "every": "30m"},
+    "mounts": [{"storage": "data", "path": "/data"}],
+}
+STORAGE = [{"name": "data", "fsxLustre": {"existing": FSX}}]
+RESERVATION = {"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}
+UNPRICED = {
+    "instanceTypes": ["p5e.48xlarge"],
+    "zones": ["us-west-2a"],
+    "nodes": 4,
+    "capacity": {"reserved": {"reservations": [RESERVATION]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"job": {"retries": 0}}, "failures               nothing starts it again after the first"),
+        (
+            {"pool": {"instanceTypes": ["m7i.8xlarge"]}},
+            "failures               not known without GPUs: `meanTimeBetweenFailures` of the pool says how many",
+        ),
+        (
+            {"job": SAVING, "storage": STORAGE, "pool": UNPRICED},
+            "% of all; their price is not known",
+        ),
+    ],
+)
+def test_what_is_not_known_of_a_week_is_said(
+    trainyard: Command, tmp_path: Path, parts: dict[str, Any], says: str
+) -> None:
+    done = trainyard("failures", "lab.yaml", cwd=_written(tmp_path, **parts))
+    assert done.code == 0, done.err
+    _, week = done.out.split("a week in which it runs all the time\n")
+    assert says in week
+
+
+def test_json_has_the_node_hours_that_a_week_loses(trainyard: Command, tmp_path: Path) -> None:
+    folder = _written(tmp_path, job=SAVING, storage=STORAGE)
+    done = trainyard("failures", "lab.yaml", "--format", "json", cwd=folder)
+    week = json.loads(done.out)["clusters"][0]["jobs"][0]["week"]
+    assert week["every"] == 1800
+    least, most = week["nodeHours"]
+    assert 0 < least < most
 
 
 @pytest.mark.parametrize(

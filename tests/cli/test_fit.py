@@ -22,10 +22,10 @@ SHAPE = {
 }
 
 
-def written(folder: Path, **model: Any) -> Path:
+def written(folder: Path, pool: dict[str, Any] | None = None, **model: Any) -> Path:
     given = {"sharding": "full", "recomputation": "full", "shape": SHAPE}
     batch = {"sequenceLength": 4096, "globalBatchSize": 256, "tokens": 1e10}
-    data = spec(job={"model": {**given, "batch": batch, **model}})
+    data = spec(pool=pool, job={"model": {**given, "batch": batch, **model}})
     (folder / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
     return folder
 
@@ -89,6 +89,54 @@ def test_json_has_the_sums_of_its_parts(tmp_path: Path, trainyard: Command) -> N
     assert days[0] < days[1]
     assert usd[0] < usd[1]
     assert all(part["source"] and part["formula"] for part in (*parts, *job["step"]["parts"]))
+
+
+@pytest.mark.parametrize(
+    ("part", "first"),
+    [
+        ("logits", "logits of train: 5.87 to 6.85 GiB"),
+        ("products with weights", "products with weights of train: 7.74 to 10.5 s"),
+    ],
+)
+def test_a_part_has_its_unit(part: str, first: str, tmp_path: Path, trainyard: Command) -> None:
+    done = trainyard("fit", "lab.yaml", "--why", part, cwd=written(tmp_path))
+    assert done.out.splitlines()[0] == first
+
+
+def test_experts_are_named_where_there_are_some(tmp_path: Path, trainyard: Command) -> None:
+    experts = {"experts": 8, "expertsPerToken": 2}
+    done = trainyard("fit", "lab.yaml", cwd=written(tmp_path, shape={**SHAPE, **experts}))
+    assert ", 8 of keys and values, 8 experts of which 2 for a token\n" in done.out
+    assert "experts" not in trainyard("fit", "lab.yaml", cwd=written(tmp_path)).out
+
+
+def test_without_a_speed_there_is_no_time(tmp_path: Path, trainyard: Command) -> None:
+    folder = written(tmp_path, pool={"instanceTypes": ["g5.48xlarge"]})
+    why = "the speed of A10G in bf16 is not in the catalog"
+    assert f"  time of a step: not computed, since {why}\n" in (
+        trainyard("fit", "lab.yaml", cwd=folder).out
+    )
+    done = trainyard("fit", "lab.yaml", "--format", "json", cwd=folder)
+    (job,) = json.loads(done.out)["clusters"][0]["jobs"]
+    assert job["untimed"] == why
+    assert {"step", "days", "usd"}.isdisjoint(job)
+
+
+def test_without_a_price_there_is_no_cost(tmp_path: Path, trainyard: Command) -> None:
+    """No price of p5e.48xlarge is known."""
+    reserved = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]}
+    pool = {"instanceTypes": ["p5e.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
+    folder = written(tmp_path, pool={**pool, "capacity": {"reserved": reserved}})
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert "1e+10 tokens: 0.4 to 0.7 days without failures and saves, ? USD of nodes" in done.out
+    done = trainyard("report", "lab.yaml", "--why", "train USD", cwd=folder)
+    assert "  Models: train, USD: ?: the price of pool gpu is not known\n" in done.out
+
+
+def test_a_spec_without_a_model_says_so(tmp_path: Path, trainyard: Command) -> None:
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()), encoding="utf-8")
+    done = trainyard("fit", "lab.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "no job has a `model`\n")
 
 
 def test_a_model_without_shape_is_not_known(tmp_path: Path, trainyard: Command) -> None:

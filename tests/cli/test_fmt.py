@@ -77,6 +77,8 @@ spec: {jobs: [{done: true}]}
 """
 )
 
+JOB = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {done: true}\n"
+
 
 def test_every_former_key_is_replaced_where_it_stands() -> None:
     text, found = rename(BEFORE)
@@ -86,9 +88,41 @@ def test_every_former_key_is_replaced_where_it_stands() -> None:
     assert rename(text) == (text, [])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a: 1\n",
+        "- a\n",
+        "--- \n--- a\n",
+        "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\n",
+    ],
+)
+def test_a_document_without_a_spec_stays(text: str) -> None:
+    assert rename(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("job", "renamed"),
+    [
+        (
+            "apiGroup: kubeflow.org\n  launcher: {torchrun: {}}",
+            "kind: PyTorchJob\n  launcher: {torchrun: {}}",
+        ),
+        ("apiGroup: kubeflow.org\n  launcher: {mpi: {}}", "kind: MPIJob\n  launcher: {mpi: {}}"),
+        ("apiGroup: example.org", "kind: example.org"),
+        ("apiGroup: [batch]", "kind: [batch]"),
+        ("retries: {job: 3, often: true}", "retries: 3\n  often: true"),
+        ("retries:\n    job: 3\n    often: true", "retries: 3\n  often: true"),
+    ],
+)
+def test_values_that_change_with_their_key(job: str, renamed: str) -> None:
+    head = JOB.partition("spec:")[0]
+    assert rename(f"{head}spec:\n  {job}\n")[0] == f"{head}spec:\n  {renamed}\n"
+
+
 def test_a_document_of_its_own_is_a_job() -> None:
-    text = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {done: true}\n"
-    assert rename(text)[0] == text.replace("done", "completed")
+    assert rename(JOB)[0] == JOB.replace("done", "completed")
 
 
 def test_it_reports_without_fix_and_writes_with_it(tmp_path: Path, trainyard: Command) -> None:
@@ -107,15 +141,48 @@ def test_it_reports_without_fix_and_writes_with_it(tmp_path: Path, trainyard: Co
     assert trainyard("fmt", cwd=tmp_path).code == 0
 
 
-@pytest.mark.parametrize(("text", "said"), [("a: [", "not YAML"), (None, "is no file")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"a: [ # trainyard.dev/", "bad.yaml: not YAML"),
+        (b"a: \xff # trainyard.dev/", "`bad.yaml` is not UTF-8"),
+        (None, "is no file"),
+    ],
+)
 def test_what_cannot_be_read_is_said(
-    text: str | None, said: str, tmp_path: Path, trainyard: Command
+    text: bytes | None, said: str, tmp_path: Path, trainyard: Command
 ) -> None:
     if text is not None:
-        (tmp_path / "bad.yaml").write_text(f"{text} # trainyard.dev/")
+        (tmp_path / "bad.yaml").write_bytes(text)
     done = trainyard("fmt", "bad.yaml", cwd=tmp_path)
-    assert done.code == 2
+    assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def test_a_file_of_others_is_left_alone(tmp_path: Path, trainyard: Command) -> None:
+    """A ConfigMap may have keys of those names, and need not be YAML: it may be a template."""
+    (tmp_path / "values.yaml").write_text("jobs: [{done: true}]\nname: {{ .Values.name }}\n")
+    done = trainyard("fmt", "--fix", "values.yaml", cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (0, "every key has its name\n", "")
+
+
+def test_line_ends_and_byte_order_mark_stay(tmp_path: Path, trainyard: Command) -> None:
+    file = tmp_path / "job.yaml"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        file.write_bytes(mark + JOB.encode())
+        assert trainyard("fmt", "--fix", "job.yaml", cwd=tmp_path).code == 0
+        assert file.read_bytes() == mark + JOB.replace("done", "completed").encode()
+
+
+def test_a_file_that_cannot_be_replaced_stays_as_it_is(tmp_path: Path, trainyard: Command) -> None:
+    """A temporary file beside it would have a longer name than there may be."""
+    file = tmp_path / f"{'a' * 245}.yaml"
+    file.write_text(JOB)
+    done = trainyard("fmt", "--fix", file.name, cwd=tmp_path)
+    assert done.code == 2
+    assert done.err == f"trainyard: cannot write `{file.name}`: file name too long\n"
+    assert file.read_text() == JOB
+    assert os.listdir(tmp_path) == [file.name]
 
 
 @pytest.mark.parametrize("section", RENAMED)
@@ -153,6 +220,7 @@ def test_a_renamed_key_asks_for_no_other_run() -> None:
     }  # fmt: skip
     assert as_before({"retries": 10}) == {"retries": {"job": 10}}
     assert as_before({"maxRestarts": 3}) == {"retries": {"process": 3}}
+    assert as_before({"retries": {"job": 3, "process": 1}}) == {"retries": {"job": 3, "process": 1}}
 
 
 def test_it_reads_the_files_that_check_reads(tmp_path: Path, trainyard: Command) -> None:
@@ -163,8 +231,7 @@ def test_it_reads_the_files_that_check_reads(tmp_path: Path, trainyard: Command)
     (output / ".manifest.json").write_text('{"trainyard": "0.1.0"}')
     (output / "old.yaml").write_text(BEFORE)
     (specs / ".hidden.yaml").write_text(BEFORE)
-    job = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {done: true}\n"
-    (specs / "job.yaml").write_text(job)
+    (specs / "job.yaml").write_text(JOB)
     done = trainyard("fmt", cwd=tmp_path)
     assert done.code == 1
     assert done.out.splitlines() == [

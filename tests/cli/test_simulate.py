@@ -104,6 +104,26 @@ def test_it_waits_until_kueue_gives_another_job_up(trainyard: Command, tmp_path:
     assert until == span(start)
 
 
+def test_a_job_that_is_included_is_not_passed_over(trainyard: Command, tmp_path: Path) -> None:
+    """It shares the queue, and what it asks for is not counted."""
+    names = {"kueue.x-k8s.io/queue-name": "gpu"}
+    container = {"name": "a", "image": "registry.test/train:1.0", "command": ["python"]}
+    for name, labels in (("extra", names), ("other", {})):
+        job = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name, "namespace": "training", "labels": labels},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+        }
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(job))
+    folder = _written(tmp_path, include=["extra.yaml", "other.yaml"])
+    for options in ((), ("--timeline",)):
+        done = trainyard("simulate", "lab.yaml", *options, cwd=folder)
+        line = "extra  NOT SIMULATED: " if not options else "extra  not simulated: "
+        assert f"{line}the spec includes it, and only its own jobs are simulated\n" in done.out
+        assert "other" not in done.out
+
+
 def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("simulate", "lab.yaml", "--format", "json", cwd=_written(tmp_path))
     (lab,) = json.loads(done.out)["clusters"]
@@ -114,10 +134,14 @@ def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
     ]
 
 
-def test_a_spec_in_error_is_reported(trainyard: Command, tmp_path: Path) -> None:
-    done = trainyard("simulate", "lab.yaml", cwd=_written(tmp_path, pool={"zones": ["nowhere"]}))
-    assert done.code == 1
-    assert "error[" in done.err
+@pytest.mark.parametrize("options", [(), ("--timeline",)])
+def test_a_spec_in_error_is_reported(
+    trainyard: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    folder = _written(tmp_path, pool={"zones": ["nowhere"]})
+    done = trainyard("simulate", "lab.yaml", *options, cwd=folder)
+    assert (done.code, done.out) == (1, "")
+    assert "error[SPC005]" in done.err
     assert "Traceback" not in done.err
 
 

@@ -59,6 +59,17 @@ def group(**keys: Any) -> Body:
     return {"managedNodeGroups": [{"name": "a", **keys}]}
 
 
+def template(metadata: Body | None = None, **keys: Any) -> Body:
+    """A NodePool with this template."""
+    return spec(template={"metadata": metadata or {}, "spec": keys})
+
+
+def zones(*values: str, operator: str = "In") -> Body:
+    """A NodePool whose nodes are in zones."""
+    zone = {"key": "topology.kubernetes.io/zone", "operator": operator, "values": list(values)}
+    return template(requirements=[zone])
+
+
 FLUX = "kustomize.toolkit.fluxcd.io"
 SYSTEM = "AWS::FSx::FileSystem"
 LOGS = "AWS::Logs::LogGroup"
@@ -168,7 +179,36 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
         C.REPLACES_NODES,
         "none drifts by it",
     ),
+    (POOL, zones("a"), zones("a", "b"), C.COST, "none drifts"),
+    (POOL, zones("a", "b"), zones("a"), C.REPLACES_NODES, "its nodes drift"),
+    (POOL, zones("a"), zones("a", operator="NotIn"), C.REPLACES_NODES, "its nodes drift"),
+    (POOL, template(), zones("a"), C.REPLACES_NODES, "its nodes drift"),
+    (POOL, template(), template(expireAfter="1h"), C.REPLACES_NODES, "its nodes drift"),
+    (
+        POOL,
+        template({"labels": {"a": "b"}}),
+        template({"labels": {"a": "c"}}),
+        C.REPLACES_NODES,
+        "its nodes drift",
+    ),
+    (POOL, template(), template({"annotations": {"a": "b"}}), C.REPLACES_NODES, "its nodes drift"),
+    (
+        POOL,
+        template({"annotations": {"a": "b"}}),
+        template({"annotations": {"a": "c"}}),
+        C.REPLACES_NODES,
+        "its nodes drift",
+    ),
     # storage
+    (
+        "PersistentVolumeClaim",
+        spec(resources={"requests": {"storage": "1Gi"}}),
+        spec(resources={"requests": {"storage": "2Gi"}}),
+        C.UNKNOWN,
+        "the API server refuses it",
+    ),
+    ("PersistentVolumeClaim", labels(), labels(a="b"), C.HARMLESS, "restarts nothing"),
+    ("PersistentVolume", spec(mountOptions=["a"]), spec(mountOptions=["b"]), C.UNKNOWN, "no fact"),
     (
         "PersistentVolume",
         spec(persistentVolumeReclaimPolicy="Delete"),
@@ -284,6 +324,10 @@ EDITS: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
         C.ACCESS,
         "who may do or reach",
     ),
+    ("AWS::EC2::VPCEndpoint", None, properties(VpcEndpointType="Gateway"), C.HARMLESS, "is new"),
+    ("AWS::EC2::VPCEndpoint", None, properties(VpcEndpointType="Interface"), C.COST, "is paid"),
+    ("aws_vpc_endpoint", None, {"vpc_endpoint_type": "Gateway"}, C.HARMLESS, "is new"),
+    ("aws_vpc_endpoint", None, {"vpc_endpoint_type": "Interface"}, C.COST, "is paid"),
     ("AWS::S3::Bucket", properties(MetadataConfiguration=1), properties(), C.UNKNOWN, "no fact"),
     (GROUP, properties(DiskSize=100), properties(DiskSize=200), C.REPLACES_NODES, "another group"),
     ("AWS::SQS::Queue", {"DeletionPolicy": "Retain"}, None, C.HARMLESS, "DeletionPolicy keeps it"),

@@ -203,6 +203,36 @@ def test_a_stack_is_compared_by_resource(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "kind"),
+    [
+        ("bootstrap/up.sh", "#!/bin/sh\n", "shell"),
+        ("bootstrap/README.md", "# lab\n", "markdown"),
+        ("images/train/Dockerfile", "FROM a\n", "dockerfile"),
+        ("jobs/models/borneo.sbatch", "#!/bin/sh\n", "sbatch"),
+        ("bootstrap/values", "a", "text"),
+        ("jobs/a.yaml", "a: [", "text"),
+        ("jobs/a.yaml", "- a\n", "text"),
+        ("jobs/a.yaml", "a: 1\n", "yaml"),
+        ("bootstrap/a.json", "{", "text"),
+    ],
+)
+def test_the_kind_of_a_file_of_which_no_spec_is_known(path: str, text: str, kind: str) -> None:
+    (found,) = things(path, text.encode(), None)
+    assert (found.kind, found.title, found.path) == (kind, path, path)
+
+
+@pytest.mark.parametrize(
+    ("resources", "titles"),
+    [('{"aws_iam_role": ["a"]}', []), ('{"aws_iam_role": {"a": ["b"]}}', ["aws_iam_role.a"])],
+)
+def test_a_module_that_was_edited_by_hand(resources: str, titles: list[str]) -> None:
+    text = f'{{"terraform": {{}}, "resource": {resources}}}'
+    found = list(things("bootstrap/terraform/main.tf.json", text.encode(), None))
+    assert [each.title for each in found] == [*titles, "bootstrap/terraform/main.tf.json"]
+    assert found[-1].kind == MODULE
+
+
 STRANGE: list[object] = [None, 3, "x", [], [1], {}, {"a": 1}, [{"name": "a"}], {"spec": {"a": 1}}]
 
 

@@ -81,6 +81,8 @@ def test_without_an_edit_there_is_nothing(repo: Repo) -> None:
     assert (done.code, done.err) == (0, "")
     head = repo.git("rev-parse", "HEAD")
     assert done.out == f"starter: no changes against HEAD ({head[:12]})\n"
+    done = repo.run("plan", "--format", "markdown")
+    assert done.out == f"# starter\n\nNo changes against HEAD ({head[:12]}).\n\n"
 
 
 def test_the_working_tree_is_compared_whether_it_is_committed_or_not(repo: Repo) -> None:
@@ -170,6 +172,20 @@ def test_a_spec_in_error_is_said_and_ends_with_1(repo: Repo) -> None:
     done = repo.run("plan")
     assert done.code == 1
     assert "error[" in done.err
+
+
+@pytest.mark.parametrize(
+    ("new", "code"), [("instanceTypes: [g6e.none]", "RES005"), ("instanceTypes: [", "YML002")]
+)
+def test_of_a_spec_without_a_plan_there_is_nothing_to_compare(
+    repo: Repo, new: str, code: str
+) -> None:
+    """Nor is it said that a cluster has no spec here, where a file could not be read."""
+    repo.edit("instanceTypes: [g6e.48xlarge]", new)
+    done = repo.run("plan")
+    assert (done.code, done.out) == (1, "")
+    assert f"error[{code}]" in done.err
+    assert "PLN006" not in done.err
 
 
 def test_a_submitted_job_is_that_of_the_base(repo: Repo) -> None:
@@ -400,6 +416,27 @@ def test_output_that_is_not_committed(tmp_path: Path, trainyard: Command) -> Non
     assert done.code == 0
     assert "note[PLN007]: the base has the spec of `starter`, and no output of it" in done.err
     assert "a new cluster" in done.out
+
+
+def test_paths_of_a_spec_lead_through_the_whole_base(repo: Repo) -> None:
+    """As far as its repository reaches, whose root is that of the copy."""
+    rights = "[{apiGroups: [''], resources: [pods], verbs: [get]}]"
+    head = (
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: readers}\n"
+    )
+    (repo.folder / "more.yaml").write_text(f"{head}rules: {rights}\n")
+    text = (repo.folder / SPEC).read_text()
+    (repo.folder / SPEC).write_text(f"{text}  include: [../more.yaml]\n")
+    assert repo.run("compile").code == 0
+    repo.commit("more")
+    repo.edit(*NODES)
+    done = repo.run("plan", "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    assert "ClusterRole/readers" not in objects(json.loads(done.out))
+    repo.edit("[get]", "[get, list]", "more.yaml")
+    (cluster,) = repo.plan()["clusters"]
+    (field,) = next(e for e in cluster["changes"] if e["object"] == "ClusterRole/readers")["fields"]
+    assert (field["at"]["file"], field["at"]["line"]) == ("more.yaml", 4)
 
 
 def test_a_cluster_that_has_no_spec_any_more(repo: Repo) -> None:

@@ -25,6 +25,11 @@ from compiler.diagnostics.near import near
         ("on_demand", ["on-demand", "spot"], ["on-demand"]),
         ("Gpu", ["gpu", "GPU", "gpus"], ["gpu", "GPU", "gpus"]),
         ("", ["a"], []),
+        ("_", ["-", "a"], ["-"]),
+        # what nobody writes by hand is not measured
+        ("a" * 257, ["a" * 257, "a" * 256, "a" * 256 + "b"], ["a" * 257]),
+        ("a" * 256, ["a" * 256 + "b"], []),
+        ("a" * 255, ["a" * 254 + "b"], ["a" * 254 + "b"]),
     ],
 )
 def test_what_is_near(word: str, names: list[str], want: list[str]) -> None:

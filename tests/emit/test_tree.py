@@ -215,6 +215,14 @@ def test_a_folder_of_an_older_trainyard_is_taken_over(root: Path) -> None:
     assert (done.changed, done.removed, done.foreign) == ((MANIFEST, "a"), ("z/e",), ("x/c",))
 
 
+def test_a_list_of_files_that_is_none_makes_no_file_ours(root: Path) -> None:
+    root.mkdir(parents=True)
+    (root / "a").write_bytes(b"1")
+    (root / MANIFEST).write_text('{"files": ["a"]}')
+    assert codes(write(root, owned(a="2"))) == ["OUT005"]
+    assert (root / "a").read_bytes() == b"1"
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -262,6 +270,11 @@ def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
         assert json.loads(found) == {"trainyard.dev/file": path, "a": 1}
     else:
         assert found.endswith(b"\n" + data)
+
+
+def test_json_without_a_first_line_for_the_mark_is_our_own_fault() -> None:
+    with pytest.raises(ValueError, match="not an object over several lines"):
+        marked("runs/a.json", b'{"a": 1}\n')
 
 
 def test_a_manifest_cannot_claim_what_lies_outside(root: Path) -> None:
@@ -340,6 +353,18 @@ def test_modes_of_folders_are_kept(root: Path) -> None:
     root.chmod(0o710)
     write(root, NEW)
     assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (0o750, 0o710)
+
+
+def test_a_file_of_ours_becomes_a_folder_and_a_file_again(root: Path) -> None:
+    """The folder has no mode of the file: nobody could enter it."""
+    write(root, OLD)
+    (root / "a").chmod(0o600)
+    folder = owned(a__b="1")
+    assert codes(write(root, folder)) == []
+    assert tree(root) == folder
+    assert (root / "a").stat().st_mode & 0o100
+    assert codes(write(root, OLD)) == []
+    assert tree(root) == OLD
 
 
 def test_a_second_run_at_the_same_time_is_refused(root: Path) -> None:

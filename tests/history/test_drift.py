@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import spec
+from builders import manifests_of, spec
 from running import Command
 
 from history.folder import compiled
@@ -36,6 +36,43 @@ def test_nodes_of_a_run_drift(
     assert "note[CHG030]: nodes of pool `gpu` are drifted by this edit" in done.out
     assert note in done.out
     assert "on nodes of the pool may be: `train-" in done.out
+
+
+ZONES = "/spec/template/spec/requirements"
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "note"),
+    [
+        (
+            "NotIn",
+            ["us-west-2a"],
+            "`topology.kubernetes.io/zone`: `us-west-2a` → `NotIn us-west-2a`",
+        ),
+        ("Exists", [], "`topology.kubernetes.io/zone`: `us-west-2a` → `Exists`"),
+        ("In", ["us-west-2a"], ""),
+    ],
+)
+def test_another_operator_with_the_same_values_drifts(
+    operator: str, values: list[str], note: str, tmp_path: Path, trainyard: Command
+) -> None:
+    """By a patch: no key of the spec writes one."""
+    assert compiled(tmp_path, trainyard, spec(pool=POOL)).code == 0
+    (pool,) = (
+        manifest.body
+        for manifest in manifests_of(spec(pool=POOL))
+        if manifest.body["kind"] == "NodePool"
+    )
+    requirements = pool["spec"]["template"]["spec"]["requirements"]
+    (index,) = (at for at, each in enumerate(requirements) if each["key"].endswith("/zone"))
+    value = {"key": "topology.kubernetes.io/zone", "operator": operator}
+    if values:
+        value["values"] = values
+    operation = {"op": "replace", "path": f"{ZONES}/{index}", "value": value}
+    patches = [{"target": {"kind": "NodePool"}, "patch": [operation]}]
+    done = compiled(tmp_path, trainyard, spec(pool=POOL, patches=patches))
+    assert ("CHG030" in done.out) is bool(note), done.out
+    assert note in done.out
 
 
 def test_a_zone_more_drifts_none(tmp_path: Path, trainyard: Command) -> None:

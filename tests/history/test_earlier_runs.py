@@ -170,6 +170,68 @@ def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Comma
     assert (ended.code, codes(ended) - {"CHG009"}) == (0, set())
 
 
+@pytest.mark.parametrize(
+    "namespaces",
+    [
+        [{"name": "team-a", "quota": {"accelerators": 32}}, {"name": "team-b"}],
+        [{"name": "team-a", "quota": {"cpu": "1000"}}, {"name": "team-b"}],
+        [{"name": "team-a"}, {"name": "team-b", "quota": {"accelerators": 8}}],
+    ],
+    ids=["as much", "of another resource", "of another namespace"],
+)
+def test_a_quota_that_leaves_room_for_a_run(
+    namespaces: list[dict[str, Any]], folder: Path, trainyard: Command
+) -> None:
+    done = compiled(folder, trainyard, whole(jobs=[], namespaces=namespaces))
+    assert (done.code, "CHG001" in done.out) == (0, False), done.out
+
+
+def test_the_pool_that_a_job_may_fall_back_to_cannot_leave(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    second = {**BOTH_POOLS[0], "name": "spare"}
+    quota = [{"pool": "gpu", "nodes": 4}, {"pool": "spare", "nodes": 4}]
+    queue = {"name": "q", "namespaces": ["team-a"], "quota": quota}
+    both: dict[str, Any] = {"nodePools": [BOTH_POOLS[0], second], "queues": [queue]}
+    first = compiled(tmp_path, trainyard, spec(job={"pool": ["gpu", "spare"]}, **both))
+    assert first.code == 0, first.out
+    assert compiled(tmp_path, trainyard, spec(jobs=[], **both)).code == 0
+    one = {"nodePools": both["nodePools"][:1], "queues": [{**queue, "quota": quota[:1]}]}
+    done = compiled(tmp_path, trainyard, spec(jobs=[], **one))
+    assert done.code == 1
+    assert "error[CHG001]: pool `spare` leaves the spec, and run `train-" in done.out
+
+
+def test_of_many_runs_that_go_on_the_first_are_named(trainyard: Command, tmp_path: Path) -> None:
+    def jobs(count: int) -> list[dict[str, Any]]:
+        names = [f"j{number}" for number in range(count)]
+        words = {"nodes": 1, "image": "registry.test/train:1.0", "command": ["python", "t.py"]}
+        return [{"name": name, **words} for name in names]
+
+    for count, more in ((5, ""), (7, "= note: and 2 more: `trainyard report` lists them\n")):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        pool = {"nodes": {"max": 8}}
+        assert compiled(folder, trainyard, spec(pool=pool, jobs=jobs(count))).code == 0
+        done = compiled(folder, trainyard, spec(pool=pool, jobs=[]))
+        assert f"note[CHG003]: {count} earlier runs go on" in done.out
+        assert done.out.count(" ends it\n") == 5
+        assert ("more: `trainyard report`" in done.out) is bool(more)
+        assert more in done.out
+
+
+def test_files_of_others_beside_ours_are_no_runs_and_no_jobs(
+    folder: Path, trainyard: Command
+) -> None:
+    """A note in a folder, and a job that somebody wrote by hand, of which nothing can be remembered."""
+    root = folder / "generated" / "lab"
+    (root / "runs" / "README.md").write_text("of the team")
+    (root / "queues" / "notes.txt").write_text("of the team")
+    (root / "jobs" / "mine.trainjob-a.yaml").write_text("kind: TrainJob\n")
+    done = trainyard("check", "spec.yaml", cwd=folder)
+    assert (done.code, done.out) == (0, "")
+
+
 def test_nodes_that_a_queue_borrows_are_enough(folder: Path, trainyard: Command) -> None:
     """Kueue can admit a run again as long as its queue may borrow what it needs."""
     share = {"pool": "gpu", "nodes": 1, "borrowingLimit": 3}
@@ -318,6 +380,8 @@ def test_a_job_that_no_run_has_is_not_replaced(folder: Path, trainyard: Command)
     assert done.err == (
         "trainyard: `--replace trian`: `generated` remembers no run of such a job: did you mean `train`?\n"
     )
+    other = "trainyard: `--replace other`: `generated` remembers no run of such a job\n"
+    assert _replacing("other", folder, trainyard).err == other
     assert snapshot(folder) == before
 
 

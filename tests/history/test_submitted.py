@@ -63,6 +63,17 @@ def test_another_release_leaves_submitted_jobs_alone(
     assert snapshot(folder) == after
 
 
+def test_of_many_jobs_that_stay_the_first_are_named(
+    tmp_path: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {"nodes": 1, "image": "registry.test/train:1.0", "command": ["torchrun", "t.py"]}
+    write(tmp_path, spec(jobs=[{"name": name, **words} for name in "abcde"]))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    other_release(monkeypatch)
+    done = trainyard("compile", "spec.yaml", cwd=tmp_path)
+    assert "note[RES036]: `a`, `b`, `c` and 2 more stay as they were submitted: " in done.out
+
+
 def test_rerun_takes_what_is_derived_today(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,13 +147,24 @@ def test_a_job_that_moves_to_another_namespace(trainyard: Command, tmp_path: Pat
 def test_a_submitted_file_that_someone_edited(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it was submitted as is no longer known, so nothing is guessed."""
-    (path,) = (folder / "generated" / "lab" / "jobs").rglob("*.yaml")
-    path.write_text(path.read_text().replace("torchrun", "bash"))
+    """What it was submitted as is no longer known, so nothing is guessed; so for its runtime."""
+    root = folder / "generated" / "lab"
+    (job,) = (root / "jobs").rglob("*.yaml")
+    (runtime,) = (root / "queues" / "runtimes").glob("*.yaml")
     other_release(monkeypatch)
-    done = trainyard("compile", "spec.yaml", cwd=folder)
-    assert done.code == 1
-    assert "error[RES030]" in done.out
+    for path, old, new in ((job, "torchrun", "bash"), (runtime, "Memory", '""')):
+        text = path.read_text()
+        assert old in text
+        for edited in (text.replace(old, new), None):
+            if edited is None:
+                path.unlink()
+            else:
+                path.write_text(edited)
+            done = trainyard("compile", "spec.yaml", cwd=folder)
+            assert done.code == 1, (path, edited)
+            assert "error[RES030]" in done.out
+        path.write_text(text)
+    assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
 
 
 def test_a_rendering_that_changes_under_the_same_name(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import spec
+from builders import FSX, spec
 from running import Command
 
 pytestmark = pytest.mark.slow
@@ -74,3 +74,46 @@ def test_a_link_is_not_followed(link: str, tmp_path: Path, trainyard: Command) -
     assert done.code == 2
     assert "error[OUT003]" in done.out
     assert list(outside.iterdir()) == []
+
+
+COMMITTED = {
+    "job": "jobs/*.trainjob-*.yaml",
+    "runtime": "queues/runtimes/*.yaml",
+    "volume": "platform/persistentvolume-*.yaml",
+    "claim": "platform/*.persistentvolumeclaim-*.yaml",
+    "pool": "platform/nodepool-*.yaml",
+    "flavor": "queues/resourceflavor-*.yaml",
+    "stage": "flux/kustomization-trainyard-jobs.yaml",
+    "cluster": "bootstrap/eksctl.yaml",
+}
+
+
+@pytest.mark.parametrize("pattern", COMMITTED.values(), ids=COMMITTED)
+def test_what_was_edited_by_hand_may_be_anything(
+    pattern: str, tmp_path: Path, trainyard: Command
+) -> None:
+    """A merge may leave anything behind: what is found of it is said, and the files are made anew."""
+    storage = [{"name": "data", "fsxLustre": {"existing": FSX}}]
+    job = {"mounts": [{"storage": "data", "path": "/data"}]}
+    before, after = spec(storage=storage, job=job), spec(storage=storage, jobs=[])
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(before))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(after))
+    (file, *_) = sorted((tmp_path / "generated" / "lab").glob(pattern))
+    text = file.read_text()
+    mark = text.partition("\n")[0]
+    body = yaml.safe_load(text)
+    named = {key: body[key] for key in ("apiVersion", "kind", "metadata")}
+    of_other_shape = {**body["metadata"], "labels": 3, "annotations": [1]}
+    for edited in (
+        {"kind": 3, "metadata": 3, "spec": 3},
+        named,
+        {**named, **dict.fromkeys(body.keys() - named.keys(), 3)},
+        {**body, "metadata": of_other_shape},
+    ):
+        file.write_text(f"{mark}\n{yaml.safe_dump(edited)}")
+        for data in (before, after):
+            (tmp_path / "lab.yaml").write_text(yaml.safe_dump(data))
+            done = trainyard("check", "lab.yaml", cwd=tmp_path)
+            assert done.code in (0, 1), done.err
+            assert "INT000" not in done.err

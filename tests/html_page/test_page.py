@@ -173,6 +173,55 @@ def test_what_the_merge_does_is_on_a_tile(trainyard: Command, folder: Path) -> N
     assert shown["Findings"] == "1 warning"
 
 
+def test_what_the_merge_costs_is_on_a_tile(trainyard: Command, folder: Path) -> None:
+    base = folder / "base"
+    shutil.copytree(folder / "specs", base / "specs")
+    path = "specs/two-teams.yaml"
+    assert trainyard("compile", path, cwd=base).code == 0
+    against = (path, "--against", "base/generated")
+    assert tiles(html(trainyard, folder, *against))["Cost"].partition(" while jobs run")[2] == (
+        " as before"
+    )
+    (folder / path).write_text((folder / path).read_text().replace("max: 12", "max: 16"))
+    assert " by the merge: +$" in tiles(html(trainyard, folder, *against))["Cost"]
+    assert " by the merge" not in tiles(html(trainyard, folder, path))["Cost"]
+
+
+def test_a_file_that_says_the_same_in_other_words_is_a_file(
+    trainyard: Command, folder: Path
+) -> None:
+    assert trainyard("compile", "specs/starter.yaml", cwd=folder).code == 0
+    file = folder / "generated" / "starter" / "platform" / "namespace-training.yaml"
+    file.write_text(f"{file.read_text()}# by hand\n")
+    shown = tiles(html(trainyard, folder, "specs/starter.yaml"))
+    assert shown["The merge"] == "changes 1 file"
+
+
+def test_without_jobs_none_fits(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec(jobs=[])))
+    text = html(trainyard, tmp_path, "lab.yaml")
+    assert "Jobs at once" not in tiles(text)
+    assert "Admission" not in {each.text for each in read(text).all("h3")}
+
+
+def test_a_time_in_which_nothing_ends_is_not_drawn(trainyard: Command, tmp_path: Path) -> None:
+    """The job never starts, so there is no end to draw it to."""
+    data = spec(pool={"nodes": {"max": 2}}, job={"timeout": "5h"})
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(data))
+    page = read(html(trainyard, tmp_path, "lab.yaml", code=1))
+    assert "Timeline" in {each.text for each in page.all("h3")}
+    assert not [each for each in page.all("figure") if "last known end" in each.text]
+
+
+def test_clusters_whose_names_end_like_sections_have_ids_of_their_own() -> None:
+    ids = Ids()
+    assert ids(ids("cluster", "lab"), "Cost") == "cluster-lab-cost"
+    assert [ids("cluster", "lab-cost"), ids("cluster", "lab.cost")] == [
+        "cluster-lab-cost-2",
+        "cluster-lab-cost-3",
+    ]
+
+
 def tiles(text: str) -> dict[str, str]:
     found = {}
     for each in read(text).all("dl"):

@@ -15,7 +15,7 @@ from running import Command
 
 from compiler.emit.marker import marked
 from compiler.emit.yaml import dump
-from compiler.operate.owners import owners
+from compiler.operate.owners import leaves, owners
 from compiler.output.fields import ABSENT, Item, differing, shown
 from compiler.output.hidden import hidden
 from operate.server import Cluster, serving
@@ -321,6 +321,42 @@ def test_who_owns_an_item_that_has_nothing_but_its_key() -> None:
         "metadata": {"managedFields": [{"manager": "m", "fieldsV1": fields}]},
     }
     assert owners(body, ("c", Item("name", "a"), "name")) == ("m",)
+
+
+def test_the_fields_that_a_manager_owns() -> None:
+    """Items of lists by their keys; what is not there any more is left out."""
+    body = {
+        "spec": {
+            "containers": [
+                {"name": "a", "image": "1"},
+                {"name": "b", "ports": [{"port": 80, "protocol": "TCP"}], "args": ["x"]},
+            ],
+            "finalizers": ["mine", "yours"],
+        }
+    }
+    port = {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
+    fields = {
+        "f:spec": {
+            "f:containers": {
+                'k:{"name":"b"}': {"f:ports": port, "f:args": {}, "f:image": {}},
+                'k:{"name":"gone"}': {"f:image": {}},
+            },
+            "f:finalizers": {'v:"yours"': {}, 'v:"gone"': {}},
+            "f:gone": {},
+        }
+    }
+    found = {shown(steps): value for steps, value in leaves(fields, body)}
+    assert found == {
+        "spec.containers[name=b].ports[0].port": 80,
+        "spec.containers[name=b].args": ["x"],
+        "spec.finalizers[1]": "yours",
+    }
+    assert list(leaves(None, body)) == []
+    entry = {"manager": "m", "fieldsV1": fields}
+    live = {**body, "metadata": {"managedFields": [entry]}}
+    containers = ("spec", "containers", Item("name", "b"))
+    assert owners(live, (*containers, "ports", 0, "port")) == ("m",)
+    assert owners(live, (*containers, "ports", 1, "port")) == ()
 
 
 def test_credentials_are_hidden() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from compiler.manifest import ObjectRef
 from compiler.operate.drift import Comparison, Difference, Drift
-from compiler.operate.drift_shown import text
+from compiler.operate.drift_shown import _LONGEST, text
+from compiler.output.fields import ABSENT
 
 REF = ObjectRef("v1", "ConfigMap", "a", "settings")
 DIFFERS = Drift(ref=REF, file="a.yaml", fields=(Difference("data.a", "1", "2", ()),))
@@ -41,3 +42,47 @@ def test_the_summary_counts_each_kind_of_difference(
         suspended=(),
     )
     assert text(found).splitlines()[0] == f"lab: {summary} (context lab)"
+
+
+@pytest.mark.parametrize(
+    ("drift", "lines"),
+    [
+        (EXTRA, ["ConfigMap/a/settings: not in git, and Kustomization jobs owns it"]),
+        (MISSING, ["ConfigMap/a/settings: missing in the cluster (a.yaml)"]),
+        (
+            Drift(ref=REF, file="a.yaml", refused="denied by a webhook"),
+            [
+                "ConfigMap/a/settings: the cluster refuses what is in git (a.yaml)",
+                "  denied by a webhook",
+            ],
+        ),
+        (
+            Drift(
+                ref=REF,
+                file="a.yaml",
+                fields=(
+                    Difference("data.a", "1", ABSENT, ()),
+                    Difference("data.b", ABSENT, "é", ("kubectl", "argo")),
+                    Difference("data.c", "x" * 200, 2, ()),
+                ),
+            ),
+            [
+                "ConfigMap/a/settings (a.yaml)",
+                '  data.a: git "1", cluster has none',
+                '  data.b: git has none, cluster "é" (kubectl, argo)',
+                f'  data.c: git "{"x" * (_LONGEST - 1)}…, cluster 2',
+            ],
+        ),
+    ],
+)
+def test_what_is_said_of_an_object(drift: Drift, lines: list[str]) -> None:
+    found = Comparison(
+        cluster="lab",
+        context="lab",
+        proven=True,
+        same=0,
+        drifted=(drift,),
+        skipped=(),
+        suspended=(),
+    )
+    assert text(found).splitlines()[1:] == [f"  {line}" for line in lines]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import data_of, dumped, spec
 from running import Command
 
 from compiler.platforms.eks.jobs.kinds import called
-from operate.server import Cluster
-from operate.test_status import PODS, TRAINJOBS, cluster, lab, pod
+from operate.server import Cluster, serving
+from operate.test_status import EARLIER, FLUX, PODS, TRAINJOBS, cluster, lab, pod
 
 __all__ = ["cluster", "lab"]  # fixtures
 pytestmark = pytest.mark.slow
@@ -68,6 +69,44 @@ def test_a_job_without_pods_or_run(trainyard: Command, lab: Path, cluster: Clust
     assert "has no pods" in trainyard("logs", "train", "lab.yaml", cwd=lab).err
     cluster.lists[TRAINJOBS] = []
     assert "has no run" in trainyard("logs", "train", "lab.yaml", cwd=lab).err
+
+
+def test_pods_of_ray_have_names_in_place_of_ranks(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are found by the name that Ray gives its cluster; before it has one there are none."""
+    job = {"kind": "RayJob", "command": ["python", "train.py"]}
+    (tmp_path / "lab.yaml").write_text(dumped(spec(job=job)))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    (file,) = tmp_path.glob("generated/lab/jobs/*.rayjob-*.yaml")
+    run = data_of(file.read_text())
+    run["metadata"] |= {"uid": "u1", "creationTimestamp": EARLIER}
+    found = Cluster()
+    found.lists = {f"/apis/{run['apiVersion']}/namespaces/training/rayjobs": [run]}
+    found.single = {FLUX: {"spec": {"path": "./generated/lab/flux"}}, "/apis": {"groups": []}}
+    labels = {"ray.io/cluster": "train-raycluster", "ray.io/node-type": "worker"}
+    made = {"name": "worker-a", "labels": labels, "creationTimestamp": EARLIER}
+    spec_of_pod = {"containers": [{"name": "worker"}]}
+    found.lists[PODS] = [{"metadata": made, "spec": spec_of_pod}]
+    found.texts[f"{PODS}/worker-a/log"] = "step 1\n"
+    with serving(found, tmp_path) as kubeconfig:
+        where = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
+        monkeypatch.setattr(where, str(kubeconfig))
+        done = trainyard("logs", "train", "lab.yaml", cwd=tmp_path)
+        assert "error[CLU013]" in done.err
+        run["status"] = {"rayClusterName": "train-raycluster"}
+        done = trainyard("logs", "train", "lab.yaml", cwd=tmp_path)
+        assert (done.code, done.out) == (0, "[worker-a] step 1\n"), done.err
+        done = trainyard("logs", "train", "lab.yaml", "--rank", "0", cwd=tmp_path)
+        assert "its pods have no ranks" in done.err
+        # The kubelet has not said anything of its containers.
+        done = trainyard("logs", "train", "lab.yaml", "--previous", cwd=tmp_path)
+        assert "error[CLU015]" in done.err
+        # A sidecar that was restarted is not what is asked for.
+        restarted = [{"name": "sidecar", "restartCount": 2}, {"name": "worker", "restartCount": 0}]
+        found.lists[PODS][0]["status"] = {"containerStatuses": restarted}
+        done = trainyard("logs", "train", "lab.yaml", "--previous", cwd=tmp_path)
+        assert "error[CLU015]" in done.err
 
 
 def test_ranks_of_each_kind() -> None:

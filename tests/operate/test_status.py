@@ -14,6 +14,7 @@ import pytest
 from builders import FSX, data_of, dumped, spec
 from running import Command
 
+from compiler.operate.api import Api, Context
 from operate.server import Cluster, kubeconfig, serving
 
 pytest.importorskip("kubernetes")
@@ -303,6 +304,46 @@ def test_without_a_cluster(trainyard: Command, lab: Path, monkeypatch: pytest.Mo
     assert "did you mean `local`?" in done.err
 
 
+def test_a_server_that_does_not_answer_in_time(
+    trainyard: Command, lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compiler.operate.api.READ_SECONDS", 0.05)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        _with(monkeypatch, kubeconfig(lab, f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        done = trainyard("status", "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CLU002]: the server of context `local`" in done.err
+    assert "does not answer in time" in done.err
+
+
+@pytest.mark.parametrize("answer", ["<html>log in</html>", "[]", '"ok"'])
+def test_what_is_no_api_of_kubernetes(
+    trainyard: Command, lab: Path, cluster: Cluster, answer: str
+) -> None:
+    cluster.texts[FLUX] = answer
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CLU008]: the server of context `local`" in done.err
+    assert "answers no object in JSON" in done.err
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (b'{"kind": "Status", "message": "no  rights"}', "no rights"),
+        (b"<html>\n  bad gateway\n</html>", "<html> bad gateway </html>"),
+        (b"[]", "HTTP 502"),
+        (b"{}", "HTTP 502"),
+    ],
+)
+def test_what_a_refusal_says(said: bytes, message: str) -> None:
+    api = Api(None, Context("local", "local", "http://127.0.0.1"))
+    found = api._refusal("GET /apis", 502, said).diagnostic.message
+    assert found == f"GET /apis fails with HTTP 502: {message}"
+
+
 @pytest.mark.usefixtures("cluster")
 def test_a_context_is_taken_by_its_name(trainyard: Command, lab: Path) -> None:
     assert trainyard("status", "lab.yaml", "--context", "local", cwd=lab).code == 0
@@ -316,8 +357,16 @@ def test_the_context_of_another_cluster_of_eks(
     arn = "arn:aws:eks:us-west-2:111122223333:cluster"
     _with(monkeypatch, kubeconfig(lab, url, f"{arn}/other"))
     assert "error[CLU006]" in trainyard("status", "lab.yaml", cwd=lab).err
-    _with(monkeypatch, kubeconfig(lab, url, f"{arn}/lab"))
-    assert asked(trainyard, lab)["proven"] is True
+    for known in (f"{arn}/lab", "lab.us-west-2.eksctl.io"):
+        _with(monkeypatch, kubeconfig(lab, url, known))
+        assert asked(trainyard, lab)["proven"] is True
+    for other in ("other.us-west-2.eksctl.io", "lab.us-east-1.eksctl.io"):
+        _with(monkeypatch, kubeconfig(lab, url, other))
+        done = trainyard("status", "lab.yaml", cwd=lab)
+        assert (done.code, done.out) == (2, "")
+        assert f"it is `{other}`" in done.err
+    cluster.refused[FLUX] = 500
+    assert "error[CLU008]" in trainyard("status", "lab.yaml", cwd=lab).err
 
 
 def test_one_cluster_that_is_no_slurm(trainyard: Command) -> None:
@@ -326,6 +375,130 @@ def test_one_cluster_that_is_no_slurm(trainyard: Command) -> None:
     assert (done.code, "error[CLU009]" in done.err) == (2, True)
     done = trainyard("status", "specs/jakarta-slurm.yaml", cwd=root)
     assert (done.code, "error[CLU010]" in done.err, "squeue" in done.err) == (2, True, True)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_spec_in_error_asks_nobody(trainyard: Command, lab: Path) -> None:
+    (lab / "lab.yaml").write_text(dumped(spec(pool={"instanceTypes": ["p4d.none"]})))
+    for command in (["status"], ["drift"], ["logs", "train"], ["debug", "train"]):
+        done = trainyard(*command, "lab.yaml", cwd=lab)
+        assert (done.code, done.out) == (1, ""), command
+        assert "error[RES005]" in done.err
+
+
+def test_a_team_that_may_read_its_kinds_alone(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    """Its Role names those of the spec, and Kueue's Workloads; whatever else there may be is not its own."""
+    cluster.refused = {"/apis/ray.io/": 403, "/apis/batch/": 403, "/apis/kubeflow.org/": 403}
+    assert only(trainyard, lab)["state"] == "waiting"
+    cluster.refused = {"/apis/ray.io/": 500}
+    assert "error[CLU008]" in trainyard("status", "lab.yaml", cwd=lab).err
+
+
+def test_without_kueue_nothing_says_why_it_waits(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    cluster.single["/apis"] = {"groups": None}
+    job = only(trainyard, lab)
+    assert (job["state"], job["place"], job["cost"]) == ("waiting", None, None)
+
+
+def test_an_owner_that_is_no_controller_is_of_no_run(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    held = workload(condition("QuotaReserved", "True"), condition("Admitted", "True"))
+    cluster.lists[WORKLOADS] = [held]
+    assert only(trainyard, lab)["state"] == "admitted"
+    held["metadata"]["ownerReferences"].insert(0, {"uid": "queue"})
+    assert only(trainyard, lab)["state"] == "admitted"
+    held["metadata"]["ownerReferences"][1]["controller"] = False
+    assert only(trainyard, lab)["state"] == "waiting"
+
+
+def test_without_jobs_there_is_no_table(trainyard: Command, lab: Path, cluster: Cluster) -> None:
+    cluster.lists[TRAINJOBS] = []
+    (lab / "lab.yaml").write_text(dumped(spec(jobs=[])))
+    done = trainyard("status", "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (0, "lab: no jobs (context local)\n")
+
+
+def test_a_run_of_an_earlier_pool_has_no_cost(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    cluster.lists[TRAINJOBS][0]["metadata"]["name"] = "train-00000"
+    cluster.lists[WORKLOADS] = [workload()]
+    (other,) = asked(trainyard, lab)["notInSpec"]
+    assert (other["cost"]["usd"], other["cost"]["how"]) == (None, "its pool is not known")
+    assert "unknown: its pool is not known" in trainyard("status", "lab.yaml", cwd=lab).out
+
+
+RESERVED = {
+    "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]}}
+}
+
+
+@pytest.mark.parametrize(
+    ("region", "pool", "shown"),
+    [
+        ("sa-east-1", {"instanceTypes": ["p4d.24xlarge"]}, "price of us-east-1)"),
+        (
+            "us-west-2",
+            {"instanceTypes": ["p5e.48xlarge"], "nodes": 4, **RESERVED},
+            "unknown: no price is known",
+        ),
+    ],
+)
+def test_the_price_of_another_region_and_none(
+    trainyard: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    region: str,
+    pool: dict[str, Any],
+    shown: str,
+) -> None:
+    data = spec(region=region, pool={"zones": [f"{region}a"], **pool})
+    (tmp_path / "lab.yaml").write_text(dumped(data))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    with applied(tmp_path, monkeypatch) as cluster:
+        cluster.lists[WORKLOADS] = [workload()]
+        assert shown in trainyard("status", "lab.yaml", cwd=tmp_path).out
+
+
+def test_a_job_that_waits_has_what_the_spec_lets_expect(
+    trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a job that runs it is not said any more."""
+    jobs = [
+        {"name": name, "nodes": 3, "image": "r.test/t:1", "command": ["t"], "timeout": "1h"}
+        for name in ("first", "second")
+    ]
+    (tmp_path / "lab.yaml").write_text(dumped(spec(jobs=jobs)))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    bodies = [data_of(file.read_text()) for file in sorted(tmp_path.glob("generated/lab/jobs/*"))]
+    for number, body in enumerate(bodies):
+        body["metadata"] |= {"uid": f"u{number}", "creationTimestamp": EARLIER}
+    found = Cluster()
+    found.lists = {TRAINJOBS: bodies, JOBSETS: [], WORKLOADS: [], PODS: []}
+    versions = {"groupVersion": "kueue.x-k8s.io/v1beta2"}
+    groups = [{"name": "kueue.x-k8s.io", "preferredVersion": versions}]
+    found.single = {FLUX: {"spec": {"path": "./generated/lab/flux"}}, "/apis": {"groups": groups}}
+    with serving(found, tmp_path) as file:
+        _with(monkeypatch, file)
+        forecasts = [job["forecast"] for job in asked(trainyard, tmp_path)["jobs"]]
+        for name, other, forecast in zip(
+            ("first", "second"), ("second", "first"), forecasts, strict=True
+        ):
+            assert forecast == (
+                f"fits only if it comes before `{other}`: same priority, same second; helps: 2 more nodes of quota for "
+                f"queue `gpu` in `gpu`, or `nodes: 1` for `{name}`"
+            )
+        admitted = (condition("QuotaReserved", "True"), condition("Admitted", "True"))
+        found.lists[WORKLOADS] = [workload(*admitted, uid="u0")]
+        text = trainyard("status", "lab.yaml", cwd=tmp_path).out
+        assert [line.strip() for line in text.splitlines() if "by the spec" in line] == [
+            f"by the spec: {forecasts[1]}"
+        ]
 
 
 def test_a_real_api_server_is_asked(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from compiler.operate.api import Api
+from compiler.operate.faults import RefusedError
 from compiler.operate.runs import Run
-from compiler.operate.waiting import Places, meaning
+from compiler.operate.waiting import Place, Places, meaning, words_of_kueue
 from compiler.platforms.eks.jobs.kinds import kinds
 
 Body = dict[str, Any]
@@ -40,10 +43,15 @@ def workload(
 def place(name: str, *workloads: Body) -> tuple[int, int, str] | None:
     """The number of a run in its queue, the number of those that wait, and who says so."""
     (own,) = (each for each in workloads if each["metadata"]["name"] == name)
-    labels = {"kueue.x-k8s.io/queue-name": "research"}
-    body = {"metadata": {"name": name, "namespace": "team-a", "labels": labels}}
-    found = Places(cast("Api", Served(*workloads))).of(Run(kinds()["Job"], body, own, None))
+    found = Places(cast("Api", Served(*workloads))).of(run_of(own))
     return None if found is None else (found.number, found.total, found.by)
+
+
+def run_of(workload: Body) -> Run:
+    """The Job that a Workload is of."""
+    labels = {"kueue.x-k8s.io/queue-name": "research"}
+    metadata = {"name": workload["metadata"]["name"], "namespace": "team-a", "labels": labels}
+    return Run(kinds()["Job"], {"metadata": metadata}, workload, None)
 
 
 def test_who_has_quota_has_ended_or_is_deactivated_does_not_wait() -> None:
@@ -69,6 +77,86 @@ def test_a_higher_priority_and_an_earlier_time_come_first() -> None:
     assert place("urgent", *workloads) == (1, 4, "order")
     raised = (workload("mine", minute=1), workload("raised", minute=2, priority=1))
     assert place("mine", *raised) == (2, 2, "order")
+
+
+class Visible(Served):
+    """A cluster with Kueue's own list of those that wait, or an answer in its place."""
+
+    def __init__(self, answer: Body | int | None, *workloads: Body) -> None:
+        super().__init__(*workloads)
+        self.preferred["visibility.kueue.x-k8s.io"] = "visibility.kueue.x-k8s.io/v1beta2"
+        self._answer = answer
+        self.asked: list[str] = []
+
+    def find(self, path: str) -> Body | None:
+        self.asked.append(path)
+        if isinstance(self._answer, int):
+            raise RefusedError("CLU008", "refused", "", status=self._answer, reason="")
+        return self._answer
+
+
+PENDING = {"items": [{"metadata": {"name": name}} for name in ("first", "second", "mine")]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (PENDING, Place(3, 3, "research", "visibility")),
+        ({"items": None}, None),
+        # It is away, or may not be asked: then the order is that of the Workloads.
+        (None, Place(1, 1, "research", "order")),
+        (403, Place(1, 1, "research", "order")),
+        (503, Place(1, 1, "research", "order")),
+    ],
+)
+def test_kueue_itself_says_who_waits_where_it_may_be_asked(
+    answer: Body | int | None, expected: Place | None
+) -> None:
+    own = workload("mine")
+    api = Visible(answer, own)
+    places = Places(cast("Api", api))
+    assert places.of(run_of(own)) == expected
+    assert places.of(run_of(own)) == expected
+    version = "/apis/visibility.kueue.x-k8s.io/v1beta2"
+    assert api.asked == [f"{version}/namespaces/team-a/localqueues/research/pendingworkloads"]
+
+
+def test_another_refusal_of_kueue_is_reported() -> None:
+    with pytest.raises(RefusedError):
+        Places(cast("Api", Visible(401))).of(run_of(workload("mine")))
+
+
+def test_who_was_evicted_late_waits_since_then() -> None:
+    """Its pods were not ready in time; one that was preempted keeps its place."""
+    late, preempted = workload("late", minute=1), workload("preempted", minute=2)
+    for body, reason in ((late, "PodsReadyTimeout"), (preempted, "Preempted")):
+        body["status"]["conditions"] = [
+            {
+                "type": "Evicted",
+                "status": "True",
+                "reason": reason,
+                "lastTransitionTime": "2026-11-27T11:30:00Z",
+            }
+        ]
+    workloads = (late, preempted, workload("mine", minute=3))
+    assert place("preempted", *workloads) == (1, 3, "order")
+    assert place("mine", *workloads) == (2, 3, "order")
+    assert place("late", *workloads) == (3, 3, "order")
+    late["status"]["conditions"][0]["status"] = "False"  # it was admitted again meanwhile
+    assert place("late", *workloads) == (1, 3, "order")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("The workload has\n  failed checks", "The workload has failed checks"),
+        ("", "admission checks are not ready"),
+    ],
+)
+def test_what_has_quota_waits_for_admission_checks(message: str, words: str) -> None:
+    own = workload("mine", true="QuotaReserved")
+    own["status"]["conditions"].append({"type": "Admitted", "status": "False", "message": message})
+    assert words_of_kueue(run_of(own)) == words
 
 
 def test_a_run_that_is_deactivated_says_so() -> None:

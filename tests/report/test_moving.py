@@ -75,6 +75,24 @@ def test_what_the_other_platform_then_finds(trainyard: Command, tmp_path: Path) 
     assert "## Jobs" not in text
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "code"),
+    [
+        (yaml.safe_dump(spec(pool={"instanceTypes": ["p4d.none"]})), "# lab\n", "RES005"),
+        ("spec: [", "# Specs\n", "YML002"),
+    ],
+)
+def test_a_spec_in_error_has_its_findings_alone(
+    trainyard: Command, tmp_path: Path, text: str, title: str, code: str
+) -> None:
+    (tmp_path / "lab.yaml").write_text(text)
+    done = trainyard("report", "lab.yaml", "--against", "eks", cwd=tmp_path)
+    assert done.code == 1
+    assert done.out.startswith(title)
+    assert f"| error | {code} | `lab.yaml:" in done.out
+    assert "It compiles" not in done.out
+
+
 def test_an_unknown_platform_is_wrong_usage(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
     done = trainyard("report", "lab.yaml", "--against", "slurm", cwd=tmp_path)

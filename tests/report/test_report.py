@@ -489,6 +489,27 @@ def test_findings_have_their_line(trainyard: Command, tmp_path: Path) -> None:
     assert (done.code, "# lab" in done.out) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "code"),
+    [
+        (dumped(spec(pool={"instanceTypes": ["p4d.none"]})), "# lab\n", "RES005"),
+        ("spec: [", "# Specs\n", "YML002"),
+    ],
+)
+def test_a_spec_in_error_has_its_findings_alone(
+    trainyard: Command, tmp_path: Path, text: str, title: str, code: str
+) -> None:
+    (tmp_path / "lab.yaml").write_text(text)
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    assert done.code == 1
+    assert done.out.startswith(title)
+    assert f"| error | {code} | `lab.yaml:" in done.out
+    assert "## Cost" not in done.out
+    why = trainyard("report", "lab.yaml", "--why", "job", cwd=tmp_path)
+    assert (why.code, why.out) == (1, "")
+    assert f"error[{code}]" in why.err
+
+
 def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
     """What is the same for seven jobs is one line; what the spec sets stands apart."""
     text = trainyard("report", "specs/jakarta", cwd=folder).out

@@ -69,3 +69,11 @@ def test_of_a_single_report_that_is_too_long_the_first_sections_are_there() -> N
     text = shortened([Report("# one\n\n", sections)], 10_000, "")
     assert titles(text) == ["Part 0", "Part 1"]
     assert "Left out: Part 2, Part 3, Part 4.\n" in text
+
+
+def test_clusters_that_are_left_out_have_a_line_up_to_a_number() -> None:
+    long = report("long", 50_000, 1)
+    text = shortened([report("short", 10, 10), *[long] * 53], 10_000, "")
+    assert text.count("- **long**: a line\n") == 50
+    assert "\n- and 3 more\n" in text
+    assert "more\n" not in shortened([report("short", 10, 10), *[long] * 50], 10_000, "")

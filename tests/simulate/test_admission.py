@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from compiler.simulate.assignment import Obstacle
 from compiler.simulate.cycle import Cycle
-from compiler.simulate.objects import Job, PodSet, _fnv1a
+from compiler.simulate.objects import Job, Placement, PodSet, _fnv1a
+from compiler.simulate.reading import whole
 from compiler.simulate.repeats import Repeats
 from compiler.simulate.simulator import Simulator
 from compiler.simulate.state import Progress, Work
-from simulate.worlds import GPU, admitted, job, made, queue, settled
+from simulate.worlds import GPU, LEVEL, admitted, job, made, queue, settled
 
 COHORT = {"cohortName": "all"}
 FAIR = {**COHORT, "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "Never"}}
@@ -100,12 +104,74 @@ def test_fair_sharing_takes_back_from_the_queue_with_the_larger_share() -> None:
     assert (shares.count("a"), shares.count("b")) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("preference", "preempted"),
+    [(None, False), ("BorrowingOverPreemption", False), ("PreemptionOverBorrowing", True)],
+)
+def test_what_a_queue_prefers_of_two_flavors(preference: str | None, preempted: bool) -> None:
+    """Its own quota, where a job of lower priority is, or that of another queue; that job then borrows it."""
+    own = queue("q", 16, **COHORT, preemption={"withinClusterQueue": "LowerPriority"})
+    flavors = own[0]["spec"]["resourceGroups"][0]["flavors"]
+    flavors.append({"name": "plain", "resources": [{"name": GPU, "nominalQuota": 0}]})
+    own[0]["spec"]["flavorFungibility"] = {"whenCanBorrow": "TryNextFlavor"}
+    if preference is not None:
+        own[0]["spec"]["flavorFungibility"]["preference"] = preference
+    lender = queue("lender", 16, **COHORT)
+    lender[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "plain"
+    simulator = settled(made(own, lender, more=[PLAIN]), job("low", "q", 2))
+    simulator.submit(job("high", "q", 2, priority=9, created=5))
+    simulator.settle()
+    assert admitted(simulator) == {"low": 2, "high": 2}
+    assert simulator.works["team/low"].preempted_by == (["team/high"] if preempted else [])
+
+
+def test_what_is_within_its_own_quota_is_left_alone() -> None:
+    """Of each of two queues that borrow a node, the newest job, whatever is newer in the other one."""
+    lenders = [queue(name, 16, **COHORT) for name in ("old", "new")]
+    world = made(queue("q", 16, **FAIR), *lenders)
+    jobs = [
+        job(f"{name}{index}", name, 1, created=10 * first + index)
+        for first, name in enumerate(("old", "new"))
+        for index in range(3)
+    ]
+    simulator = settled(world, *jobs)
+    assert len(admitted(simulator)) == 6
+    simulator.submit(job("own", "q", 2, created=30))
+    simulator.settle()
+    assert set(admitted(simulator)) == {"own", "old0", "old1", "new0", "new1"}
+
+
+@pytest.mark.parametrize(
+    ("priority", "nodes", "ended"),
+    [(3, 2, ["o4", "o5"]), (3, 3, ["o3", "o4", "o5"]), (7, 2, ["o4", "o5"]), (7, 3, [])],
+)
+def test_whom_a_queue_may_end_to_borrow(priority: int, nodes: int, ended: list[str]) -> None:
+    """Those up to the threshold; for its own quota, any that borrows."""
+    borrows = {"policy": "LowerPriority", "maxPriorityThreshold": 5}
+    policy = {"reclaimWithinCohort": "Any", "borrowWithinCohort": borrows}
+    queues = (
+        queue("q", 16, **COHORT, preemption=policy),
+        queue("o", 16, **COHORT),
+        queue("idle", 16, **COHORT),
+    )
+    simulator = settled(
+        made(*queues), *(job(f"o{i}", "o", 1, priority=priority, created=i) for i in range(6))
+    )
+    assert len(admitted(simulator)) == 6
+    simulator.submit(job("own", "q", nodes, priority=9, created=30))
+    simulator.settle()
+    left = admitted(simulator)
+    assert sorted({f"o{i}" for i in range(6)} - left.keys()) == ended
+    assert ("own" in left) is bool(ended)
+
+
 def test_a_larger_weight_has_a_larger_share() -> None:
-    heavy = {**FAIR, "fairSharing": {"weight": "3"}}
-    queues = queue("a", 0, **FAIR), queue("b", 0, **heavy), queue("c", 8 * 4, **FAIR)
     jobs = [job(f"{name}{i}", name, 1, created=i) for i in range(4) for name in "ab"]
-    shares = [name[0] for name in admitted(settled(made(*queues, fair=True), *jobs))]
-    assert (shares.count("a"), shares.count("b")) == (1, 3)
+    for weight, expected in (("3", (1, 3)), ("1", (2, 2)), ("0", (4, 0))):
+        weighed = {**FAIR, "fairSharing": {"weight": weight}}
+        queues = queue("a", 0, **FAIR), queue("b", 0, **weighed), queue("c", 8 * 4, **FAIR)
+        shares = [name[0] for name in admitted(settled(made(*queues, fair=True), *jobs))]
+        assert (shares.count("a"), shares.count("b")) == expected, weight
 
 
 def test_a_strict_queue_holds_back_what_would_fit() -> None:
@@ -238,3 +304,110 @@ def test_where_a_job_was_in_its_flavors_counts_until_something_is_given_back(
 def test_the_hash_is_fnv_1a(text: str, expected: int) -> None:
     """Test vectors of the authors (draft-eastlake-fnv, appendix C)."""
     assert _fnv1a(text) == expected
+
+
+def of_groups(*groups: tuple[str, str, int]) -> list[dict[str, Any]]:
+    """A queue with a group of one flavor for each resource: its name, the flavor and the quota."""
+    parts = queue("q", 0)
+    parts[0]["spec"]["resourceGroups"] = [
+        {
+            "coveredResources": [name],
+            "flavors": [{"name": flavor, "resources": [{"name": name, "nominalQuota": quota}]}],
+        }
+        for name, flavor, quota in groups
+    ]
+    return parts
+
+
+PLAIN = {"kind": "ResourceFlavor", "metadata": {"name": "plain"}, "spec": {}}
+NOWHERE = {
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "nowhere"},
+    "spec": {"topologyName": "none"},
+}
+MORE = [PLAIN, NOWHERE]
+OF_MAIN = of_groups((GPU, "main", 64))
+
+
+def wants(level: str | None = None, count: int = 2, **requests: int) -> Job:
+    """A job of pods with eight GPUs; ``level``: of which they need one domain; ``requests``: what else they ask for."""
+    placement = Placement("required", level) if level else None
+    pods = PodSet("node", count, {GPU: 8, **requests}, placement=placement)
+    return Job("team", "a", "q", (pods,), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("groups", "asked", "obstacles"),
+    [
+        # pods are counted where a group covers them, whatever they ask for
+        ((*OF_MAIN,), wants(), []),
+        # their flavor needs no topology, and is then none of pods that want no place
+        ((*of_groups((GPU, "main", 64), ("pods", "plain", 2)),), wants(LEVEL), []),
+        (
+            (*of_groups((GPU, "main", 64), ("pods", "plain", 2)),),
+            wants(LEVEL, count=3),
+            [Obstacle("most", "plain", "pods", 1)],
+        ),
+        (
+            (*of_groups((GPU, "main", 64), ("pods", "plain", 2)),),
+            wants(),
+            [Obstacle("topology-flavor", "main", detail="only")],
+        ),
+        # a resource of no group, of which nothing is asked
+        ((*OF_MAIN,), wants(cpu=1000), [Obstacle("uncovered", resource="cpu")]),
+        ((*OF_MAIN,), wants(cpu=0), []),
+        # a flavor without the topology, or without the level
+        (
+            (*of_groups((GPU, "plain", 64)),),
+            wants(LEVEL),
+            [Obstacle("topology-flavor", "plain", detail="none")],
+        ),
+        (
+            (*OF_MAIN,),
+            wants("example.com/row"),
+            [Obstacle("topology-flavor", "main", detail="example.com/row")],
+        ),
+        (
+            (*of_groups((GPU, "nowhere", 64)),),
+            wants(LEVEL),
+            [Obstacle("topology-flavor", "nowhere", detail=LEVEL)],
+        ),
+        # a queue that has a flavor that is not there
+        ((*of_groups((GPU, "lost", 64)),), wants(), [Obstacle("queue-inactive", detail="q")]),
+        # a LocalQueue of a queue that is not there, and none
+        ((OF_MAIN[1],), wants(), [Obstacle("no-queue", detail="q")]),
+        ((OF_MAIN[0],), wants(), [Obstacle("no-local-queue")]),
+    ],
+)
+def test_what_is_in_the_way_of_a_job(
+    groups: tuple[dict[str, Any], ...], asked: Job, obstacles: list[Obstacle]
+) -> None:
+    found = settled(made(groups, racks=[4], more=MORE), asked).works["team/a"]
+    assert list(found.obstacles or ()) == obstacles
+    assert (found.admission is not None) is (obstacles == [])
+
+
+def test_a_flavor_with_a_topology_is_not_for_pods_that_want_none_beside_another() -> None:
+    """They are placed in it only where the queue has no other flavor."""
+    both = of_groups((GPU, "main", 64))
+    flavors = both[0]["spec"]["resourceGroups"][0]["flavors"]
+    flavors.append({**flavors[0], "name": "plain"})
+    found = settled(made(both, racks=[4], more=MORE), wants(count=9)).works["team/a"]
+    assert list(found.obstacles or ()) == [
+        Obstacle("topology-flavor", "main", detail="only"),
+        Obstacle("most", "plain", GPU, 8),
+    ]
+    assert admitted(settled(made(both, racks=[4], more=MORE), wants())) == {"a": 2}
+
+
+def test_what_no_group_covers_is_passed_over_where_kueue_is_told_so() -> None:
+    world = replace(made(OF_MAIN), only_covered=True)
+    assert admitted(settled(world, wants(cpu=1000))) == {"a": 2}
+
+
+@pytest.mark.parametrize("value", [None, "", "many", "1e", [1], {}])
+def test_an_amount_that_is_none_is_nothing(value: Any) -> None:
+    """The objects of third parties may say anything."""
+    assert whole("cpu", value) == 0
+    assert whole("cpu", "1500m") == 1500
+    assert whole("memory", "1.5") == 2

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import POOL, spec
 
 from compiler.catalog import load_catalog
+from compiler.lift import lift
+from compiler.manifest import Manifest
 from compiler.model.reading import Reading
 from compiler.simulate.compiled import Cluster, cluster
 from compiler.simulate.objects import Placement
@@ -99,6 +102,81 @@ def test_what_is_not_modelled_is_said(
     assert said in read(tmp_path, {"name": "train", "kind": "Job"}, **patch).notes
 
 
+CLAIM = {"name": "fabric", "resourceClaimName": "fabric"}
+
+
+def test_a_job_of_which_not_all_is_known_is_left_out(tmp_path: Path) -> None:
+    """A resource claim brings what no request says."""
+    path = "/spec/template/spec/containers/0/resources/claims"
+    claims = [
+        {
+            "target": {"kind": "Job"},
+            "patch": {"spec": {"template": {"spec": {"resourceClaims": [CLAIM]}}}},
+        },
+        {
+            "target": {"kind": "Job"},
+            "patch": [{"op": "add", "path": path, "value": [{"name": "fabric"}]}],
+        },
+    ]
+    simulated = read(tmp_path, {"name": "odd", "kind": "Job"}, {"name": "train"}, patches=claims)
+    assert simulated.left_out == (("odd", "what it asks for is not known here"),)
+    assert list(simulated.titles.values()) == ["train"]
+
+
+def test_a_job_that_is_suspended_in_git_is_left_out() -> None:
+    """Of third parties: no key and no patch of a spec says so."""
+    body: dict[str, Any] = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {
+            "name": "a",
+            "namespace": "team",
+            "labels": {"kueue.x-k8s.io/queue-name": "q"},
+        },
+        "spec": {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": 2}},
+    }
+    said = {}
+    for suspended in (True, False):
+        body["spec"]["suspend"] = suspended
+        manifests = [Manifest(body, "a.yaml")]
+        plan = lift(manifests, closed=False)
+        said[suspended] = cluster("lab", Reading(plan, load_catalog(), manifests)).left_out
+    assert said[True] == (("a", "suspended"),)
+    assert said[False] == (("a", "what it asks for is not known here"),)
+
+
+def test_resources_that_kueue_counts_as_others_are_said(tmp_path: Path) -> None:
+    counted = {"input": "nvidia.com/gpu", "strategy": "Replace", "outputs": {"example.com/gpu": 1}}
+    text = yaml.safe_dump(
+        {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+            "kind": "Configuration",
+            "integrations": {"frameworks": ["trainer.kubeflow.org/trainjob"]},
+            "resources": {"transformations": [counted]},
+        }
+    )
+    path = "/spec/values/managerConfig/controllerManagerConfigYaml"
+    edit = {"op": "replace", "path": path, "value": text}
+    patches = [{"target": {"kind": "HelmRelease", "name": "kueue"}, "patch": [edit]}]
+    note = "resources that Kueue counts as others (transformations) are counted as themselves"
+    assert note in read(tmp_path, {"name": "train"}, patches=patches).notes
+    assert note not in read(tmp_path, {"name": "train"}).notes
+
+
+def test_pods_without_a_priority_have_that_of_the_default_class(tmp_path: Path) -> None:
+    none = {"spec": {"template": {"spec": {"priorityClassName": None}}}}
+    priorities = {}
+    for default in (True, False):
+        value = {"globalDefault": default, "value": 7}
+        patches = [
+            {"target": {"kind": "PriorityClass"}, "patch": value},
+            {"target": {"kind": "Job"}, "patch": none},
+        ]
+        (job,) = read(tmp_path, {"name": "train", "kind": "Job"}, patches=patches).jobs
+        priorities[default] = job.priority
+    assert priorities == {True: 7, False: 0}
+
+
 def test_node_affinity_is_not_read_and_said(tmp_path: Path) -> None:
     term = {"matchExpressions": [{"key": "team", "operator": "Exists"}]}
     affinity = {
@@ -109,6 +187,33 @@ def test_node_affinity_is_not_read_and_said(tmp_path: Path) -> None:
     patch = of_pods(spec={"affinity": affinity})
     notes = read(tmp_path, {"name": "train", "kind": "Job"}, **patch).notes
     assert "the node affinity of `train` is not read" in notes
+
+
+@pytest.mark.parametrize(
+    ("topology", "nodes", "is_condition"),
+    [
+        ({"required": "network-node-layer-1"}, 4, True),
+        ({"preferred": "network-node-layer-1"}, 4, False),
+        ({"required": "hostname"}, 1, False),
+    ],
+)
+def test_a_domain_that_is_known_once_nodes_run_is_a_condition(
+    topology: dict[str, str], nodes: int, is_condition: bool, tmp_path: Path
+) -> None:
+    job = {"name": "train", "nodes": nodes, "topology": topology}
+    found = verdicts(read(tmp_path, job, pool={"topology": "network"}))["train"]
+    assert found.kind is (Kind.ONLY_IF if is_condition else Kind.FITS)
+    assert found.conditions == (
+        (
+            "one domain of `topology.k8s.aws/network-node-layer-1` has 4 free nodes: which nodes share one is known "
+            "once they run",
+        )
+        if is_condition
+        else ()
+    )
+    assert [(each.pool, each.zone, each.domain) for each in found.where] == [
+        ("gpu", "us-west-2b", "")
+    ]
 
 
 def test_pods_that_may_go_anywhere_in_a_topology(tmp_path: Path) -> None:

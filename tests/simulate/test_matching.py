@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compiler.simulate.constraints import anywhere
-from compiler.simulate.matching import matches
+from compiler.simulate.matching import matches, selects, untolerated
 from compiler.simulate.objects import Placement
 from simulate.worlds import LEVEL, job
 
@@ -33,6 +33,42 @@ LABELS = {"gpus": "8", "zone": "a"}
 def test_an_expression_holds(key: str, operator: str, values: list[str], holds: bool) -> None:
     expression = {"key": key, "operator": operator, "values": values}
     assert matches(LABELS, {}, ((expression,),)) is holds
+
+
+@pytest.mark.parametrize(
+    ("toleration", "tolerates"),
+    [
+        ({"key": "team", "value": "a", "effect": "NoSchedule"}, True),
+        ({"key": "team", "value": "a"}, True),
+        ({"key": "team", "value": "a", "effect": "NoExecute"}, False),
+        ({"key": "team", "value": "b"}, False),
+        ({"key": "team"}, False),
+        ({"key": "other", "value": "a"}, False),
+        ({"key": "team", "operator": "Exists", "effect": "NoSchedule"}, True),
+        ({"operator": "Exists"}, True),
+        ({"operator": "Exists", "effect": "NoExecute"}, False),
+        ({"value": "a"}, False),
+    ],
+)
+def test_a_toleration_of_a_taint(toleration: dict[str, str], tolerates: bool) -> None:
+    """core/v1, Toleration: without an effect of each, without a key of each if its operator is Exists."""
+    taint = {"key": "team", "value": "a", "effect": "NoSchedule"}
+    soft = {"key": "soft", "effect": "PreferNoSchedule"}
+    assert untolerated([soft, taint], [toleration]) == (None if tolerates else taint)
+
+
+@pytest.mark.parametrize(
+    ("selector", "selected"),
+    [
+        (None, False),
+        ({}, True),
+        ({"matchLabels": {"zone": "a"}}, True),
+        ({"matchLabels": {"zone": "b"}}, False),
+        ({"matchExpressions": [{"key": "rack", "operator": "Exists"}]}, False),
+    ],
+)
+def test_a_selector_of_labels(selector: dict[str, object] | None, selected: bool) -> None:
+    assert selects(LABELS, selector) is selected
 
 
 def test_a_level_that_is_required_becomes_one_that_is_preferred() -> None:

@@ -136,6 +136,49 @@ def test_a_job_that_takes_quota_back_says_whom_it_ends() -> None:
     assert found["borrower"].blockers == ("owner",)
 
 
+def test_a_job_that_ends_one_of_its_cycle_before_says_so() -> None:
+    """In the first cycle the head of each queue gets a node; then `second` takes the node back that `borrower` has."""
+    reclaim = {"cohortName": "all", "preemption": {"reclaimWithinCohort": "Any"}}
+    world = made(queue("a", 16, **reclaim), queue("b", 0, cohortName="all"))
+    jobs = job("first", "a", 1), job("second", "a", 1, created=1), job("borrower", "b", 1)
+    found = of(world, *jobs)
+    assert [found[name].kind for name in ("first", "second")] == [Kind.FITS, Kind.FITS]
+    assert (found["first"].preempts, found["second"].preempts) == ((), ("borrower",))
+    assert found["borrower"].kind is Kind.WAITS
+
+
+def many(count: int) -> Forecast:
+    """So many jobs alike that all want one node, of which there are some too few."""
+    jobs = [job(f"j{number:02}", "q", 1) for number in range(count)]
+    titles = {each.key: each.name for each in jobs}
+    world = made(queue("q", 8 * (count - 2)), racks=[count])
+    return forecast(Cluster("lab", world, jobs, titles, (), (), (), frozenset()))
+
+
+def test_of_very_many_jobs_two_orders_are_tried() -> None:
+    few, much = many(4), many(42)
+    note = "of the orders of jobs of equal priority two were tried"
+    assert (note in few.notes, note in much.notes) == (False, True)
+    assert {each.kind for each in few.verdicts} == {Kind.ONLY_IF}
+    kinds = [each.kind for each in much.verdicts]
+    # Those that both orders admit are taken to fit.
+    assert kinds == [Kind.ONLY_IF] * 2 + [Kind.FITS] * 38 + [Kind.ONLY_IF] * 2
+
+
+@pytest.mark.parametrize("bound", ["_TRIED", "_MOST_RIVALS"])
+def test_where_too_many_share_a_quota_nothing_is_tried_out(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "for some jobs no changes that help were looked for: too many share quotas or nodes"
+    found = many(4)
+    assert note not in found.notes
+    assert all(each.edits for each in found.verdicts)
+    monkeypatch.setattr(f"compiler.simulate.together.{bound}", 0)
+    found = many(4)
+    assert note in found.notes
+    assert not all(each.edits for each in found.verdicts)
+
+
 def tainted(name: str) -> dict[str, object]:
     """A flavor that few pods tolerate."""
     taint = {"key": "team", "value": "other", "effect": "NoSchedule"}

@@ -271,6 +271,19 @@ def test_what_means_itself_is_no_expression() -> None:
     assert json.loads(names.text({"a": "${b}"})) == {"a": "$${b}"}
 
 
+def test_what_has_no_words_in_terraform_is_our_own_fault() -> None:
+    """A stack of ours says no more than can be written as a module."""
+    from compiler.lowering.terraform.expressions import Names
+    from compiler.lowering.terraform.types import TYPES
+
+    names = Names({}, {})
+    with pytest.raises(ValueError, match="no expression of Terraform for `Fn::Join`"):
+        names.value({"Fn::Join": ["", ["a"]]})
+    _, address = TYPES["AWS::EC2::EIP"]
+    with pytest.raises(ValueError, match=r"no argument of aws_eip for \['InstanceId'\]"):
+        list(address({"Domain": "vpc", "InstanceId": "i-1"}, names, "aws_eip.a"))
+
+
 @pytest.mark.parametrize(
     ("path", "value", "code"),
     [

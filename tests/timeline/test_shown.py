@@ -11,8 +11,8 @@ from simulate.worlds import job, queue
 from compiler.core.jobs.length import Basis, Length
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.places import Route
-from compiler.timeline.course import Attempt, Course, Ending, Share
-from compiler.timeline.shown import details, summary
+from compiler.timeline.course import Attempt, Course, Ending, PoolUse, Share, Timeline
+from compiler.timeline.shown import Paid, details, summary, text, values
 from timeline.worlds import flat, hours, run
 
 HOUR = 3600
@@ -82,6 +82,11 @@ def test_it_was_given_up() -> None:
                 "its last checkpoint before that is of 1h",
             ],
         ),
+        (
+            stopped(Ending.CLOSED, by="gpu", lost=2 * HOUR),
+            HOUR,
+            ["cut off at 2h, when the block of `gpu` closes: 2h of work are lost"],
+        ),
         (stopped(Ending.DONE), HOUR, []),
         (Attempt(0, None, Ending.OPEN, TWO), HOUR, []),
     ],
@@ -94,6 +99,58 @@ def test_it_goes_on_after_another() -> None:
     again = Attempt(3 * HOUR, 4 * HOUR, Ending.DONE, TWO, after=("b", "gpu"))
     assert said(stopped(Ending.PREEMPTED), again, every=HOUR)[1:] == [
         "goes on at 3h, after `b`, `gpu`"
+    ]
+    alone = Attempt(3 * HOUR, 4 * HOUR, Ending.DONE, TWO)
+    assert said(stopped(Ending.PREEMPTED), alone, every=HOUR)[1:] == ["goes on at 3h"]
+    assert said(Attempt(HOUR, 2 * HOUR, Ending.DONE, TWO, after=("b",))) == [
+        "starts at 1h, after `b`"
+    ]
+
+
+def shown(paid: dict[str, Paid], **more: Any) -> list[str]:
+    """The lines below those of the jobs: a pool of four nodes, of which two are in use for two hours."""
+    use = PoolUse("gpu", 4, ((0, 2), (2 * HOUR, 0)))
+    given = {"pools": (use,), "horizon": 2 * HOUR, **more}
+    timeline = Timeline("lab", None, (), **given)
+    return [line.strip() for line in text([(timeline, paid)]).splitlines()[1:]]
+
+
+@pytest.mark.parametrize(
+    ("paid", "lines"),
+    [
+        (Paid(4, 10.0, True), ["idle in gpu: 4.0 of 8.0 node hours that are paid, 40 USD"]),
+        (Paid(4, 10.0, False), ["idle in gpu: 4.0 of 8.0 node hours that are paid, ≈ 40 USD"]),
+        (
+            Paid(4, None, True),
+            ["idle in gpu: 4.0 of 8.0 node hours that are paid; their price is not known"],
+        ),
+        (Paid(0, 10.0, True), []),
+        (None, []),
+    ],
+)
+def test_what_nobody_uses_of_what_is_paid(paid: Paid | None, lines: list[str]) -> None:
+    known = {} if paid is None else {"gpu": paid}
+    assert shown(known) == lines
+    assert shown(known, horizon=0) == []
+    use = PoolUse("gpu", 4, ((0, 0),), opens=3 * HOUR)  # a block that opens later
+    assert shown(known, pools=(use,)) == []
+    (cluster,) = values([(Timeline("lab", None, (), (use,), 4 * HOUR), known)])["clusters"]
+    (pool,) = cluster["pools"]
+    idle = {key: pool.get(key) for key in ("paidNodeHours", "idleNodeHours", "idleUsd")}
+    if paid is None:
+        assert set(idle.values()) == {None}
+        assert "idleUsd" not in pool
+    else:
+        usd = None if paid.usd is None else paid.nodes * paid.usd
+        assert list(idle.values()) == [paid.nodes, paid.nodes, usd]
+
+
+def test_what_it_rests_on_stands_below() -> None:
+    more = {"left_out": (("b", "no queue"),), "notes": ("zones are assumed",), "settled": False}
+    assert shown({}, **more) == [
+        "b  not simulated: no queue",
+        "note: zones are assumed",
+        "note: some jobs preempt each other again and again; the state after many rounds is shown",
     ]
 
 

@@ -56,13 +56,8 @@ def run(options: argparse.Namespace) -> int:
     words = " ".join(options.words)
     listed = rows(catalog, words)
     if not listed:
-        near = []
-        if options.words:
-            near = catalog.near(options.words[0])
-        if near:
-            hint = f": did you mean {near[0]}?"
-        else:
-            hint = ""
+        near = catalog.near(options.words[0])
+        hint = f": did you mean {near[0]}?" if near else ""
         raise UsageError(f"no type matches `{words}`{hint}")
     print_table(HEADER, listed)
     return CLEAN

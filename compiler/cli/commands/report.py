@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
         found = why_text(done, settings, options.why)
         if not found and not done.failed:
             raise UsageError(f"`--why {options.why}`: no number of the report has these words")
+        complain(done.errors())
         out(found)
     elif options.format == "html":
         out(html(done, settings))

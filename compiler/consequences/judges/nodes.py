@@ -12,7 +12,7 @@ from typing import Any
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
 from compiler.edits.judge import Judge, key_of_spec
-from compiler.history.drift import drifting_words
+from compiler.history.drift import METADATA, drifting_words
 from compiler.output.body import at, items
 from compiler.output.fields import Item, Steps
 
@@ -98,8 +98,8 @@ def _drifting(pools: Sequence[Mapping[str, Any]]) -> Effect:
 def _word(steps: Steps) -> str | None:
     """What ``drifting_words`` calls the field at a path of a template; ``None`` for several of them."""
     rest = steps[2:]
-    if rest[:2] == ("metadata", "labels") and len(rest) > 2:
-        return f"label {rest[2]}"
+    if rest[:1] == ("metadata",) and len(rest) > 2 and rest[1] in METADATA:
+        return f"{METADATA[str(rest[1])]} {rest[2]}"
     if rest[:2] == ("spec", "requirements"):
         if len(rest) > 2 and isinstance(rest[2], Item):
             return str(rest[2].value)

@@ -5,6 +5,7 @@ The layout follows the Rust compiler's (rustc-dev-guide, "Diagnostic structure")
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
@@ -19,6 +20,7 @@ _REACH = 4 * WIDTH
 """Characters of a line that are looked at on either side of a mark."""
 
 _TAB = 4
+_COLON = re.compile(r"\s*:\s*")
 _STYLES = {
     "error": "1;31",
     "warning": "1;33",
@@ -62,9 +64,7 @@ def _plain(text: str, style: str) -> str:
 
 
 def _colored(text: str, style: str) -> str:
-    if text:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-    return ""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
 def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
@@ -143,11 +143,15 @@ def _excerpt(
 
 
 def _hidden(line: str, span: Span) -> str:
-    """The line with `*` for each character of the span, and of what follows it there if the span goes on."""
+    """The line with `*` for each character of a value: of the span, or of what follows it there if the span goes on, or
+    is the key of a value of several lines."""
     first = min(span.column - 1, len(line))
     last = len(line)
     if span.end_line == span.line:
         last = min(span.end_column - 1, len(line))
+    key = _COLON.match(line, last)
+    if key is not None:
+        first, last = key.end(), len(line)
     stars = "*" * (last - first)
     return line[:first] + stars + line[last:]
 

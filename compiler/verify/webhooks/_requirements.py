@@ -111,7 +111,7 @@ def _values(path: Path, requirement: dict[str, Any]) -> Iterator[Fault]:
     values = requirement.get("values") or []
     least = requirement.get("minValues")
     if operator in _NUMBERS:
-        is_number = len(values) == 1 and str(values[0]).isdigit()
+        is_number = len(values) == 1 and str(values[0]).isdecimal()
         if not is_number:
             yield breaks(
                 (*path, "values"),

@@ -74,7 +74,7 @@ def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
     if _SLICE_SIZE not in given:
         return
     size = str(given[_SLICE_SIZE])
-    is_count = size.isdigit() and int(size) >= 1
+    is_count = size.isdecimal() and int(size) >= 1
     if not is_count or (pods and int(size) > pods):
         most = f" to {pods}" if pods else ""
         yield refused(
@@ -88,7 +88,7 @@ def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     if _GROUP not in given:
         return
     here = (*path, PREFIX + _GROUP)
-    if str(given[_GROUP]).isdigit():
+    if str(given[_GROUP]).isdecimal():
         yield refused(here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter")
     if not set(_MODES[:2]) & set(given):
         yield refused(

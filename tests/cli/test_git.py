@@ -1,0 +1,103 @@
+"""A revision of a repository, as ``plan`` reads it by git."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from merging import git
+
+from compiler.cli.git import BaseError, Repository
+
+pytestmark = pytest.mark.slow
+
+SPEC = "specs/lab.yaml"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with one commit of a spec, a link to it and a program."""
+    root = tmp_path / "fleet"
+    (root / "specs").mkdir(parents=True)
+    (root / SPEC).write_text("kind: TrainingCluster\n")
+    (root / "specs" / "alias.yaml").symlink_to("lab.yaml")
+    (root / "run.sh").write_text("#!/bin/sh\n")
+    (root / "run.sh").chmod(0o755)
+    git(root, "init", "--quiet", "--initial-branch", "main")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "first")
+    return root
+
+
+def commit_of(folder: Path) -> str:
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def copied(folder: Path, into: Path) -> list[str]:
+    """The files of the commit that are copied."""
+    Repository(folder).copy(commit_of(folder), [folder], into)
+    return sorted(
+        path.relative_to(into).as_posix() for path in into.rglob("*") if not path.is_dir()
+    )
+
+
+def test_files_programs_and_links_are_copied(folder: Path, tmp_path: Path) -> None:
+    into = tmp_path / "base"
+    assert copied(folder, into) == ["run.sh", "specs/alias.yaml", SPEC]
+    assert os.readlink(into / "specs" / "alias.yaml") == "lab.yaml"
+    assert (into / "specs" / "alias.yaml").read_text() == "kind: TrainingCluster\n"
+
+
+def test_a_file_that_no_pass_would_read_is_left_out(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "weights.bin").write_bytes(bytes(200))
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "weights")
+    monkeypatch.setattr("compiler.cli.git.MAX_BYTES", 199)
+    assert copied(folder, tmp_path / "base") == ["run.sh", "specs/alias.yaml", SPEC]
+    monkeypatch.setattr("compiler.cli.git.MAX_BYTES", 200)
+    assert "weights.bin" in copied(folder, tmp_path / "whole")
+
+
+def test_a_file_that_is_not_here_is_named(folder: Path, tmp_path: Path) -> None:
+    """Git lists it, without a size."""
+    blob = git(folder, "rev-parse", f"HEAD:{SPEC}").strip()
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(BaseError) as refused:
+        copied(folder, tmp_path / "base")
+    found = refused.value.diagnostic
+    assert found.code == "PLN005"
+    assert found.message == f"`{SPEC}` of {commit_of(folder)[:12]} is not here"
+
+
+def test_what_git_says_is_in_the_notes(folder: Path, tmp_path: Path) -> None:
+    """A partial clone whose origin has gone; git has empty lines between its sentences."""
+    git(folder, "config", "uploadpack.allowFilter", "true")
+    words = ("clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{folder}", "part")
+    git(tmp_path, *words)
+    folder.rename(tmp_path / "gone")
+    with pytest.raises(BaseError) as refused:
+        copied(tmp_path / "part", tmp_path / "base")
+    found = refused.value.diagnostic
+    assert found.code == "PLN005"
+    assert found.notes
+    assert all(note.removeprefix("git: ").strip() for note in found.notes)
+
+
+def test_the_branch_that_is_merged_into_has_a_usual_name(folder: Path) -> None:
+    """Where the remote does not say which one it is."""
+    first = commit_of(folder)
+    git(folder, "remote", "add", "origin", "https://git.test/fleet")
+    git(folder, "update-ref", "refs/remotes/origin/master", first)
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "second")
+    base = Repository(folder).base(None)
+    assert (base.commit, base.name) == (first, "the merge base with origin/master")
+
+
+def test_a_folder_outside_of_the_repository(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BaseError) as refused:
+        Repository(folder).copy(commit_of(folder), [tmp_path], tmp_path / "base")
+    assert refused.value.diagnostic.code == "PLN002"
+    assert "is outside of the repository" in refused.value.diagnostic.message
