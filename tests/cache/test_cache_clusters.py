@@ -15,8 +15,12 @@ from running import EXAMPLE, SPECS
 pytestmark = pytest.mark.slow
 
 NAMES = ("one", "two", "three")
-EDITED = ("hyperpod-lora.yaml", "jakarta", "jakarta-slurm.yaml", "starter.yaml")
-"""One of each platform, and one of many files: after an edit all of them are judged anew to compare."""
+EDITED = ("hyperpod-lora.yaml", "jakarta-slurm.yaml", "starter.yaml")
+"""One of each platform: after an edit all of them are judged anew to compare."""
+JOB = (
+    "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: more}\n"
+    "spec: {nodes: 1, timeout: 1h, image: public.ecr.aws/a/b:1.0, command: [python, train.py]}\n"
+)
 
 
 def _spec(name: str, more: str = "") -> str:
@@ -169,8 +173,9 @@ def test_after_any_edit_it_says_what_a_run_without_a_cache_says(tmp_path: Path, 
     asker = Asker(tmp_path)
     (asker.folder / "specs").mkdir()
     for name in EDITED:
-        copy = shutil.copytree if (SPECS / name).is_dir() else shutil.copy
-        copy(SPECS / name, asker.folder / "specs" / name)
+        shutil.copy(SPECS / name, asker.folder / "specs" / name)
+    asker.write("specs/folder/cluster.yaml", _spec("folder"))
+    asker.write("specs/folder/jobs/more.yaml", JOB)
     shutil.copytree(EXAMPLE / "policies", asker.folder / "policies")
     (asker.folder / ".git").mkdir()
     asker.ask("compile", "specs")
