@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from compiler.dataclass import dataclass
 from compiler.model.command import named_options
+from compiler.model.values import count
 from compiler.model.work import Work
 
 DEGREES = ("tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size")
@@ -47,9 +48,7 @@ def megatron_of(work: Work) -> Megatron | None:
 
 
 def _number(text: str | None) -> int | None:
-    if not text or not text.isdecimal():
-        return None
-    return int(text) or None
+    return count(text) or None
 
 
 def processes_of(work: Work, said: str | None) -> int:

@@ -7,6 +7,7 @@ from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options, starts
 from compiler.model.gangs import copies
+from compiler.model.values import count
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -136,8 +137,8 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     given = named_options(work.words)
     if "config-file" in given or work.accelerator is None:
         return
-    machines = _number(given.get("num-machines")) or 1
-    processes = _number(given.get("num-processes"))
+    machines = count(given.get("num-machines")) or 1
+    processes = count(given.get("num-processes"))
     gpus = work.accelerator[1]
     rank = given.get("machine-rank")
     if work.accelerator == (GPU, 1) and _DISTRIBUTED.isdisjoint(given):
@@ -220,9 +221,3 @@ def _lightning(work: Work, line: str) -> Iterator[Finding]:
             label="every node is the first",
             help="start it by `torchrun`, which Lightning knows: `torchrun main.py …`",
         )
-
-
-def _number(text: str | None) -> int | None:
-    if text is not None and text.isdecimal():
-        return int(text)
-    return None

@@ -6,6 +6,7 @@ from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
 from compiler.model.fit import exceeds_node
+from compiler.model.values import count
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -35,7 +36,7 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     given = named_options(work.words).get("nproc-per-node")
     in_env = work.env.get("PET_NPROC_PER_NODE")  # torchrun reads each option from PET_*
     said = given or in_env
-    processes = _number(said) if said else work.processes
+    processes = count(said) if said else work.processes
     if resource != GPU or not isinstance(processes, int):
         return
     if processes == gpus:
@@ -62,9 +63,3 @@ def _torchrun(work: Work) -> bool:
     """Whether torchrun starts the processes, or Trainer sets its variables."""
     torch = work.runtime is not None and work.runtime.framework == "torch"
     return (torch and work.trainer) or launches(work.words)
-
-
-def _number(text: str) -> int | None:
-    if text.isdecimal():
-        return int(text)
-    return None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.catalog.ebs import DRIVER, refusals
 from compiler.core.storage.plan import VolumeClaim, VolumeClass
 from compiler.manifest import placeholder
+from compiler.model.values import count
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
@@ -53,7 +54,7 @@ def ebs_volume_refused(volume_class: VolumeClass, world: World) -> Iterator[Find
         return
     if given.get("type", "gp3") != "gp3":
         return
-    iops, throughput = (_number(given.get(field)) for field in _FIELDS)
+    iops, throughput = (count(given.get(field)) for field in _FIELDS)
     if "iopspergb" in given:
         return
     if any(placeholder(given.get(field, "")) for field in _FIELDS):
@@ -87,9 +88,3 @@ def _sizes(volume_class: VolumeClass, plan: Plan) -> Iterator[tuple[int | None, 
                 -(-claim.size.value // _GIB),
                 claim.at / "spec" / "resources" / "requests" / "storage",
             )
-
-
-def _number(text: str | None) -> int | None:
-    if text is not None and text.isdecimal():
-        return int(text)
-    return None

@@ -6,7 +6,7 @@ from compiler.core.storage.plan import VolumeClaim
 from compiler.manifest import Manifest, placeholder
 from compiler.model.lustre import Asked, refusals
 from compiler.model.storage import FSX
-from compiler.model.values import mapping
+from compiler.model.values import count, mapping
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
@@ -71,10 +71,10 @@ def storage_class_refused(manifest: Manifest, world: World) -> Iterator[Finding]
             deployment=given.get("deploymentType"),
             imports=bool(given.get("s3ImportPath")),
             exports=bool(given.get("s3ExportPath")),
-            backup_days=_number(given.get("automaticBackupRetentionDays")),
+            backup_days=count(given.get("automaticBackupRetentionDays")),
             efa=given.get("efaEnabled") == "true",
             size=size,
-            throughput=_number(given.get("perUnitStorageThroughput")),
+            throughput=count(given.get("perUnitStorageThroughput")),
         )
         for refusal in refusals(asked):
             if (refusal.field == "size") != (size is not None):
@@ -98,12 +98,6 @@ def _sizes(manifest: Manifest, plan: Plan) -> Iterator[tuple[int | None, Route]]
                 max(1200, -(-gib // _STEP) * _STEP),
                 claim.at / "spec" / "resources" / "requests" / "storage",
             )
-
-
-def _number(text: str | None) -> int | None:
-    if text is not None and text.isdecimal():
-        return int(text)
-    return None
 
 
 def _place(manifest: Manifest, field: str) -> Route:
