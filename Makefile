@@ -114,7 +114,7 @@ scale: $(DEV) ## Measure whether time and memory grow with the input alone (ARGS
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 clean: ## Remove .venv and all caches; generated/ stays
-	rm -rf $(VENV) .venv-pcluster .venv-hyperpod build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-pcluster .venv-hyperpod build dist *.egg-info .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(ENV):

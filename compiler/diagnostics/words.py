@@ -14,9 +14,9 @@ def numbered(count: int, one: str, several: str = "") -> str:
 
 
 def a(kind: str) -> str:
-    """A kind of Kubernetes with its article: ``a TrainJob``, ``an MPIJob``."""
+    """A kind of Kubernetes, or another noun, with its article: ``a TrainJob``, ``an MPIJob``, ``an env-name``."""
     is_spelt = kind[:2].isupper()
-    is_vowel = kind[0] in ("AEFHILMNORSX" if is_spelt else "AEIOU")
+    is_vowel = kind[0].upper() in ("AEFHILMNORSX" if is_spelt else "AEIOU")
     return f"an {kind}" if is_vowel else f"a {kind}"
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import field
 
 from compiler.dataclass import dataclass
+from compiler.diagnostics.words import a
 
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
@@ -55,9 +56,9 @@ class Syntax:
         """The fact about a text that was not accepted."""
         is_too_long = len(text) > self.longest
         if is_too_long and self.name != "cidr":
-            most = f"a {self.name} has at most {self.longest}"
+            most = f"{a(self.name)} has at most {self.longest}"
             return f"`{text}` has {len(text)} characters, {most}"
-        return f"`{text}` is not a {self.name}"
+        return f"`{text}` is not {a(self.name)}"
 
 
 def _is_qualified(text: str) -> bool:

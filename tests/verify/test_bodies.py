@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from compiler.places import Route
 from compiler.verify import validate_body
+from compiler.verify.fault import Fault
 from verify.conftest import (
     CLUSTER_QUEUE,
     DEPLOYMENT,
@@ -1317,6 +1319,15 @@ def test_a_source_has_an_account_where_its_provider_knows_one() -> None:
     assert fault.message == "provider `generic` has no service account"
 
 
+def faults_of(kind: str, edits: list[Edit]) -> list[Fault]:
+    """What is found in a sound object with some edits; ``|`` in a value is ``/``."""
+    given = [
+        (where, value.replace("|", "/") if isinstance(value, str) else value)
+        for where, value in edits
+    ]
+    return validate_body(edited(SOUND[kind], *given))
+
+
 @pytest.mark.parametrize(
     ("kind", "edits", "code", "path"),
     CASES,
@@ -1325,13 +1336,7 @@ def test_a_source_has_an_account_where_its_provider_knows_one() -> None:
 def test_one_fault_is_reported_once_at_its_place(
     kind: str, edits: list[Edit], code: str, path: str
 ) -> None:
-    from compiler.places import Route
-
-    edits = [
-        (where, value.replace("|", "/") if isinstance(value, str) else value)
-        for where, value in edits
-    ]
-    faults = validate_body(edited(SOUND[kind], *edits))
+    faults = faults_of(kind, edits)
     got = [(fault.code, str(Route(fault.path))) for fault in faults]
     assert got[:1] == [(code, path)]
     assert {one for one, _ in got} == {code}

@@ -31,4 +31,4 @@ def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[F
     if len(given) != 1:
         got = listed(given, " and ") or "none"
         message = f"exactly one of {listed(fields)} is wanted, there is {got}"
-        yield refused(path, message, "keep one of them")
+        yield refused(path, message, "keep one of them" if given else "write one of them")
