@@ -56,6 +56,8 @@ AUTO_NODE_CLASS: dict[str, Any] = {
         "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
     },
 }
+FIRST_CARD = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"}
+SECOND_CARD = {"networkCardIndex": 1, "deviceIndex": 0, "interfaceType": "efa-only"}
 VOLUME: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "PersistentVolume",
@@ -755,6 +757,57 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "spec.template.spec.taints[1]",
     ),
     ("NodeClass", [("spec/instanceProfile", "nodes")], "SCH011", "spec.instanceProfile"),
+    (
+        "NodeClass",
+        [("spec/tags", {"eks.amazonaws.com/nodeclass": "a"})],
+        "SCH011",
+        'spec.tags["eks.amazonaws.com/nodeclass"]',
+    ),
+    (
+        "NodeClass",
+        [("spec/podSubnetSelectorTerms", [{"tags": {"a": "b"}}])],
+        "SCH011",
+        "spec.podSubnetSelectorTerms",
+    ),
+    (
+        "NodeClass",
+        [("spec/advancedNetworking", {"networkInterfaces": [SECOND_CARD]})],
+        "SCH011",
+        "spec.advancedNetworking.networkInterfaces",
+    ),
+    (
+        "NodeClass",
+        [
+            (
+                "spec/advancedNetworking",
+                {"networkInterfaces": [{**FIRST_CARD, "interfaceType": "efa-only"}]},
+            )
+        ],
+        "SCH011",
+        "spec.advancedNetworking.networkInterfaces[0].interfaceType",
+    ),
+    (
+        "NodeClass",
+        [
+            (
+                "spec/advancedNetworking",
+                {"networkInterfaces": [FIRST_CARD, {**SECOND_CARD, "secondaryIPv4PrefixCount": 1}]},
+            )
+        ],
+        "SCH011",
+        "spec.advancedNetworking.networkInterfaces[1].secondaryIPv4PrefixCount",
+    ),
+    (
+        "NodeClass",
+        [
+            (
+                "spec/advancedNetworking",
+                {"associatePublicIPAddress": True, "networkInterfaces": [FIRST_CARD, SECOND_CARD]},
+            )
+        ],
+        "SCH011",
+        "spec.advancedNetworking.associatePublicIPAddress",
+    ),
     # Kueue
     (
         "ClusterQueue",
