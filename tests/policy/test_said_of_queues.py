@@ -264,6 +264,13 @@ SAID: dict[str, tuple[str, str, list[str]]] = {
         ),
         ["pods of job `evaluate` ask for 4 GPUs on one node, and `g5.2xlarge` has 1"],
     ),
+    "the one pod of a Job beside itself": (
+        "PLC057",
+        batch(
+            to_pods("{matchLabels: {job-name: evaluate}}") + container(", nvidia.com/gpu: 1"), ""
+        ),
+        [],
+    ),
     "pods beside any others": (
         "PLC057",
         batch(to_pods("{}") + container(", nvidia.com/gpu: 1"), "parallelism: 4, completions: 4, "),

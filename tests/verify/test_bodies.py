@@ -946,6 +946,8 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "spec.resources.requests.storage",
     ),
     ("Secret", [("data/token", "not base64!")], "SCH011", "data.token"),
+    ("Secret", [("data/token", "YWFh" * 349_526)], "SCH011", "data"),
+    ("Secret", [("data", {}), ("stringData", {"a": "a" * 1_048_577})], "SCH011", "stringData"),
     ("ConfigMap", [("data/a b", "x")], "SCH011", 'data["a b"]'),
     ("ConfigMap", [("data/a.json", "x" * (1 << 20 | 1))], "SCH011", "data"),
     ("ClusterRoleBinding", [("subjects/0/namespace", None)], "SCH011", "subjects[0]"),
