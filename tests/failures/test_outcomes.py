@@ -226,6 +226,13 @@ def test_kueue_gives_up_where_pods_are_missing_for_too_long() -> None:
     assert found.span.unknown == ()
 
 
+def test_how_long_a_checkpoint_is_read_is_known_by_its_model_alone() -> None:
+    known = parts(outcomes(saving())[Failure.NODE])["checkpoint is read"]
+    assert known == (READ, READ)
+    unknown = parts(outcomes(saving(job={"model": None}))[Failure.NODE])["checkpoint is read"]
+    assert unknown == (0, None)
+
+
 def test_kueue_may_wait_for_ever() -> None:
     """`recoveryTimeout: 0s` turns its watch off: a job keeps its quota, also in a zone or block that is gone."""
     never = {"waitForPodsReady": {"recoveryTimeout": "0s"}}

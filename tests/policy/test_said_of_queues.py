@@ -264,6 +264,14 @@ SAID: dict[str, tuple[str, str, list[str]]] = {
         ),
         ["pods of job `evaluate` ask for 4 GPUs on one node, and `g5.2xlarge` has 1"],
     ),
+    "pods of one Job beside each other that ask for no GPU": (
+        "PLC057",
+        batch(
+            to_pods("{matchLabels: {job-name: evaluate}}") + container(""),
+            "parallelism: 4, completions: 4, ",
+        ),
+        [],
+    ),
     "the one pod of a Job beside itself": (
         "PLC057",
         batch(

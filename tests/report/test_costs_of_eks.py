@@ -113,10 +113,7 @@ def test_disks_of_pods_and_of_namespaces(trainyard: Command, tmp_path: Path) -> 
     storage = [
         {"name": "own", "ebs": {"create": {"size": "100Gi", "each": "pod"}}},
         {"name": "kept", "ebs": {"create": {**DISK, "each": "namespace"}}},
-        {
-            "name": "there",
-            "ebs": {"existing": {**DISK, "id": "vol-0a1b2c3d4e5f60718"}},
-        },
+        {"name": "there", "ebs": {"existing": {**DISK, "id": "vol-0a1b2c3d4e5f60718"}}},
     ]
     mounts = [{"storage": "own", "path": "/own"}]
     found = costs(trainyard, tmp_path, storage=storage, job={"mounts": mounts})
