@@ -53,7 +53,7 @@ test-fast: $(DEV) ## Run the fast tests, for while you work
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own
 
-coverage: $(DEV) ## Run every test, and list the lines and the sides of conditions that none of them takes (17 minutes)
+coverage: $(DEV) ## Run every test, and list the lines and the sides of conditions that none of them takes (15 minutes)
 	-env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m coverage run -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
