@@ -92,7 +92,10 @@ _SHORT = (
 )
 _NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
 _QUOTED = rf"{_BEGINS}(?i:PASSWORD|PASSWD|PASSPHRASE){_SHORT}"
-_HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
+_HIDDEN = (  # a tag and an anchor of YAML stand before the value
+    rf"{_BEGINS}(?i:{_KEYS})(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*(?:[!&]\S*[ \t]+)*)(?P<quote>[\"']?)"
+    r"(?P<value>[^\s\"',}\]$]+)"
+)
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.

@@ -113,6 +113,7 @@ def test_names_that_carry_credentials(name: str) -> None:
     for reference in ("", "$(VALUE)", "${VALUE}", "{{ .Values.x }}", "/secrets/value"):
         assert carried(name, reference) == ""
     assert "hunter2" not in masked(f"{name}: hunter2")
+    assert masked(f"{name}: !!str &a hunter2") == f"{name}: !!str &a *******"
     assert "pw" not in masked(f'{{"{name}": "pw"}}')
 
 
