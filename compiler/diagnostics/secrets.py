@@ -85,16 +85,17 @@ _ENDED = r"(?:token|(?:api|access|secret)[-_]?key|passw(?:or)?d|passphrase|secre
 _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
-_ASSIGNED = r"(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*)(?P<quote>[\"']?)"
+_AFTER = r"(?P<after>[\"']?)"
+_SIGN = r"[ \t]*[:=][ \t]*"
+_TAGS = r"(?:[!&]\S*[ \t]+)*"  # a tag and an anchor of YAML stand before the value
+_QUOTE = r"(?P<quote>[\"']?)"
+_ASSIGNED = rf"{_AFTER}(?P<sign>{_SIGN}){_QUOTE}"
 # A quoted password counts with any length: `password = "loki"`.
-_SHORT = (
-    r"(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*)(?P<quote>[\"'])(?P<value>[^\s\"',}\]$]{3,5})[\"']"
-)
+_SHORT = rf"{_AFTER}(?P<sign>{_SIGN})(?P<quote>[\"'])(?P<value>[^\s\"',}}\]$]{{3,5}})[\"']"
 _NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
 _QUOTED = rf"{_BEGINS}(?i:PASSWORD|PASSWD|PASSPHRASE){_SHORT}"
-_HIDDEN = (  # a tag and an anchor of YAML stand before the value
-    rf"{_BEGINS}(?i:{_KEYS})(?P<after>[\"']?)(?P<sign>[ \t]*[:=][ \t]*(?:[!&]\S*[ \t]+)*)(?P<quote>[\"']?)"
-    r"(?P<value>[^\s\"',}\]$]+)"
+_HIDDEN = (
+    rf"{_BEGINS}(?i:{_KEYS}){_AFTER}(?P<sign>{_SIGN}{_TAGS}){_QUOTE}(?P<value>[^\s\"',}}\]$]+)"
 )
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,

@@ -27,6 +27,11 @@ def first_of(names: Sequence[str], most: int) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def shortened(text: str, most: int = 32) -> str:
+    """The beginning of a text that has more than so many characters."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def kind_of(value: Any) -> str:
     """What a YAML value is, in words."""
     if value is None or value == "":
@@ -36,9 +41,6 @@ def kind_of(value: Any) -> str:
     if isinstance(value, int | float):
         return f"the number `{value}`"
     if isinstance(value, str):
-        shown = value
-        if len(value) > 32:
-            shown = value[:32] + "…"
-        return f"the text `{shown}`"
+        return f"the text `{shortened(value)}`"
     names: dict[type, str] = {list: "a list", dict: "a mapping"}
     return names.get(type(value)) or "something else"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from compiler.edits.causes import keys
-from compiler.edits.change import Effect
+from compiler.edits.change import Consequence, Effect
 from compiler.edits.edit import Edit
 from compiler.output.body import at
 from compiler.output.fields import Steps
@@ -23,7 +23,14 @@ def key_of_spec(steps: Steps) -> str:
     return str(steps[1])
 
 
-def grows(edit: Edit, steps: Steps) -> bool:
+def of_expiry(edit: Edit, steps: Steps, source: str) -> Effect:
+    """What it means that something is deleted after another time, or by another rule."""
+    if _grows(edit, steps):
+        return Effect(Consequence.COST, "it is kept for longer", source)
+    return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
+
+
+def _grows(edit: Edit, steps: Steps) -> bool:
     """Whether a number becomes larger."""
     before = at(edit.old, *keys(edit.old, steps))
     after = at(edit.new, *keys(edit.new, steps))

@@ -7,18 +7,17 @@ from collections.abc import Iterable, Sequence
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.history.committed import Committed
+from compiler.lowering.body import is_never_pruned
 from compiler.manifest import Manifest
-from compiler.output.body import at
 from compiler.places import Route
 
-_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _SHOWN = 8  # objects that the note names
 
 
 def deletions_note(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnostic]:
     """The note on what Flux deletes; what its annotations keep has notes of its own."""
     left_out = committed.left_out(manifests)
-    leaving = [manifest for manifest in left_out if not _stays(manifest)]
+    leaving = [manifest for manifest in left_out if not is_never_pruned(manifest.body)]
     if not leaving:
         return []
     refs = [str(manifest.ref) for manifest in leaving]
@@ -34,10 +33,6 @@ def deletions_note(manifests: Sequence[Manifest], committed: Committed) -> list[
             help="put back into the spec what should stay",
         )
     ]
-
-
-def _stays(manifest: Manifest) -> bool:
-    return bool(at(manifest.body, "metadata", "annotations", _PRUNE) == "disabled")
 
 
 def _message(count: int) -> str:

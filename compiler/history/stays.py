@@ -6,14 +6,12 @@ from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
-from compiler.lowering.body import object_path
+from compiler.lowering.body import is_never_pruned, object_path
 from compiler.manifest import Manifest
-from compiler.output.body import at
 from compiler.places import Route
 from compiler.platforms.eks.nodes.lower import FOLDER
 
 _KIND = "NodePool"
-_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
 
 def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
@@ -31,7 +29,7 @@ def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list
         path = object_path(FOLDER, _KIND, name)
         ref = f"{_KIND}/{name}"
         old = committed.manifest(ref, path, like)
-        if old is not None and at(old.body, "metadata", "annotations", _PRUNE) == "disabled":
+        if old is not None and is_never_pruned(old.body):
             notes.append(_stays(name))
     return notes
 

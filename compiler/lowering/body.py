@@ -7,12 +7,14 @@ from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
+from compiler.output.body import at
 from compiler.places import Route
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.plan.units import Quantity
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
-NO_PRUNE = {"kustomize.toolkit.fluxcd.io/prune": "disabled"}
+_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+NO_PRUNE = {_PRUNE: "disabled"}
 NO_SUBSTITUTION = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 
 
@@ -33,6 +35,11 @@ def head(
     if annotations:
         metadata["annotations"] = dict(annotations)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
+def is_never_pruned(body: Body) -> bool:
+    """Whether Flux leaves an object when it is no longer in git, as ``NO_PRUNE`` has it do."""
+    return bool(at(body, "metadata", "annotations", _PRUNE) == NO_PRUNE[_PRUNE])
 
 
 def without_rights(*, user: int | None = None) -> Body:

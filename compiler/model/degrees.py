@@ -13,6 +13,7 @@ from compiler.dataclass import dataclass
 from compiler.model.command import options
 from compiler.model.megatron import DEGREES, megatron_of
 from compiler.model.work import Work
+from compiler.plan.units import count
 
 NAMES = ("tensor", "pipeline", "context")
 
@@ -57,5 +58,6 @@ def _of_torchtitan(work: Work) -> Iterator[Degree]:
         for name in NAMES:
             if last != f"{name}-parallel-degree":
                 continue
-            if text is not None and text.isdecimal() and int(text):
-                yield Degree(name, option, int(text), given=True)
+            ranks = count(text)
+            if ranks:
+                yield Degree(name, option, ranks, given=True)

@@ -16,6 +16,7 @@ from compiler.model.restarts import restarts_of
 from compiler.model.saves import has_place_to_save
 from compiler.model.work import Work
 from compiler.plan import Plan
+from compiler.plan.units import count
 from compiler.planned import PlannedCluster
 
 _IN_PLACE = "PET_MAX_RESTARTS"
@@ -42,7 +43,6 @@ def _footing(planned: PlannedCluster, work: Work, length: Length) -> Footing:
     name = name_of(work)
     nodes = work.job.whole_nodes
     pool = planned.pool(work.job.pool)
-    in_place = work.env.get(_IN_PLACE) or "0"
     return Footing(
         gang=work.job,
         kind=work.kind,
@@ -53,7 +53,7 @@ def _footing(planned: PlannedCluster, work: Work, length: Length) -> Footing:
         name=name,
         nodes=nodes,
         retries=restarts_of(work),
-        in_place=int(in_place) if in_place.isdecimal() else 0,
+        in_place=count(work.env.get(_IN_PLACE)) or 0,
         hung=hung_seconds(work),
         spare=pool.spare_nodes if pool is not None else 0,
         schedule=length.schedule,
@@ -67,8 +67,8 @@ def hung_seconds(work: Work) -> tuple[int, int]:
     for them, torchrun does, and then the kubelet kills. Without pods torchrun alone ends them."""
     pod = work.pod
     if pod is None:
-        waits = work.env.get(SHUTDOWN_TIMEOUT) or ""
-        longest = int(waits) if waits.isdecimal() else SHUTDOWN_SECONDS
+        waits = count(work.env.get(SHUTDOWN_TIMEOUT))
+        longest = SHUTDOWN_SECONDS if waits is None else waits
         return min(SHUTDOWN_SECONDS, longest), longest
     seconds = whole = pod.stops_within
     if any(container.pre_stop for container in pod.containers):

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from compiler.dataclass import dataclass
 from compiler.model.command import named_options
-from compiler.model.values import count
 from compiler.model.work import Work
+from compiler.plan.units import count
 
 DEGREES = ("tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size")
 """The options for the degrees of tensor, pipeline and context parallelism."""
@@ -54,9 +54,7 @@ def _number(text: str | None) -> int | None:
 def processes_of(work: Work, said: str | None) -> int:
     """The processes of a node, where ``--nproc-per-node`` is ``said``; 0 where they are not known."""
     if said is not None and said != "gpu":
-        if said.isdecimal():
-            return int(said)
-        return 0
+        return count(said) or 0
     if isinstance(work.processes, int):
         return work.processes
     if work.processes not in (None, "auto", "gpu"):

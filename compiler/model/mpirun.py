@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compiler.plan.units import count
+
 _COUNTS = ("np", "n", "c")
 # Options of mpirun 4.1 that often come before the count, with the number of words that follow each.
 _VALUES = {
@@ -35,12 +37,6 @@ def ranks_of(words: Sequence[str]) -> int | None:
             return None
         if option in _COUNTS:
             is_last = index + 1 == len(parts)
-            if is_last:
-                count = ""
-            else:
-                count = parts[index + 1]
-            if count.isdecimal():
-                return int(count)
-            return None
+            return None if is_last else count(parts[index + 1])
         index += 1 + _VALUES[option]
     return None

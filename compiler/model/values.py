@@ -12,7 +12,7 @@ from compiler.plan.units import Duration
 from compiler.platforms.eks.cluster.plan import Addon
 from compiler.platforms.eks.flux.plan import HelmRelease
 
-__all__ = ["count", "items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
+__all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
 
 
 def tolerations(
@@ -51,11 +51,6 @@ def seconds(text: str | None) -> int | None:
         return None
     except ValueError:
         return None
-
-
-def count(text: str | None) -> int | None:
-    """A number that is written in digits alone; ``None`` for anything else."""
-    return int(text) if text is not None and text.isdecimal() else None
 
 
 def mapping(values: Any, *path: str) -> Mapping[str, Any]:

@@ -147,3 +147,8 @@ class Duration:
             if count:
                 text += f"{count}{unit}"
         return text or "0s"
+
+
+def count(text: str | None) -> int | None:
+    """A number that is written in digits alone; ``None`` for anything else."""
+    return int(text) if text is not None and text.isdecimal() else None

@@ -14,13 +14,13 @@ from compiler.model.pod_set import PodSet as PlannedPodSet
 from compiler.model.reading import Reading
 from compiler.model.work import Work as PlannedWork
 from compiler.output.body import at
+from compiler.platforms.eks.jobs.lifting import QUEUE
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.pools import Assumed, PoolNodes, empty_flavors, pool_nodes
 from compiler.simulate.reading import world as read
 from compiler.simulate.state import World
 
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
 _MODES = {"required-topology": "required", "preferred-topology": "preferred"}
 _KUEUE = "kueue.x-k8s.io/v1beta2"
@@ -104,7 +104,7 @@ def _included(reading: Reading) -> Iterator[tuple[str, str]]:
         ref = manifest.ref
         if not manifest.key or (ref.namespace, ref.name) in known:
             continue
-        if at(manifest.body, "metadata", "labels", _QUEUE):
+        if at(manifest.body, "metadata", "labels", QUEUE):
             yield ref.name, "the spec includes it, and only its own jobs are simulated"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.words import shortened
 from compiler.inputs import exists, is_folder, real_path
 from compiler.places.route import Key, Route
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
@@ -223,13 +224,13 @@ def _no_object(node: Node) -> Diagnostic | None:
         fact = "a document is no object with `apiVersion`, `kind` and `metadata.name`"
         help = "include objects of Kubernetes alone"
     elif not re.match(_API_VERSION, api_version):
-        fact = f"`{_short(api_version)}` is no API version"
+        fact = f"`{shortened(api_version, 60)}` is no API version"
         help = "write a version, or `group/version`, like `apps/v1`"
     elif not re.match(_KIND, _text(node, "kind")):
-        fact = f"`{_short(_text(node, 'kind'))}` is no kind"
+        fact = f"`{shortened(_text(node, 'kind'), 60)}` is no kind"
         help = "write a word of letters and digits, like `ConfigMap`"
     elif not re.match(_NAME, name):
-        fact = f"`{_short(name)}` is no name of an object"
+        fact = f"`{shortened(name, 60)}` is no name of an object"
         help = "write a name of at most 253 characters, without `/`, `%` and blanks"
     elif not _is_namespace(_text(metadata, "namespace") if metadata else ""):
         fact = "the namespace is no name"
@@ -249,10 +250,6 @@ _NAMESPACE = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z"
 
 def _is_namespace(name: str) -> bool:
     return not name or re.match(_NAMESPACE, name) is not None
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _text(node: Node, key: str) -> str:

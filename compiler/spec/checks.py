@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from compiler.diagnostics.words import kind_of
+from compiler.diagnostics.words import kind_of, shortened
 from compiler.plan.units import QUANTITY
 from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec.editor import shaped
@@ -73,7 +73,7 @@ def matched(
         if not empty or value != "":
             text = as_text(value, what, example, fits)
         if len(text) > longest:
-            shown = f"`{_short(text)}` has {len(text)} characters"
+            shown = f"`{shortened(text)}` has {len(text)} characters"
             raise fault(f"{shown}, {what} has at most {longest}", "shorten it", source=source)
         if not fits(text):
             raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
@@ -84,10 +84,6 @@ def matched(
     else:
         form = pattern
     return shaped(form, maxLength=longest)(check)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 32 else f"{text[:32]}…"
 
 
 _NOT_NEGATIVE = QUANTITY.replace("([+-]?)", r"\+?", 1)

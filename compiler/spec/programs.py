@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import Any
 
+from compiler.diagnostics.words import shortened
 from compiler.spec.checks import fault, matched
 from compiler.spec.editor import for_editors, literal, shaped
 
@@ -70,14 +71,14 @@ def program(words: list[str]) -> list[str]:
                 shown[_MOST_SHOWN:] = ["…"]
             help = f"write `[{', '.join(shown)}]`"
         raise fault(
-            f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
+            f"the program of the command is `{shortened(first, 48)}`, spaces and all: no shell splits it",
             help,
             source=_COMMAND,
         )
     if re.match(_NO_PROGRAM, first):
         what = "an option" if first.startswith("-") else "a variable"
         raise fault(
-            f"the command begins with {what}, `{_short(first)}`, and not with a program",
+            f"the command begins with {what}, `{shortened(first, 48)}`, and not with a program",
             "write it under `args:` if the image has an entrypoint"
             if first.startswith("-")
             else "write it under `env:`",
@@ -96,12 +97,6 @@ _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 def _splits(text: str) -> bool:
     """Whether its words are separate without a shell too."""
     return re.search(r"[&|;<>$`\"'\\*(){}\n]", text) is None
-
-
-def _short(text: str) -> str:
-    if len(text) <= 48:
-        return text
-    return f"{text[:48]}…"
 
 
 _PATH = r"/[^\0:]*"

@@ -7,8 +7,8 @@ from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options, starts
 from compiler.model.gangs import copies
-from compiler.model.values import count
 from compiler.model.work import Work
+from compiler.plan.units import count
 from compiler.policy.rule import Finding, rule
 
 _NESTED = r"(?:torchrun|torch\.distributed\.run)\b[^;&|]*\baccelerate[.\s]"

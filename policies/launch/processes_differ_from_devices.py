@@ -6,8 +6,8 @@ from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
 from compiler.model.fit import exceeds_node
-from compiler.model.values import count
 from compiler.model.work import Work
+from compiler.plan.units import count
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

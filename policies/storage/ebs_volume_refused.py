@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.catalog.ebs import DRIVER, refusals
 from compiler.core.storage.plan import VolumeClaim, VolumeClass
 from compiler.manifest import placeholder
-from compiler.model.values import count
 from compiler.places import Route
 from compiler.plan import Plan
+from compiler.plan.units import count
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

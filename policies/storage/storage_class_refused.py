@@ -6,9 +6,10 @@ from compiler.core.storage.plan import VolumeClaim
 from compiler.manifest import Manifest, placeholder
 from compiler.model.lustre import Asked, refusals
 from compiler.model.storage import FSX
-from compiler.model.values import count, mapping
+from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
+from compiler.plan.units import count
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
-from compiler.edits.judge import Judge, grows
+from compiler.edits.judge import Judge, of_expiry
 from compiler.edits.thing import MODULE
 from compiler.formats.terraform.structure import types
 from compiler.output.body import at
@@ -105,9 +105,7 @@ def _plain(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.HARMLESS, "it is new: nothing that exists rests on it", _PROVIDER)
     expiry, source = _EXPIRY.get(edit.thing.kind, ("", ""))
     if expiry and steps[:1] == (expiry,):
-        if grows(edit, steps):
-            return Effect(Consequence.COST, "it is kept for longer", source)
-        return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
+        return of_expiry(edit, steps, source)
     if steps[:1] in (("tags",), ("depends_on",)):
         return Effect(Consequence.HARMLESS, "it makes no resource another", _PROVIDER)
     if (edit.thing.kind, *steps[:1]) in _WHO:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
-from compiler.edits.judge import Judge, grows
+from compiler.edits.judge import Judge, of_expiry
 from compiler.edits.thing import STACK
 from compiler.formats.cloudformation.structure import structure
 from compiler.history.replaced import NEVER_CHANGES
@@ -121,9 +121,7 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
         )
     expiry, source = _EXPIRY.get(edit.thing.kind, ("", ""))
     if expiry and expiry in steps:
-        if grows(edit, steps):
-            return Effect(Consequence.COST, "it is kept for longer", source)
-        return Effect(Consequence.DESTROYS_DATA, "what is older than it says is deleted", source)
+        return of_expiry(edit, steps, source)
     if edit.thing.kind == "AWS::FSx::FileSystem" and not _SIZES.isdisjoint(steps):
         return Effect(Consequence.COST, "its size or throughput is paid", "FSx user guide, pricing")
     for key, effect in _OF_LUSTRE.items():

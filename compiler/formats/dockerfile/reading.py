@@ -9,6 +9,7 @@ from compiler.formats.dockerfile.grammar import Instruction, instructions
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.plan.units import count
 
 _ARCHIVE = "aws-efa-installer-"
 
@@ -127,10 +128,7 @@ def _words(step: Instruction) -> tuple[str, ...]:
 
 def _user(text: str) -> int:
     """The number of a user; 0 for one whose number is not known here."""
-    number = text.partition(":")[0]
-    if number.isdecimal():
-        return int(number)
-    return 0
+    return count(text.partition(":")[0]) or 0
 
 
 def _packages(command: str) -> dict[str, str]:

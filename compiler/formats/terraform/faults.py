@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from compiler.diagnostics.words import kind_of
 from compiler.formats.terraform.structure import Shape, structure, types
 from compiler.output.artifact import Body
 from compiler.verify.fault import REFERENCE, SCHEMA, UNKNOWN, Fault, Path, nearest
@@ -214,11 +215,7 @@ def _wrong(place: Path, value: Any, wanted: str) -> Fault:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    return f"`{json.dumps(value)}`"
+    return kind_of(value) if isinstance(value, (dict, list)) else f"`{json.dumps(value)}`"
 
 
 def _unknown(place: Path, name: str, known: tuple[str, ...], of: str) -> Fault:

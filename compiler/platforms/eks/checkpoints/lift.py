@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from compiler.lift.reader import Reader, name_of, namespace_of
 from compiler.plan.base import PlanNode
+from compiler.plan.units import count
 from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
 
 _PROGRAM = "checkpoint_exporter.py"
@@ -66,8 +67,7 @@ def _options(container: Reader) -> dict[str, str]:
 
 
 def _number(options: dict[str, str], name: str) -> int:
-    value = options.get(name, "")
-    return int(value) if value.isdecimal() else 0
+    return count(options.get(name)) or 0
 
 
 def _storage(pod: Reader, container: Reader) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
 from compiler.places import Route
 from compiler.plan.base import PlanNode
+from compiler.plan.units import count
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -98,7 +99,7 @@ def job_and_pods(
     if started is not None:
         own_places["processes"] = started.at
     annotations = own_annotations(body)
-    fewest = number(annotations.pop(_LEAST, None))
+    fewest = count(annotations.pop(_LEAST, None))
     if least is not None:
         own_places["least_nodes"] = least.at
         fewest = least.integer()
@@ -228,12 +229,6 @@ def replica_count(parts: Sequence[ReplicatedJob]) -> int:
     return sum(part.replicas for part in parts)
 
 
-def number(text: str | None) -> int | None:
-    if text is not None and text.isdecimal():
-        return int(text)
-    return None
-
-
 def settings_of(body: Reader, *names: str) -> Settings:
     settings: Settings = {}
     for name in names:
@@ -286,8 +281,8 @@ def one_or(value: Reader) -> int | None:
 
 
 def count_or_text(text: str | None) -> int | str | None:
-    count = number(text)
-    return text if count is None else count
+    number = count(text)
+    return text if number is None else number
 
 
 def part_of_job(job: Reader) -> Part:
@@ -310,7 +305,7 @@ def at_once(job: Reader) -> int | None:
 def fewest(body: Reader) -> int | None:
     """With how few pods a workload may start: as a Job that Kueue admits in part, an elastic PyTorchJob, or a Job of
     Volcano, whose gang is ``minAvailable``."""
-    partial = number(own_annotations(body).get(_LEAST))
+    partial = count(own_annotations(body).get(_LEAST))
     if partial is not None:
         return partial
     elastic = body.follow("spec", "elasticPolicy", "minReplicas")
