@@ -102,6 +102,29 @@ def test_a_bucket_is_as_fast_as_the_nodes() -> None:
     assert found.capacity is None
 
 
+@pytest.mark.parametrize(
+    ("disk", "nodes", "speed"),
+    [
+        # 125 MiB/s come with every gp3 volume: 112 GB in 14 minutes, and not in 9 seconds.
+        ({"each": "namespace", "size": "500Gi"}, 1, 131.072),
+        ({"each": "namespace", "size": "500Gi", "throughput": 1000, "iops": 4000}, 1, 1048.576),
+        ({"each": "pod", "size": "500Gi"}, 4, 524.288),
+    ],
+)
+def test_volumes_are_as_fast_as_they_are_made(
+    disk: dict[str, Any], nodes: int, speed: float
+) -> None:
+    found = schedule([{"name": "data", "ebs": {"create": disk}}], LLAMA_8B, nodes=nodes)
+    assert found.write_speed == found.read_speed == speed
+    assert found.write_bound == found.read_bound == "the disks of `data`"
+
+
+def test_of_a_volume_that_exists_nobody_says_how_fast_it_is() -> None:
+    existing = {"id": "vol-0a1b2c3d4e5f60718", "zone": "us-west-2b", "size": "500Gi"}
+    found = schedule([{"name": "data", "ebs": {"existing": existing}}], LLAMA_8B, nodes=1)
+    assert (found.write_speed, found.write_bound, found.write) == (None, "", None)
+
+
 def test_without_throughput_or_model_nothing_is_guessed() -> None:
     unknown = schedule(lustre(), LLAMA_8B, every="1h")
     assert (unknown.write, unknown.best, unknown.lost(3600)) == (None, None, None)
@@ -212,6 +235,46 @@ def test_each_figure_is_explained() -> None:
     }
     assert all(each.source for each in values.values())
     assert "1584h between failures of 4 nodes" in values["checkpoint.best"].reason
+
+
+@pytest.mark.parametrize(
+    ("storage", "nodes", "written", "source"),
+    [
+        (
+            {"fsxLustre": {"existing": {**FSX, "throughputPerTiB": 125}}},
+            4,
+            "12m48s",
+            "FSx for Lustre user guide, ssd-storage",
+        ),
+        (
+            {"s3": {"existing": {"bucket": "runs--usw2-az2--x-s3"}}},
+            4,
+            "3s",
+            "awslabs/mountpoint-s3 58817cab, CONFIGURATION.md",
+        ),
+        (
+            {"ebs": {"create": {"each": "namespace", "size": "500Gi"}}},
+            1,
+            "14m18s",
+            "EBS user guide, general-purpose",
+        ),
+    ],
+)
+def test_how_fast_a_storage_is_stands_in_its_own_guide(
+    storage: dict[str, Any], nodes: int, written: str, source: str
+) -> None:
+    data = spec(
+        storage=[{"name": "data", **storage}],
+        pool=P4D,
+        job={
+            "nodes": nodes,
+            "mounts": [{"storage": "data", "path": "/data"}],
+            "checkpoint": {"path": "/data/run"},
+            "model": LLAMA_8B,
+        },
+    )
+    (found,) = (each for each in plan_of(data).derived if each.field == "checkpoint.write")
+    assert (found.value, found.source) == (written, source)
 
 
 @pytest.mark.parametrize(

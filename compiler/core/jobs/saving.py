@@ -19,7 +19,7 @@ from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.spec import Mount
 from compiler.core.storage.storages import Storage, resolve_storage
-from compiler.core.storage.throughput import SOURCE, peak, sustained
+from compiler.core.storage.throughput import FSX, GP3, Sustained, peak, sustained, volumes
 from compiler.plan.units import Duration
 
 KEPT = 10
@@ -31,8 +31,9 @@ SIZE = "arXiv:1910.02054, section 3.1"
 KEEPING = "pytorch/torchtitan b5bcd76c, keep_latest_k"
 
 # A client without EFA reaches 100 Gbit/s of a file system (aws-fsx agent skill, 2026-04). Mountpoint takes the network
-# bandwidth of the instance (awslabs/mountpoint-s3 58817cab, CONFIGURATION.md): here that of one network card.
+# bandwidth of the instance: here that of one network card.
 _CARD_GBPS = 100
+_MOUNTPOINT = "awslabs/mountpoint-s3 58817cab, CONFIGURATION.md"
 
 
 class _Rate(NamedTuple):
@@ -75,7 +76,7 @@ def schedule(
         **_speeds(job, storage),
         origins={"path": at / "path", "every": at / "every", "keep": at / "keep"},
     )
-    _explain(context, job, node)
+    _explain(context, job, node, storage)
     return node
 
 
@@ -151,16 +152,27 @@ def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | Non
         whose = "the node"
     speed = nodes * card * 1000 / 8
     clients = _Rate(speed, f"the network of {whose}")
-    fsx = storage.spec.fsx_lustre
-    if fsx is None:
+    if storage.spec.s3 is not None:
         return clients, clients
-    disks = sustained(fsx)
+    disks = _of_disks(job, storage)
     if disks is None:
         return None, None
     bound = f"the disks of `{storage.spec.file_system}`"
     write = _Rate(disks.write, bound)
     read = _Rate(disks.read, bound)
     return min(write, clients), min(read, clients)
+
+
+def _of_disks(job: Job, storage: Storage) -> Sustained | None:
+    """What the disks of a storage write and read for all nodes of a job; ``None`` where nobody says how fast they are."""
+    fsx = storage.spec.fsx_lustre
+    if fsx is not None:
+        return sustained(fsx)
+    ebs = storage.spec.ebs
+    if ebs is None or ebs.create is None:
+        return None
+    # A volume for each namespace is for jobs of one node.
+    return volumes(ebs.create, job.spec.nodes)
 
 
 def _mtbf(context: Context, job: Job) -> int | None:
@@ -175,7 +187,7 @@ def _mtbf(context: Context, job: Job) -> int | None:
     return int(seconds / (gpus * job.spec.nodes))
 
 
-def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
+def _explain(context: Context, job: Job, node: CheckpointSchedule, storage: Storage | None) -> None:
     saves = job.spec.checkpoint
     at = job.at / "checkpoint"
     if saves is None or node.size is None:
@@ -208,7 +220,7 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
                 f"checkpoint.{name}",
                 lasting(seconds),
                 f"{speed:,.0f} MB/s, as fast as {bound.replace('`', '')}",
-                SOURCE,
+                _source(storage),
                 follows=at / "path",
             )
     if node.best is not None:
@@ -220,6 +232,15 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
             f"{_INTERVAL}; {context.catalog.failure_rates.usual.source}",
             follows=at / "every",
         )
+
+
+def _source(storage: Storage | None) -> str:
+    """Where it stands how fast a storage is."""
+    if storage is not None and storage.spec.ebs is not None:
+        return GP3
+    if storage is not None and storage.spec.s3 is not None:
+        return _MOUNTPOINT
+    return FSX
 
 
 def best_reason(node: CheckpointSchedule) -> str:

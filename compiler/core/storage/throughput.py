@@ -1,8 +1,9 @@
-"""How fast an FSx for Lustre file system is, in MB/s for each TiB of its capacity.
+"""How fast an FSx for Lustre file system is, in MB/s for each TiB of its capacity, and volumes of EBS.
 
 Source: FSx for Lustre user guide, ssd-storage, and performance.md before it (awsdocs/amazon-fsx-lustre-user-guide
 c55836f), "File system performance". Writes, and reads of what is in no cache, are as fast as the slower of network and
-disks.
+disks. Volumes of type gp3 have what they are sold by: 125 MiB/s unless more is paid for (EBS user guide,
+general-purpose).
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from compiler.dataclass import dataclass
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.created_lustre import CreatedLustre
+    from compiler.core.storage.forms.ebs import CreatedDisk
 
-SOURCE = "FSx for Lustre user guide, ssd-storage"
+FSX = "FSx for Lustre user guide, ssd-storage"
+GP3 = "EBS user guide, general-purpose"
 _TIB = 1024**4
+_MIB = 1024**2
+_GP3_THROUGHPUT = 125
 FileSystem: TypeAlias = "FsxLustre | CreatedLustre"
 
 
@@ -81,6 +86,13 @@ def sustained(fsx: FileSystem) -> Sustained | None:
         return None
     size = _tib(fsx)
     return Sustained(speed.write * size, speed.read * size)
+
+
+def volumes(disk: CreatedDisk, count: int) -> Sustained:
+    """What so many volumes write and read together, in MB/s."""
+    throughput = disk.throughput or _GP3_THROUGHPUT
+    speed = count * throughput * _MIB / 1000**2
+    return Sustained(speed, speed)
 
 
 def _tib(fsx: FileSystem) -> float:
