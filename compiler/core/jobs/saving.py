@@ -164,7 +164,7 @@ def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | Non
 
 
 def _of_disks(job: Job, storage: Storage) -> Sustained | None:
-    """What the disks of a storage write and read for all nodes of a job; ``None`` where nobody says how fast they are."""
+    """What the disks of a storage write and read for all nodes of a job; ``None`` where that is not known."""
     fsx = storage.spec.fsx_lustre
     if fsx is not None:
         return sustained(fsx)
