@@ -28,11 +28,29 @@ def reported(path: Path) -> list[str]:
 
 def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
     """Findings (of ``--format json``) as the comments have them; the hash in the name of a job's object is left out."""
-    return [
-        f"{each['place']['line']}:{each['place']['column']} {each['code']} "
-        f"{re.sub(r'-[0-9a-f]{5}(?![0-9a-z])', '-HASH', each['message'])} → {each['help']}"
-        for each in found
+    return [re.sub(r"-[0-9a-f]{5}(?![0-9a-z])", "-HASH", _words(each)) for each in found]
+
+
+def _words(found: Mapping[str, Any]) -> str:
+    place = found["place"]
+    lines = [
+        f"{place['line']}:{place['column']}-{_until(place)} {found['code']} {found['message']}"
+        f" → {found['help']}"
     ]
+    if found["label"]:
+        lines.append(f"label: {found['label']}")
+    lines += [f"note: {note}" for note in found["notes"]]
+    for other in found["related"]:
+        at = other["place"]
+        lines.append(f"{at['line']}:{at['column']}-{_until(at)} {other['label']}")
+    return " | ".join(lines)
+
+
+def _until(place: Mapping[str, Any]) -> str:
+    """Where a place ends: its column, and its line where that is another."""
+    if place["endLine"] == place["line"]:
+        return f"{place['endColumn']}"
+    return f"{place['endLine']}:{place['endColumn']}"
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 """Specs with one fault each. A comment on the line says which code must be reported there, and no other may be; the
-comments at the end say the words: place, code, fact and help, as people read them."""
+comments at the end say the words: place, code, fact, help, label, notes and other places, as people read them."""
 
 from __future__ import annotations
 
