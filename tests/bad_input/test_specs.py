@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import SPECS, Command, marks, snapshot
 
-from bad_input.reported import CASES, reported, words
+from reported import CASES, reported, words
 
 
 @pytest.fixture(scope="module")

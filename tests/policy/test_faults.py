@@ -1,7 +1,8 @@
 """Faults of real tutorials and repositories: each is reported on its line, of specs and of third-party manifests.
 
 A case is a file whose first line says the faults in words. `# error: CODE` at the end of a line, with `warning` and
-`note` beside it, says what must be reported there; nothing else may be. `docs/faults.md` is the table of all of them.
+`note` beside it, says what must be reported there; nothing else may be. Comments at the end say in which words (`tests/reported.py`).
+`docs/faults.md` is the table of all of them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ import re
 from pathlib import Path
 
 import pytest
+from reported import MANIFESTS, SPECS, reported, words
 from running import ROOT, Command
 
 from tests.policy.harness import builtin_rules
 
-HERE = Path(__file__).parent / "faults"
-SPECS = sorted((HERE / "specs").glob("*.yaml"))
-MANIFESTS = sorted((HERE / "manifests").glob("*.yaml"))
 PAGE = ROOT / "docs" / "faults.md"
 MARK = re.compile(r"\b(error|warning|note): ([A-Z]{3}[0-9]{3})\b")
 CODE = re.compile(r"\b[A-Z]{3}[0-9]{3}\b")
@@ -34,22 +33,25 @@ def expected(path: Path) -> list[Reported]:
     )
 
 
-def reported(trainyard: Command, verb: str, path: Path) -> list[Reported]:
+def assert_reported(trainyard: Command, verb: str, path: Path) -> None:
+    """Exactly what is marked on its lines, in the words at the end of the case."""
     done = trainyard(verb, "--format", "json", path.name, cwd=path.parent)
     found = json.loads(done.out)["diagnostics"]
-    return sorted((fault["place"]["line"], fault["severity"], fault["code"]) for fault in found)
+    assert expected(path)
+    assert (
+        sorted((fault["place"]["line"], fault["severity"], fault["code"]) for fault in found)
+    ) == expected(path)
+    assert words(found) == reported(path), "`python tests/reported.py` rewrites the words"
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
 def test_a_fault_of_manifests_is_reported(path: Path, trainyard: Command) -> None:
-    assert expected(path)
-    assert reported(trainyard, "lint", path) == expected(path)
+    assert_reported(trainyard, "lint", path)
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_a_fault_of_a_spec_is_reported(path: Path, trainyard: Command) -> None:
-    assert expected(path)
-    assert reported(trainyard, "check", path) == expected(path)
+    assert_reported(trainyard, "check", path)
 
 
 def test_each_case_says_what_is_wrong() -> None:

@@ -1,4 +1,4 @@
-"""What is reported of a broken spec, as its last comments; ``python tests/bad_input/reported.py`` rewrites them.
+"""What is reported of broken specs and manifests, as their last comments; ``python tests/reported.py`` rewrites them.
 
 The marks (`# error: CODE`) on the lines are written by hand: they say what must be reported; these say how it reads.
 """
@@ -13,7 +13,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
+HERE = Path(__file__).parent
+CASES = sorted((HERE / "bad_input" / "cases").glob("*.yaml"))
+SPECS = sorted((HERE / "policy" / "faults" / "specs").glob("*.yaml"))
+MANIFESTS = sorted((HERE / "policy" / "faults" / "manifests").glob("*.yaml"))
 REPORTED = "# reported: "
 
 
@@ -55,18 +58,24 @@ def _until(place: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Every case as it is reported now."""
-    for path in CASES:
-        command = [sys.executable, "-m", "compiler", "check", "--format", "json", path.name]
-        done = subprocess.run(
-            command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
-        )
-        lines = [
-            line
-            for line in path.read_text(encoding="utf-8").splitlines()
-            if not line.startswith(REPORTED)
-        ]
-        lines += [REPORTED + each for each in words(json.loads(done.stdout)["diagnostics"])]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for path in (*CASES, *SPECS):
+        _rewrite(path, "check")
+    for path in MANIFESTS:
+        _rewrite(path, "lint")
+
+
+def _rewrite(path: Path, verb: str) -> None:
+    command = [sys.executable, "-m", "compiler", verb, "--format", "json", path.name]
+    done = subprocess.run(
+        command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
+    )
+    lines = [
+        line
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if not line.startswith(REPORTED)
+    ]
+    lines += [REPORTED + each for each in words(json.loads(done.stdout)["diagnostics"])]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
