@@ -8,9 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import SPECS, Command, marks, snapshot
-
 from reported import CASES, reported, words
+from running import SPECS, Command, marks, snapshot
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """Faults of real tutorials and repositories: each is reported on its line, of specs and of third-party manifests.
 
 A case is a file whose first line says the faults in words. `# error: CODE` at the end of a line, with `warning` and
-`note` beside it, says what must be reported there; nothing else may be. Comments at the end say in which words (`tests/reported.py`).
-`docs/faults.md` is the table of all of them.
+`note` beside it, says what must be reported there; nothing else may be. Comments at the end say in which words
+(`tests/reported.py`). `docs/faults.md` is the table of all of them.
 """
 
 from __future__ import annotations
