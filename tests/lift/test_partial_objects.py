@@ -14,7 +14,7 @@ from compiler.platforms.eks.delivery.plan import DisruptionBudget
 from compiler.platforms.eks.flux.plan import ChartSignature, HelmSource
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
 from compiler.platforms.eks.secrets.plan import SecretStore
-from compiler.platforms.eks.teams.plan import NetworkPolicy, PodPriority
+from compiler.platforms.eks.teams.plan import NetworkPolicy, NetworkRule, PodPriority
 
 
 def read(api: str, kind: str, rest: str) -> Plan:
@@ -76,6 +76,23 @@ def test_a_network_policy_is_of_the_directions_that_it_names(
     (found,) = read("networking.k8s.io/v1", "NetworkPolicy", rest).of(NetworkPolicy)
     assert (None if found.ingress is None else len(found.ingress)) == ingress
     assert (None if found.egress is None else len(found.egress)) == egress
+
+
+@pytest.mark.parametrize(
+    ("rules", "ingress", "egress"),
+    [
+        ("", (), None),
+        ("ingress: [{}], ", (NetworkRule(),), None),
+        ("egress: [], ", (), None),
+        ("egress: [{}], ", (), (NetworkRule(),)),
+    ],
+)
+def test_a_network_policy_without_directions_is_about_what_comes_in_and_what_it_has_rules_of(
+    rules: str, ingress: object, egress: object
+) -> None:
+    rest = f"spec: {{{rules}podSelector: {{}}}}"
+    (found,) = read("networking.k8s.io/v1", "NetworkPolicy", rest).of(NetworkPolicy)
+    assert (found.ingress, found.egress) == (ingress, egress)
 
 
 def test_a_class_is_in_the_zones_of_its_topology() -> None:

@@ -118,14 +118,18 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
 
 def network_policy(body: Reader) -> Iterator[PlanNode]:
-    """NetworkPolicy over all pods."""
+    """NetworkPolicy over all pods.
+
+    Without `policyTypes` it is about what comes in, and about what goes out where it has a rule of that (Kubernetes
+    1.36, networking.k8s.io/v1 NetworkPolicySpec).
+    """
     spec = body / "spec"
     types = (spec / "policyTypes").texts()
     ingress = None
-    if "Ingress" in types:
+    if "Ingress" in types or not types:
         ingress = _rules(spec / "ingress", "from")
     egress = None
-    if "Egress" in types:
+    if "Egress" in types or (not types and (spec / "egress").value):
         egress = _rules(spec / "egress", "to")
     yield NetworkPolicy(
         at=body.at, name=name_of(body), namespace=namespace_of(body), ingress=ingress, egress=egress
