@@ -275,6 +275,7 @@ def _refers(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def _of_text(name: str, text: str) -> str:
     """What a text under a name has: a value, or lines of a file. Most stand on the objects of every cluster."""
+    text = text.rstrip("\n")  # as `password: |` ends a value of one line
     if "\n" in text:
         return in_text(text)
     what = carried(name, text)

@@ -17,6 +17,7 @@ from running import EXAMPLE, Command
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.html.page import Ids, unfinished
 from compiler.html.page import page as page_of
+from compiler.simulate.verdict import Kind
 from html_page.reading import Element, read
 
 pytestmark = pytest.mark.slow
@@ -65,6 +66,14 @@ def test_ids_are_unique_and_links_lead_to_them(whole_page: str) -> None:
     assert links
     assert all(link.startswith("#") and link[1:] in ids for link in links)
     assert set(values(page, "aria-labelledby")) <= set(ids)
+
+
+def test_verdicts_other_than_that_a_job_fits_stand_out(whole_page: str) -> None:
+    words = [str(kind) for kind in Kind]
+    cells = [cell for cell in read(whole_page).all("td") if cell.text in words]
+    assert {cell.text for cell in cells} > {Kind.FITS}
+    for cell in cells:
+        assert bool(list(cell.all("strong"))) == (cell.text != Kind.FITS), cell.text
 
 
 def test_nothing_is_loaded_and_the_policy_allows_only_what_is_there(whole_page: str) -> None:
