@@ -63,10 +63,22 @@ import sys
 
 called, passed, failed = set(), set(), set()
 seen, kept = set(), []
+session = None
+
+
+def pytest_configure():
+    global session
+    session = os.getpid()
 
 
 def hit(number):
-    called.add((number, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]))
+    call = number, os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+    if call in called:
+        return
+    called.add(call)
+    if os.getpid() != session:
+        with open(f"{__file__}.{os.getpid()}", "a") as file:
+            file.write(f"{number}\\t{call[1]}\\n")
 
 
 def pytest_runtest_setup(item):
@@ -93,8 +105,8 @@ def pytest_sessionfinish():
         file.writelines(f"+\\t{test}\\n" for test in sorted(passed))
         file.writelines(f"-\\t{test}\\n" for test in sorted(failed))
 """
-"""A plugin of pytest that notes which tests call what. Answers that functions keep are forgotten before each test,
-or the first test alone would be said to call them."""
+"""A plugin of pytest that notes which tests call what, in processes that they start too. Answers that functions keep are
+forgotten before each test, or the first test alone would be said to call them."""
 
 
 @dataclass(frozen=True)

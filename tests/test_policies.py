@@ -20,6 +20,7 @@ from tests.policy.harness import (
     SET,
     TODAY,
     WHOLE,
+    assert_hides_secrets,
     builtin_rules,
     config_for,
     findings_for,
@@ -52,6 +53,7 @@ def test_fails(rule: Rule, index: int) -> None:
     assert {each.code for each in found} == {rule.code}, [
         (each.code, each.message) for each in found
     ]
+    assert_hides_secrets(found)
     for each in found:
         assert each.help, each.message
         if is_of_spec(text):

@@ -19,6 +19,7 @@ from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
 
 TODAY = Config(today=DAY)
+OF_SECRETS = {"ACC014", "RUN024", "RUN051", "RUN064"}
 SPEC: dict[str, Any] = base_spec()
 SET = list(base_set())
 
@@ -27,6 +28,7 @@ __all__ = [
     "SPEC",
     "TODAY",
     "WHOLE",
+    "assert_hides_secrets",
     "builtin_rules",
     "config_for",
     "findings_for",
@@ -49,7 +51,15 @@ def findings_for(
     text: str, *, rules: tuple[Rule, ...] | None = None, config: Config = TODAY
 ) -> list[Diagnostic]:
     """What the rules find in the example, laid over the base that it is a part of."""
-    return findings(text, rules or builtin_rules(), config)
+    found = findings(text, rules or builtin_rules(), config)
+    assert_hides_secrets(found)
+    return found
+
+
+def assert_hides_secrets(found: list[Diagnostic]) -> None:
+    """Whatever is found about a secret says so, and its value is never shown."""
+    for each in found:
+        assert each.secret == (each.code in OF_SECRETS), each.message
 
 
 def lifted(text: str) -> tuple[Plan, list[Manifest]]:

@@ -202,9 +202,9 @@ _BOTH = [{"pool": "a100", "nodes": 2}, {"pool": "b100", "nodes": 2}]
             "spec.priorities[10]",
         ),
         (
-            governed(priorities=[{"name": "p" * 41, "value": 1}]),
+            governed(priorities=[{"name": "p" * 40, "value": 1}, {"name": "p" * 41, "value": 2}]),
             "RES326",
-            "spec.priorities[0].name",
+            "spec.priorities[1].name",
         ),
         (_queue(namespaces=["hyperpod-lab"]), "RES328", "spec.queues[0].namespaces"),
         (
