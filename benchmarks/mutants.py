@@ -105,8 +105,8 @@ def pytest_sessionfinish():
         file.writelines(f"+\\t{test}\\n" for test in sorted(passed))
         file.writelines(f"-\\t{test}\\n" for test in sorted(failed))
 """
-"""A plugin of pytest that notes which tests call what, in processes that they start too. Answers that functions keep are
-forgotten before each test, or the first test alone would be said to call them."""
+"""A plugin of pytest that notes which tests call what, in processes that they start too. Answers that functions keep
+are forgotten before each test, or the first test alone would be said to call them."""
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,11 @@ def write(folder: Path, **files: Any) -> None:
         (folder / f"{name}.json").write_text(json.dumps(facts))
 
 
-@pytest.mark.parametrize("path", sorted((DATA / "releases").rglob("*.json")), ids=str)
+@pytest.mark.parametrize(
+    "path",
+    sorted((DATA / "releases").rglob("*.json")),
+    ids=lambda path: path.relative_to(DATA).as_posix(),
+)
 def test_a_release_says_only_what_changed(path: Path) -> None:
     """A fact that stands in the base as well would be overlooked when the base is corrected."""
     release = DATA / "releases" / path.relative_to(DATA / "releases").parts[0]

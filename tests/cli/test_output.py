@@ -143,7 +143,11 @@ def test_closed_streams(closed: str, tmp_path: Path, trainyard: Command) -> None
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["catalog", "schema", "explain YML001", f"check {BAD}"],
+    ids=["catalog", "schema", "explain", "check"],
+)
 def test_a_full_disk(arguments: str, tmp_path: Path) -> None:
     """It is reported, and is no fault of ours; that standard error is full can be reported to nobody."""
     with open("/dev/full", "r+b", buffering=0) as full, open(tmp_path / "err", "wb") as err:
