@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from forks import forks
-from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, copied, environment
+from running import CACHE_VARIABLE, EXAMPLE, ROOT, Command, copied, environment, stand_ins
 
 pytestmark = pytest.mark.slow
 
@@ -282,11 +282,11 @@ def test_a_repository_of_the_template_gets_a_newer_trainyard(tmp_path: Path) -> 
     ],
 )
 def test_ci_keeps_the_exit_code(edit: str, code: int, repository: Path) -> None:
-    """`.ci/run` with a `make` that does nothing: what is left is the compiler's word."""
+    """`.ci/run` with a `make` that does nothing, and no packages to install: what is left is the compiler's word."""
     shutil.copytree(ROOT / ".ci", repository / ".ci")
-    make = repository / ".venv" / "bin" / "make"
-    make.write_text("#!/bin/sh\n")
-    make.chmod(0o755)
+    stand_ins(
+        repository / ".venv" / "bin", {"make": "#!/bin/sh\n", "apt-get": "#!/bin/sh\nexit 1\n"}
+    )
     done = shell(repository, f"{edit}; set +e; .ci/run")
     assert done.returncode == code, done.stdout + done.stderr
     if code == 3:
