@@ -26,7 +26,8 @@ HEADER = (
 
 def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
     """One row a type, without header. Every word of ``filter`` must match: it is part of the type's or the
-    accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
+    accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx``, ``arm64`` or
+    ``amd64``.
     """
     words = filter.lower().split()
     types = sorted(catalog.instance_types.values(), key=_order)

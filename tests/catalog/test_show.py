@@ -39,6 +39,16 @@ def test_words_narrow() -> None:
     }
 
 
+def test_a_word_that_is_a_property_is_of_all_types_that_have_it() -> None:
+    types = CATALOG.instance_types.values()
+    assert set(names("efa")) == {each.name for each in types if each.efa_interfaces}
+    assert set(names("spot")) == {each.name for each in types if each.spot}
+    assert set(names("block")) == {each.name for each in types if each.capacity_block}
+    arm = set(names("arm64"))
+    assert arm == {each.name for each in types if each.arch == "arm64"}
+    assert set(names("amd64")) == {each.name for each in types} - arm
+
+
 def test_one_row() -> None:
     row = dict(zip(HEADER, rows(CATALOG, "p4d.24xlarge")[0], strict=True))
     assert row["accelerators"] == "8 x A100 40960 MiB"
