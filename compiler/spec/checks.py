@@ -13,6 +13,7 @@ from compiler.diagnostics.words import kind_of, shortened
 from compiler.plan.units import QUANTITY
 from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec.editor import shaped
+from compiler.spec.flow import flow
 
 
 def fault(
@@ -35,7 +36,7 @@ def as_text(
         if quotable:
             advice = f'quote it: `"{value}"`'
         else:
-            advice = f"write it as text, like `{example}`"
+            advice = f"write it as text, like `{flow(example)}`"
         raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
 
@@ -98,8 +99,8 @@ def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
     fitting = (candidate for candidate in _slips(text) if fits(candidate))
     meant = next(fitting, None)
     if meant:
-        return f"write `{meant}`"
-    return f"write it like `{example}`"
+        return f"write `{flow(meant)}`"
+    return f"write it like `{flow(example)}`"
 
 
 def _slips(text: str) -> list[str]:
