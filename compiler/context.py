@@ -11,13 +11,14 @@ from compiler.catalog import Catalog, InstanceType, Release, iam
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
-from compiler.diagnostics.near import meant
+from compiler.diagnostics.near import near
 from compiler.places import Route
 from compiler.plan import Derived, PlanNode
 from compiler.rooms import Platform
 from compiler.source.include import Included
 from compiler.source.texts import Text
 from compiler.spec.cluster import ClusterSpec
+from compiler.spec.flow import flow
 
 SPEC = Route(("spec",))
 T = TypeVar("T")
@@ -204,11 +205,11 @@ _LISTS = {
 def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
-    near = meant(name, names)
-    if near:
-        return near
+    nearest = near(name, names, limit=1)
+    if nearest:
+        return f"did you mean `{flow(nearest[0])}`?"
     if names:
-        return f"write one of {listed(names[:12])}"
+        return f"write one of {listed(map(flow, names[:12]))}"
     return f"declare it under `{_LISTS[what]}:`"
 
 

@@ -66,7 +66,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES001",
         "spec.release",
         f"release `{RELEASE.name}0` is unknown",
-        f"did you mean `{RELEASE.name}`?",
+        f'did you mean `"{RELEASE.name}"`?',
     ),
     (
         spec(components=components(kueue="0.10.1")),
@@ -94,14 +94,14 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES002",
         "spec.platform.eks.version",
         "not supported",
-        "write one of `1.33`, `1.34`, `1.35`, `1.36`,",
+        'write one of `"1.33"`, `"1.34"`, `"1.35"`, `"1.36"`,',
     ),
     (
         spec(platform={"eks": {"version": "1.37"}}),
         "RES002",
         "spec.platform.eks.version",
         "Karpenter 1.14 lists no 1.37",
-        "write one of `1.33`, `1.34`, `1.35`, `1.36`,",
+        'write one of `"1.33"`, `"1.34"`, `"1.35"`, `"1.36"`,',
     ),
     (
         spec(platform={"eks": {"version": "1.36"}}, components=components(karpenter="1.11.1")),

@@ -20,6 +20,7 @@ from compiler.platforms.eks.release.versions import (
 )
 from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.spec.cluster import ClusterSpec
+from compiler.spec.flow import flow
 
 
 def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
@@ -87,11 +88,11 @@ def _supported(component: Component, version: str) -> str:
     if component.supported and not component.supports(version):
         # Any patch is supported, and of Kubernetes the minor version is the whole one.
         patch = "" if component.name == "kubernetes" else ".x"
-        versions = listed([f"{minor}{patch}" for minor in component.supported])
-        return f"write one of {versions}"
+        versions = [flow(f"{minor}{patch}") for minor in component.supported]
+        return f"write one of {listed(versions)}"
     tested = component.version or component.build
     if tested and _form(version) != _form(tested):
-        return f"write it like `{tested}`"
+        return f"write it like `{flow(tested)}`"
     return ""
 
 
