@@ -13,21 +13,24 @@ _ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 _BLOCK = rf"{_ADDRESS}/(?:[0-9]{{1,2}}|{_ADDRESS})"
 
 
-def cidr(value: Any) -> str:
-    """An IPv4 block, in its canonical form."""
-    text = as_text(value, "a CIDR", "10.0.0.0/16")
+def cidr(value: Any, example: str = "10.0.0.0/16") -> str:
+    """An IPv4 block, in its canonical form; ``example`` shows how one is written."""
+    text = as_text(value, "a CIDR", example)
     if ":" in text:
-        raise fault(f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`")
+        raise fault(f"`{text}` is not an IPv4 block", f"write an IPv4 block, like `{example}`")
     if "/" not in text:
-        length = 16 if text.endswith(".0") else 32
-        whole = f"{text}/{length}"
-        raise fault(f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole))
+        if text.endswith(".0"):
+            _, _, length = example.partition("/")
+        else:
+            length = "32"
+        help = _cidr_help(f"{text}/{length}", example)
+        raise fault(f"`{text}` is not a CIDR block: it has no prefix length", help)
     try:
         return str(IPv4Network(text))
     except ValueError as problem:
         why = str(problem)
         why = why[:1].lower() + why[1:]
-        raise fault(f"`{text}` is not a CIDR block: {why}", _cidr_help(text)) from None
+        raise fault(f"`{text}` is not a CIDR block: {why}", _cidr_help(text, example)) from None
 
 
 @shaped(_ADDRESS)
@@ -65,12 +68,13 @@ _NOT_OF_THE_INTERNET = {
     "224.0.0.0/4": "multicast addresses",
     "240.0.0.0/4": "reserved addresses",
 }
+_OF_THE_INTERNET = "203.0.113.0/24"
 
 
 @shaped(_BLOCK)
 def public_cidr(value: Any) -> str:
     """A block of addresses of the internet."""
-    text = cidr(value)
+    text = cidr(value, _OF_THE_INTERNET)
     block = IPv4Network(text)
     for reserved, what in _NOT_OF_THE_INTERNET.items():
         if block.subnet_of(IPv4Network(reserved)):
@@ -83,17 +87,17 @@ def public_cidr(value: Any) -> str:
     if block.prefixlen and block.subnet_of(_THIS_NETWORK):
         raise fault(
             f"`{text}` are addresses of no host",
-            "write a block like `203.0.113.0/24`",
+            f"write a block like `{_OF_THE_INTERNET}`",
             source="RFC 6890",
         )
     return text
 
 
-def _cidr_help(text: str) -> str:
+def _cidr_help(text: str, example: str) -> str:
     try:
         return f"write `{IPv4Network(text, strict=False)}`"
     except ValueError:
-        return "write it like `10.0.0.0/16`"
+        return f"write it like `{example}`"
 
 
 @shaped(rf"{_ADDRESS}/(?:1[6-9]|2[0-4]|{_ADDRESS})")

@@ -317,6 +317,24 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "has 257 characters, and may have 255",
         "shorten it",
     ),
+    *(
+        (
+            spec(platform={"eks": {"apiServer": {"public": [block]}}}),
+            "SPC005",
+            "spec.platform.eks.apiServer.public[0]",
+            fact,
+            help,
+        )
+        for block, fact, help in (
+            ("2001:db8::/32", "is not an IPv4 block", "like `203.0.113.0/24`"),
+            ("198.51.100.0", "it has no prefix length", "write `198.51.100.0/24`"),
+            ("198.51.100.7", "it has no prefix length", "write `198.51.100.7/32`"),
+            ("198.51.100.7/24", "has host bits set", "write `198.51.100.0/24`"),
+            ("office", "it has no prefix length", "write it like `203.0.113.0/24`"),
+            ("office/24", "is not a CIDR block", "write it like `203.0.113.0/24`"),
+            (7, "a CIDR is text, not the number `7`", "like `203.0.113.0/24`"),
+        )
+    ),
     (
         spec(network={"create": {"cidr": "ten"}}),
         "SPC005",
