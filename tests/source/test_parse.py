@@ -162,6 +162,21 @@ def test_an_alias_of_a_text_is_a_key() -> None:
     assert documents[0].root.to_python() == {"a": "k", "k": "b"}
 
 
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("a: {{ .Values.x }}\n", "quote the value; template expressions are not expanded"),
+        ("a: {b: {{ x }}}\n", "quote the value; template expressions are not expanded"),
+        ("a: {[b]: c}\n", "use a string as key"),
+        ("? {b: c}\n: d\n", "use a string as key"),
+        ("? [a]\n: {{ x }}\n", "use a string as key"),
+    ],
+)
+def test_a_template_is_told_from_a_key_that_is_a_mapping(text: str, help: str) -> None:
+    _, found = parse(SourceFile("f", text))
+    assert (found[0].code, found[0].help) == ("YML013", help)
+
+
 def test_an_alias_stands_where_it_is_written() -> None:
     documents, found = parse(SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n"))
     assert [item.code for item in found] == ["YML013"]

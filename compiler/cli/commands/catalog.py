@@ -20,7 +20,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORD",
-        help="`refresh`, `sources`, or what to list: a type, an accelerator, a zone, efa, block, amx",
+        help="`refresh`, `sources`, or what to list: a type, an accelerator, a zone, efa, block, spot, amx, arm64, "
+        "amd64",
     )
     parser.add_argument(
         "--region", action="append", metavar="REGION", help="refresh: regions to ask"
