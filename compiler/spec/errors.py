@@ -42,6 +42,7 @@ _BOUND = {
     "string_too_short": ("below the minimum of {min_length}", "at least {min_length}"),
     "string_too_long": ("above the maximum of {max_length}", "at most {max_length}"),
 }
+_LONGEST_LIST = 60
 _OF_KUBERNETES = ("namespace", "labels", "annotations")
 
 
@@ -390,6 +391,8 @@ def _one_too_high(owner: type[BaseModel], key: str) -> str | None:
 def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
     if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
+    if value is False and not required and kind == "model_type":
+        return f"remove the key, or {_shape_help(kind, value, owner)}"
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)
     is_scalar = isinstance(value, bool | int | float)
@@ -411,15 +414,32 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     if owner is not None:
         return _model_help(kind, value, owner)
-    is_words = isinstance(value, str | int)
-    if is_words and kind == "list_type":
-        words = ", ".join(str(value).split())
-        if len(words) < 40:
-            return f"write a list: `[{words}]`"
+    if kind == "list_type":
+        items = _meant_items(value)
+        words = flow(items)
+        if items and len(words) < _LONGEST_LIST:
+            return f"write a list: `{words}`"
         return "write a list, each item after `- `"
     if kind == "dict_type":
         return "write a mapping, each entry as `key: value`"
     return f"write {_WANTED[kind]}"
+
+
+def _meant_items(value: Any) -> list[Any]:
+    """The items that a number, or a text with commas or of words, may have meant; none of anything else."""
+    if type(value) is int:
+        return [value]
+    if not isinstance(value, str):
+        return []
+    parts = [part.strip() for part in value.split(",")]
+    if len(parts) > 1 and not any(" " in part for part in parts):
+        return [part for part in parts if part]
+    import shlex  # only this error needs it
+
+    try:
+        return shlex.split(value)
+    except ValueError:
+        return value.split()
 
 
 def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
@@ -450,7 +470,7 @@ def _meant_item(value: Any, owner: type[BaseModel]) -> str:
     if value is True and not required:
         return "{}"
     if isinstance(value, str | int | float) and len(required) == 1:
-        return f"{{{required[0]}: {value}}}"
+        return flow({required[0]: value})
     return ""
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from yaml import SafeDumper
-
-_QUOTED = re.compile(r"'([^'\"\\]*)'")
 
 
 def flow(value: Any) -> str:
@@ -24,7 +21,7 @@ def flow(value: Any) -> str:
         width=1_000_000,
         allow_unicode=True,
     )
-    return _QUOTED.sub(r'"\1"', text.removesuffix("...\n").rstrip("\n"))
+    return text.removesuffix("...\n").rstrip("\n")
 
 
 @cache
@@ -32,7 +29,14 @@ def _dumper() -> type[SafeDumper]:
     import yaml
 
     class Dumper(yaml.SafeDumper):
-        """Floats with an exponent: there are only large ones, like `8.03e+9`."""
+        """Floats with an exponent, as there are only large ones, like `8.03e+9`; and double quotes."""
+
+        def choose_scalar_style(self) -> str:
+            style: str = super().choose_scalar_style()
+            event: Any = self.event
+            if style == "'" and not {'"', "\\"} & set(event.value):
+                return '"'
+            return style
 
     def exponent(dumper: Any, value: float) -> Any:
         return dumper.represent_scalar(

@@ -1222,11 +1222,40 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write at least 1",
     ),
     (
-        spec(job={"command": f"torchrun train.py {'--debug ' * 4}"}),
+        spec(job={"command": f"torchrun train.py {'--debug ' * 5}"}),
         "SPC003",
         "spec.jobs[0].command",
         "`command` is the text `torchrun train.py --debug",
         "write a list, each item after `- `",
+    ),
+    *(
+        (spec(job={"command": said}), "SPC003", "spec.jobs[0].command", "not a list", help)
+        for said, help in (
+            ("t.py --lr 0.1 --x yes", 'write a list: `[t.py, --lr, "0.1", --x, "yes"]`'),
+            ("bash -c 'python t.py'", "write a list: `[bash, -c, python t.py]`"),
+            ("echo 'one", 'write a list: `[echo, "\'one"]`'),
+            ("train.py --gpus 0,1", 'write a list: `[train.py, --gpus, "0,1"]`'),
+            (f"t.py --{'x' * 45}", f"write a list: `[t.py, --{'x' * 45}]`"),
+            (f"t.py --{'x' * 55}", "write a list, each item after `- `"),
+            ("", "write a list, each item after `- `"),
+            (True, "write a list, each item after `- `"),
+            ({"a": 1}, "write a list, each item after `- `"),
+            (7, "write a list: `[7]`"),
+        )
+    ),
+    *(
+        (spec(pool={"zones": said}), "SPC003", "spec.nodePools[0].zones", "not a list", help)
+        for said, help in (
+            ("us-west-2a, us-west-2b", "write a list: `[us-west-2a, us-west-2b]`"),
+            ("us-west-2a,us-west-2b,", "write a list: `[us-west-2a, us-west-2b]`"),
+        )
+    ),
+    (
+        spec(monitoring=False),
+        "SPC003",
+        "spec.monitoring",
+        "is the boolean `false`",
+        "remove the key, or write a mapping with `retention`, ",
     ),
     (
         spec(job={"command": [f"torchrun train.py {'--debug ' * 5}"]}),
