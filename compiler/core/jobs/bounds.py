@@ -268,8 +268,11 @@ def _precision(context: Context, job: Job) -> None:
         )
 
 
-def _storage_gib(pool: Pool) -> int:
-    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
+def _storage_gib(pool: Pool) -> int | None:
+    """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume; ``None`` where nobody
+    says how large it is."""
+    if pool.launcher.disks_at:
+        return None
     if pool.local_storage == "raid0":
         size = pool.instance.nvme_gb * 10**9
         return size // 1024**3
@@ -282,10 +285,12 @@ def _scratch(context: Context, job: Job) -> None:
     """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
     asked = job.spec.resources.ephemeral_storage
     storage_gib = _storage_gib(job.pool)
-    left = allocatable(job.pool.instance, huge_pages=False, storage_gib=storage_gib)
-    most = Quantity.gib(left.ephemeral_gib)
+    most = None
+    if storage_gib is not None:
+        left = allocatable(job.pool.instance, huge_pages=False, storage_gib=storage_gib)
+        most = Quantity.gib(left.ephemeral_gib)
     check_volumes(context, job, most)
-    if asked is not None and asked > most:
+    if asked is not None and most is not None and asked > most:
         context.fault(
             "RES048",
             f"job `{job.spec.name}` asks "

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
 
 
-def check_volumes(context: Context, job: Job, most: Quantity) -> None:
-    """The volumes of a job; ``most`` is what pods get of the disks of a node of its pool."""
+def check_volumes(context: Context, job: Job, most: Quantity | None) -> None:
+    """The volumes of a job; ``most`` is what pods get of the disks of a node of its pool, where that is known."""
     storages = context.once(resolve_storage)
     local = Quantity(0)
     for index, volume in enumerate(job.spec.volumes):
@@ -40,7 +40,7 @@ def check_volumes(context: Context, job: Job, most: Quantity) -> None:
             _check_host(context, job, volume, at)
         size = _on_disk(volume)
         local = local + size
-        if size > most or local > most:
+        if most is not None and (size > most or local > most):
             context.fault(
                 "RES048",
                 f"the volumes of job `{job.spec.name}` take {local} of a node's disks, "
@@ -56,7 +56,7 @@ def check_volumes(context: Context, job: Job, most: Quantity) -> None:
         if cache is None or cache.storage is not None:
             continue
         local = local + cache.size
-        if local > most:
+        if most is not None and local > most:
             context.fault(
                 "RES048",
                 f"with the cache of storage `{mount.storage}`, which may grow to {cache.size}, job `{job.spec.name}` "
@@ -81,7 +81,14 @@ def _on_disk(volume: JobVolume) -> Quantity:
 
 def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
     pool = job.pool
-    if pool.instance.nvme_gb:
+    disks_at = pool.launcher.disks_at
+    if pool.instance.nvme_gb and disks_at:
+        why = f"pods of {pool.launcher.name} lie on the root volume of a node"
+        help = (
+            "mount a storage `ebs` with `each: pod`, or write "
+            f"`hostPath: {{path: {disks_at}}}` where the platform team allows that (RUN052)"
+        )
+    elif pool.instance.nvme_gb:
         why = f"pool `{pool.name}` does not use them"
         help = f"remove `localStorage: none` from pool `{pool.name}`"
     else:

@@ -21,5 +21,8 @@ class Launcher:
     """How long before the end of a Capacity Block its nodes go; by itself EC2 begins to end them then."""
     block_source: ClassVar[str] = "EC2 user guide, Capacity Blocks"
     """Where that stands."""
+    disks_at: ClassVar[str] = ""
+    """Where its nodes have their NVMe disks beside what pods write, which lies on a root volume whose size nobody says.
+    Empty: pods, images and logs lie on them, or on the `rootVolume` of the pool."""
     untested: ClassVar[str] = ""
     """Why no test can hold new nodes back, where that is so."""

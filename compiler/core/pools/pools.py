@@ -178,7 +178,9 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
             "remove it, or take a larger size",
         )
         return None
-    disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
+    launcher = context.answers.launcher(context, spec)
+    on_disks = instance.nvme_gb and not launcher.disks_at
+    disks = spec.local_storage or ("raid0" if on_disks else "none")
     placement = _placement(context, spec, instance, at, efa=efa)
     taints = _taints(context, spec, instance, at)
     share_of: NodeShare = context.answers.node_share
@@ -196,7 +198,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
         placement=placement,
         taints=taints,
         share=reduce(smallest, shares),
-        launcher=context.answers.launcher(context, spec),
+        launcher=launcher,
     )
     share = pool.share
     if share.cpu < 1 or share.memory < Quantity.gib(1):

@@ -239,3 +239,47 @@ def test_a_region_that_is_not_known_to_have_it_is_a_warning(tmp_path: Path) -> N
     done = compiled(spec(region="eu-west-3"), tmp_path)
     [found] = [each for each in done.diagnostics if each.code == "RES345"]
     assert found.severity is Severity.WARNING
+
+
+def _on_the_node(**volume: Any) -> dict[str, Any]:
+    return spec(job={"volumes": [{"name": "cache", "path": "/cache", **volume}]})
+
+
+def test_a_volume_on_nvme_disks_is_a_path_of_the_node(tmp_path: Path) -> None:
+    """An emptyDir would lie on the root volume, with images and logs: the disks are mounted beside it."""
+    (found,) = compiled(_on_the_node(nodeLocal={"size": "10Gi"}), tmp_path).diagnostics
+    assert (found.code, str(found.at)) == ("RES060", "spec.jobs[0].volumes[0].nodeLocal")
+    assert "pods of HyperPod lie on the root volume of a node" in found.message
+    assert "mount a storage `ebs` with `each: pod`" in found.help
+    assert "`hostPath: {path: /opt/dlami/nvme}`" in found.help
+
+
+def test_what_stands_in_for_a_volume_on_nvme_disks_is_taken(tmp_path: Path) -> None:
+    storage = [{"name": "scratch", "ebs": {"create": {"each": "pod", "size": "10Gi"}}}]
+    mounts = [{"storage": "scratch", "path": "/cache"}]
+    assert (
+        codes(
+            spec(
+                storage=storage,
+                job={"mounts": mounts, "checkpoint": None, "retries": 0, "timeout": "1h"},
+            ),
+            tmp_path,
+        )
+        == []
+    )
+    followed = _on_the_node(hostPath={"path": "/opt/dlami/nvme"})
+    followed["spec"]["namespaces"] = [{"name": "hyperpod-ns-research", "podSecurity": "privileged"}]
+    assert codes(followed, tmp_path) == [("RUN052", "spec.jobs[0].volumes[0]")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        _on_the_node(emptyDir={"sizeLimit": "9Ti"}),
+        spec(job={"resources": {"ephemeralStorage": "9Ti"}}),
+    ],
+    ids=["a volume", "a request"],
+)
+def test_how_large_the_root_volume_is_nobody_says(data: dict[str, Any], tmp_path: Path) -> None:
+    """SageMaker API, ClusterEbsVolumeConfig: "The size of the root volume is determined for you"."""
+    assert codes(data, tmp_path) == []

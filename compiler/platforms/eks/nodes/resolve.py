@@ -36,12 +36,23 @@ def _explain_disks(context: Context, pool: Pool) -> None:
     instance = pool.instance
     if not instance.nvme_gb:
         return
+    launcher = launcher_of(pool)
+    if launcher.disks_at:
+        context.derive(
+            f"pool/{pool.name}",
+            "localStorage",
+            launcher.disks_at,
+            f"{instance.nvme_gb} GB of NVMe are there; pods, images and logs lie on the root volume",
+            launcher.disks,
+            follows=pool.at_type,
+        )
+        return
     context.settle(
         f"pool/{pool.name}",
         "localStorage",
         pool.spec.local_storage,
         pool.local_storage,
         f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
-        launcher_of(pool).disks,
+        launcher.disks,
         at=pool.at / "localStorage",
     )

@@ -22,7 +22,8 @@ class HyperPod(PoolLauncher):
     )
     huge_pages = False
     ages = False
-    disks = "SageMaker developer guide, sagemaker-hyperpod-eks"
+    disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
+    disks_at = "/opt/dlami/nvme"
     of_ec2 = False
     scripts = "hyperpod"
     own_label = True
