@@ -154,6 +154,20 @@ SAID: dict[str, tuple[str, str, list[str]]] = {
         "wandb login --api-key 0123456789abcdef0123\nsrun torchrun train.py\n",
         ["the script of job `0.sbatch` has the value of `--api-key` in git"],
     ),
+    **{
+        f"the option `{option}`": (
+            "RUN024",
+            f"jobs: [{{name: llama, command: [python, train.py, {option}, 0123456789abcdef0123]}}]",
+            [f"the command of job `llama` has the value of `{option}` in git"] if is_key else [],
+        )
+        for option, is_key in (
+            ("--wandb-key", True),
+            ("--openai-key", True),
+            ("--wandb-project", False),
+            ("--sort-key", False),
+            ("--hub-token", True),
+        )
+    },
     "a type of Capacity Blocks in a Region without a price of them": (
         "SLM003",
         cluster(f"InstanceType: p5.48xlarge, {RESERVED}", "Region: eu-central-2\n"),

@@ -15,6 +15,7 @@ from compiler.model.reading import Reading
 from compiler.outcome import Options
 from compiler.simulate.compiled import Cluster, cluster
 from compiler.simulate.objects import Job
+from compiler.simulate.shares import Share
 from compiler.simulate.state import World
 from compiler.simulate.together import forecast
 from compiler.simulate.verdict import Forecast, Kind, Verdict
@@ -208,3 +209,54 @@ def test_a_resource_that_a_queue_does_not_cover_is_named() -> None:
     (never,) = of(world, asking).values()
     assert never.kind is Kind.NEVER
     assert never.conflict == ("queue `q` has no quota of cpu, the job asks for 4",)
+
+
+def test_a_selector_that_no_node_meets_is_named() -> None:
+    world = made(queue("q", 64), racks=[2])
+    wide = job("wide", "q", 1)
+    (pods,) = wide.pod_sets
+    held = replace(wide, pod_sets=(replace(pods, selector={"kubernetes.io/hostname": "gone"}),))
+    (never,) = of(world, held).values()
+    assert never.kind is Kind.NEVER
+    assert any("its node selector or affinity" in reason for reason in never.conflict)
+    (fits,) = of(world, wide).values()
+    assert fits.kind is Kind.FITS
+
+
+def test_a_selector_that_nodes_meet_is_no_reason() -> None:
+    world = made(queue("q", 64), racks=[2])
+    wide = job("wide", "q", 3)
+    (pods,) = wide.pod_sets
+    held = replace(wide, pod_sets=(replace(pods, selector={LEVEL: "r0"}),))
+    (never,) = of(world, held).values()
+    assert never.conflict == ("nodes: 2 of its flavors, for 3 pods",)
+
+
+def test_pods_of_one_job_share_what_a_node_runs() -> None:
+    """A node runs 110 pods: of two sets of one job as many as of one."""
+    world = made(queue("q", 64), racks=[1])
+    both = job("both", "q", 55, gpus=0)
+    (pods,) = both.pod_sets
+    with_launcher = replace(both, pod_sets=(pods, replace(pods, name="launcher")))
+    (fits,) = of(world, with_launcher).values()
+    assert fits.kind is Kind.FITS
+    more = replace(pods, name="launcher", count=56)
+    (never,) = of(world, replace(both, pod_sets=(pods, more))).values()
+    assert never.kind is Kind.NEVER
+
+
+def test_who_borrows_nothing_comes_before_a_borrower_of_no_weight() -> None:
+    none, small, heavy, weightless = (
+        Share(0.0, 0.0, frozenset()),
+        Share(1.0, 1.0, frozenset()),
+        Share(1.0, 4.0, frozenset()),
+        Share(0.5, 0.0, frozenset()),
+    )
+    shares = [weightless, small, heavy, none]
+    assert sorted(shares, key=lambda share: share.rank) == [none, heavy, small, weightless]
+    assert [share.rank for share in shares] == [
+        (True, 0.5),
+        (False, 1.0),
+        (False, 0.25),
+        (False, 0.0),
+    ]
