@@ -323,6 +323,8 @@ _NO_PLACEMENT = {
 def _placement(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
 ) -> str | None:
+    if not context.takes("nodePools.placement"):
+        return None
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
     capacity_type = pool.capacity_types[0]
     if pool.group is not None:

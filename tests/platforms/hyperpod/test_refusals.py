@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from builders import document
 
+from compiler.core.cloud.plan import PlacementGroupStack
 from compiler.diagnostics import Severity
 from compiler.language.load import platform_of
 from compiler.language.schema import schema
 from compiler.language.whole import language
 from compiler.places import Document
 from compiler.platforms import EKS, HYPER_POD
+from compiler.platforms.eks.cluster.plan import PlacementGroup
 from compiler.platforms.hyperpod.differences import INSTEAD
 from compiler.spec.errors import keys_of
 from tests.platforms.hyperpod.clusters import NETWORK, PLAN, files, spec
@@ -283,3 +285,12 @@ def test_what_stands_in_for_a_volume_on_nvme_disks_is_taken(tmp_path: Path) -> N
 def test_how_large_the_root_volume_is_nobody_says(data: dict[str, Any], tmp_path: Path) -> None:
     """SageMaker API, ClusterEbsVolumeConfig: "The size of the root volume is determined for you"."""
     assert codes(data, tmp_path) == []
+
+
+def test_hyperpod_places_instances_itself(tmp_path: Path) -> None:
+    """No placement group is made that no node is in, and nothing is derived at a key that HyperPod does not take."""
+    made = compiled(spec(), tmp_path)
+    assert made.plan.of(PlacementGroup) == made.plan.of(PlacementGroupStack) == ()
+    derived = {(each.object, each.field) for each in made.plan.derived}
+    assert ("pool/a100", "efa") in derived
+    assert not {("pool/a100", "placement"), ("cluster", "platform.eks.ami")} & derived

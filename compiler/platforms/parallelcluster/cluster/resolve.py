@@ -12,6 +12,7 @@ from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
 from compiler.platforms.parallelcluster.cluster.plan import (
     AccountingDatabase,
@@ -175,8 +176,8 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
     size = context.settle(
         "cluster",
         "headNode.rootSize",
-        root.value // _GIB if root else None,
-        _HEAD_GIB,
+        root,
+        Quantity.gib(_HEAD_GIB),
         "`/home` of all nodes is on it",
         at=AT / "headNode" / "rootSize",
     )
@@ -224,7 +225,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         os=own.os,
         head_type=own.head_node.instance_type,
         head_subnet=subnet,
-        head_gib=size,
+        head_gib=size.value // _GIB,
         key_name=own.ssh.key_name,
         allowed_cidr=cidr,
         security_groups=security_groups(context),
