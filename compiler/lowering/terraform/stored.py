@@ -21,12 +21,13 @@ def bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]
         {**bucket, "rule": [_encryption(rule) for rule in encryption]},
         of="BucketEncryption",
     )
-    rules = properties["LifecycleConfiguration"]["Rules"]
-    yield Part(
-        "aws_s3_bucket_lifecycle_configuration",
-        {**bucket, "rule": [_lifecycle(rule) for rule in rules]},
-        of="LifecycleConfiguration",
-    )
+    lifecycle = properties.get("LifecycleConfiguration")
+    if lifecycle is not None:
+        yield Part(
+            "aws_s3_bucket_lifecycle_configuration",
+            {**bucket, "rule": [_lifecycle(rule) for rule in lifecycle["Rules"]]},
+            of="LifecycleConfiguration",
+        )
     (owner,) = properties["OwnershipControls"]["Rules"]
     owned = {"object_ownership": owner["ObjectOwnership"]}
     yield Part("aws_s3_bucket_ownership_controls", {**bucket, "rule": owned})

@@ -269,3 +269,35 @@ def test_the_role_of_nodes_has_the_rights_that_the_guide_lists(tmp_path: Path) -
         actions = statement["Action"]
         allowed |= {actions} if isinstance(actions, str) else set(actions)
     assert [right for right in _RIGHTS if right not in allowed] == []
+
+
+TERRAFORM = {"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}
+
+
+def test_terraform_makes_what_the_nodes_need(tmp_path: Path) -> None:
+    """A role, and a bucket of scripts that expire by no rule; the scripts call Terraform where a stack was deployed."""
+    done = compiled(spec(bootstrap=TERRAFORM), tmp_path)
+    assert done.diagnostics == []
+    texts = files(done)
+    assert not [path for path in texts if path.startswith("bootstrap/stacks/")]
+    made = json.loads(texts["bootstrap/terraform/hyperpod/main.tf.json"])["resource"]
+    assert made["aws_iam_role"]["role"]["name"] == "trainyard-lab-hyperpod"
+    (bucket,) = made["aws_s3_bucket"].values()
+    assert bucket["bucket"] == "sagemaker-lab-111122223333-us-west-2"
+    assert "aws_s3_bucket_lifecycle_configuration" not in made
+    scripts = {
+        artifact.path: artifact for artifact in done.artifacts if "/hyperpod/" in artifact.path
+    }
+    for name, command in (("up", "apply hyperpod"), ("down", "delete hyperpod")):
+        text = scripts[f"bootstrap/hyperpod/{name}.sh"].content
+        assert f'run bash "$here/../terraform.sh" {command}' in text
+        assert "cloudformation deploy" not in text
+        assert "delete_stack " not in text.partition("step_cluster")[2]
+
+
+def test_cloudformation_makes_it_otherwise(tmp_path: Path) -> None:
+    done = compiled(spec(), tmp_path)
+    assert "bootstrap/stacks/hyperpod.yaml" in files(done)
+    for artifact in done.artifacts:
+        if artifact.path.startswith("bootstrap/hyperpod/") and artifact.format == "shell":
+            assert "terraform" not in artifact.content

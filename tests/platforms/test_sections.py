@@ -1,0 +1,47 @@
+"""Every section of the language beside a small cluster of each platform: it is taken or refused, and nothing breaks."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import spec
+
+from compiler.driver import check
+from compiler.language.whole import language
+from compiler.outcome import Options
+from compiler.platforms import EKS, HYPER_POD, PARALLEL_CLUSTER
+from compiler.spec.errors import inner_model
+from tests.platforms.hyperpod.clusters import spec as hyperpod
+from tests.platforms.parallelcluster.clusters import spec as slurm
+from tests.platforms.passes import fields_of
+
+SMALL = {EKS: spec(), HYPER_POD: hyperpod(), PARALLEL_CLUSTER: slurm()}
+
+
+def _cases() -> list[Any]:
+    """Each example of each section of each platform."""
+    cases = []
+    for platform, small in SMALL.items():
+        whole = inner_model(language(platform).model_fields["spec"].annotation)
+        assert whole is not None
+        for section, field in fields_of(whole).items():
+            for number, example in enumerate(field.examples or ()):
+                changed = copy.deepcopy(small)
+                changed["spec"][section] = example
+                cases.append(pytest.param(changed, id=f"{platform.name} {section} {number}"))
+    return cases
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", _cases())
+def test_an_example_of_a_section_is_taken_or_refused(data: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(yaml.safe_dump(data), encoding="utf-8")
+    outcome = check([file], Options(hold=False))
+    assert not [each for each in outcome.all() if each.code.startswith("INT")]
+    for each in outcome.all():
+        assert each.help, each.message
