@@ -304,6 +304,15 @@ def test_what_parallelcluster_refuses(
     assert [fact.help for fact in found if not fact.help] == []
 
 
+@pytest.mark.parametrize("at", [Q, R])
+def test_a_reservation_lies_where_it_was_made(at: str, tmp_path: Path) -> None:
+    """No placement group is missed, as it is where EC2 may place nodes anywhere (the cases above)."""
+    target = {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}
+    group = (f"{R}.Networking.PlacementGroup.Enabled", False)
+    assert found(changed(group), tmp_path)
+    assert found(changed(group, (f"{at}.CapacityReservationTarget", target)), tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("settings", "fits", "does_not"),
     [

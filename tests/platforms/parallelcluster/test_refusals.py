@@ -388,3 +388,8 @@ def test_slurm_starts_a_job_on_the_pool_with_room_first(tmp_path: Path) -> None:
     assert "#SBATCH --partition=q-later,q-a100\n" in files(done)["jobs/q/train.sbatch"]
     pools[1] |= {"instanceTypes": ["m7i.48xlarge"], "capacity": {"onDemand": {}}}
     assert "RES170" in dict(codes(data, tmp_path))
+
+
+def test_nodes_of_a_reservation_need_no_placement_group(tmp_path: Path) -> None:
+    reserved = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
+    assert codes(spec(pool={"capacity": reserved}), tmp_path) == []

@@ -111,7 +111,7 @@ def _efa(queue: Part, resource: Part) -> Iterator[Fault]:
             "add `Networking: {PlacementGroup: {Enabled: true}}` to the compute resource",
             key=True,
         )
-    elif not _enabled(queue, resource):
+    elif not _enabled(queue, resource) and not _is_reserved(queue, resource):
         yield never_works(
             resource.at("Efa"),
             "nodes that talk over EFA are in no placement group, and may be far apart",
@@ -119,6 +119,12 @@ def _efa(queue: Part, resource: Part) -> Iterator[Fault]:
             key=True,
             warning=True,
         )
+
+
+def _is_reserved(queue: Part, resource: Part) -> bool:
+    """Whether nodes are launched into a reservation, which lies where it was made (EC2 user guide, Capacity
+    Reservations in a placement group)."""
+    return queue.has(_TARGET) or resource.has(_TARGET)
 
 
 def _enabled(queue: Part, resource: Part) -> bool:
