@@ -27,6 +27,7 @@ from compiler.plan.units import Quantity
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.model import Model, Parallel
+    from compiler.training.run import Run
 
 _MIB, _GIB = 1024**2, 1024**3
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
@@ -155,12 +156,7 @@ def _held(
         return None
     # One process may use several accelerators; several processes on one hold a part each.
     ranks = max(processes, count)
-    tensor, pipeline, sequences = 1, 1, 1
-    if model.parallel is not None:
-        parallel = model.parallel
-        tensor = parallel.tensor
-        pipeline = parallel.pipeline
-        sequences = parallel.context
+    tensor, pipeline, sequences = _degrees(model)
     weights, held, host, divided = _bytes_of(
         model, ranks=ranks, nodes=nodes, cut=tensor * pipeline, count=0 if on_cpus else count
     )
@@ -172,13 +168,7 @@ def _held(
         fixed = held - divided / (nodes * count)
         enough = _enough(fixed, divided, memory, count)
     of_host = "offload" if model.offload else "parameters"
-    run, smaller = None, ""
-    if model.batch is not None and not on_cpus:
-        from compiler.core.jobs.training import run_of, smaller_than
-
-        each = bytes_of_a_parameter(model).parts
-        run = run_of(context, job, each, count=count, ranks=ranks, host=host_memory)
-        smaller = smaller_than(run)
+    run, smaller = _run(context, job, model, count=count, ranks=ranks, host=host_memory)
     return TrainingState(
         at=job.at,
         name=job.spec.name,
@@ -213,6 +203,27 @@ def _held(
             "context": job.at / "model" / "parallel" / "context",
         },
     )
+
+
+def _run(
+    context: Context, job: Job, model: Model, *, count: int, ranks: int, host: int
+) -> tuple[Run | None, str]:
+    """The arithmetic of a run on accelerators whose batch is known, and what would make it smaller."""
+    if model.batch is None or not job.pool.instance.accelerators:
+        return None, ""
+    from compiler.core.jobs.training import run_of, smaller_than
+
+    each = bytes_of_a_parameter(model).parts
+    run = run_of(context, job, each, count=count, ranks=ranks, host=host)
+    return run, smaller_than(run)
+
+
+def _degrees(model: Model) -> tuple[int, int, int]:
+    """Over how many ranks a model is cut by tensor, by pipeline, and its sequences by context parallelism."""
+    parallel = model.parallel
+    if parallel is None:
+        return 1, 1, 1
+    return parallel.tensor, parallel.pipeline, parallel.context
 
 
 class _Bytes(NamedTuple):

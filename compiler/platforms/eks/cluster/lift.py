@@ -176,16 +176,22 @@ def _entry(body: Reader) -> AccessEntry:
     )
 
 
+def _zones_of_group(body: Reader, subnets: Mapping[str, str]) -> tuple[tuple[str, ...], Route]:
+    """The zones of a node group, as it names them or its subnets, and where that is."""
+    named = body / "availabilityZones"
+    chosen = body / "subnets"
+    names = chosen.texts()
+    if not names:
+        return named.texts(), named.at
+    if any(name not in subnets for name in names):
+        return named.texts(), chosen.at
+    of_subnets = (subnets[name] for name in names)
+    return tuple(dict.fromkeys(of_subnets)), chosen.at
+
+
 def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
-    zones = (body / "availabilityZones").texts()
-    zones_at = body / "availabilityZones"
-    chosen = (body / "subnets").texts()
-    if chosen:
-        zones_at = body / "subnets"
-        if all(name in subnets for name in chosen):
-            of_subnets = (subnets[name] for name in chosen)
-            zones = tuple(dict.fromkeys(of_subnets))
+    zones, zones_at = _zones_of_group(body, subnets)
     types, types_at = _instance_types(body)
     market = body.follow("instanceMarketOptions", "marketType")
     target = body.follow(
@@ -237,7 +243,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
             "desired": (body / "desiredCapacity").at,
             "ami_family": (body / "amiFamily").at,
             "efa": (body / "efaEnabled").at,
-            "zones": zones_at.at,
+            "zones": zones_at,
             "placement_group": (body / "placement").at,
             "volume": (body / "volumeSize").at,
             "repair": (body / "nodeRepairConfig").at,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -66,11 +66,7 @@ def job_and_pods(
     leading = (part for part in parts if part.name in _FIRST)
     first = next(leading, None)
     program = _program(body, first, main, entrypoint)
-    jobs = []
-    for part in parts:
-        if part is first:
-            part = _as_trainer(part, main)
-        jobs.append(part)
+    jobs = tuple(_as_trainer(part, main) if part is first else part for part in parts)
     restarts = None
     places = dict[str, Route]()
     if max_restarts is not None:
@@ -82,7 +78,7 @@ def job_and_pods(
         namespace=namespace,
         kind=kind,
         main=main,
-        jobs=tuple(jobs),
+        jobs=jobs,
         framework=framework,
         max_restarts=restarts,
         restart_strategy=strategy,
@@ -92,16 +88,10 @@ def job_and_pods(
         origins=places,
     )
     labels = labels_of(body)
-    place = body.follow("metadata", "labels")
-    own_places = _places(body, program, place, deadline)
-    if counted is not None:
-        own_places["nodes"] = counted.at
-    if started is not None:
-        own_places["processes"] = started.at
+    of_counts = {"nodes": counted, "processes": started, "least_nodes": least}
     annotations = own_annotations(body)
     fewest = count(annotations.pop(_LEAST, None))
     if least is not None:
-        own_places["least_nodes"] = least.at
         fewest = least.integer()
     yield TrainJob(
         at=body.at,
@@ -129,7 +119,7 @@ def job_and_pods(
         annotations=annotations,
         least_nodes=fewest,
         unread=program.unread,
-        origins=own_places,
+        origins=_places(body, program, deadline, of_counts),
     )
 
 
@@ -145,8 +135,12 @@ def _program(
     return program
 
 
-def _places(body: Reader, program: Container, labels: Reader, deadline: Reader) -> dict[str, Route]:
-    return {
+def _places(
+    body: Reader, program: Container, deadline: Reader, of_counts: Mapping[str, Reader | None]
+) -> dict[str, Route]:
+    """Where what the job says stands; ``of_counts``: counts that have a field of their own."""
+    labels = body.follow("metadata", "labels")
+    places = {
         **program.origins,
         "queue": (labels / QUEUE).at,
         "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
@@ -159,6 +153,7 @@ def _places(body: Reader, program: Container, labels: Reader, deadline: Reader) 
         "runtime": (body / "spec").at,
         "trainer": (body / "spec").at,
     }
+    return places | {name: field.at for name, field in of_counts.items() if field is not None}
 
 
 def _started_by(program: Container, entrypoint: Reader) -> Container:

@@ -41,15 +41,19 @@ def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
     )
 
 
-def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
-    spec, at = pool.spec, pool.at
-    labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
+def _labels(context: Context, pool: Pool, part: Part) -> dict[str, str]:
+    labels = {POOL_LABEL: pool.name, **part.labels, **pool.spec.labels}
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
-    if spec.gpu_sharing is not None:
+    if pool.spec.gpu_sharing is not None:
         from compiler.platforms.eks.nodes.sharing import sharing_labels
 
         labels.update(sharing_labels(context, pool))
+    return labels
+
+
+def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
+    spec, at = pool.spec, pool.at
     volume = spec.root_volume
     size = Quantity.gib(ROOT_GIB[pool.local_storage])
     iops, throughput = None, None
@@ -63,10 +67,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
     else:
         repair_config = {}
     existing = NetworkSection.of(context.spec).network.existing
-    if existing is not None:
-        groups = existing.security_groups
-    else:
-        groups = []
+    groups = existing.security_groups if existing is not None else ()
     disks = "RAID0" if pool.local_storage == "raid0" else ""
     return NodeGroup(
         at=at,
@@ -83,7 +84,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
         volume_iops=iops,
         volume_throughput=throughput,
         encrypted=True,
-        labels=labels,
+        labels=_labels(context, pool, part),
         taints=pool.taints,
         efa=pool.efa,
         placement_group=placement_group(context.name, pool),

@@ -25,7 +25,7 @@ from compiler.core.jobs.requests import pods_a_node, processes, requests, shared
 from compiler.core.jobs.saving import schedule
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
-from compiler.core.pods.plan import Pod
+from compiler.core.pods.plan import EnvVar, Pod
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.dataclass import dataclass
 from compiler.places import Route
@@ -239,6 +239,12 @@ class JobOutput:
     state: TrainingState | None
 
 
+def _named(context: Context, job: Job, name: str, count: int) -> Iterator[EnvVar]:
+    """The variables in which a run's own name stands."""
+    yield from launcher_of(job).rendezvous(context, job, name)
+    yield from kind_of(job).environment(context, job, name, count)
+
+
 def train_job(context: Context, job: Job) -> JobOutput:
     """Everything that is derived from a job alone."""
     spec = job.spec
@@ -258,9 +264,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     patches = patches_for(context, job, job_runtime, pod)
     kind = kind_of(job)
     own = own_volumes(patches[0].pod if patches else None)
-    released = None
-    if spec.runtime is not None and patches:
-        released = patches[0].pod
+    released = patches[0].pod if spec.runtime is not None and patches else None
     identity = identity_of(job, asked, count, job_runtime, env, own, released)
     name = f"{spec.name}-{identity}"
     _explain_names(context, job, name, job_runtime)
@@ -269,7 +273,6 @@ def train_job(context: Context, job: Job) -> JobOutput:
     refers_to, runtime_kind = name, kind.name  # to pods of its own
     if kind.name == TRAIN_JOB:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
-    declared = launcher_of(job).declared(count)
     command, args = kind.words(job)
     node = TrainJob(
         at=job.at,
@@ -283,15 +286,11 @@ def train_job(context: Context, job: Job) -> JobOutput:
         nodes=kind.nodes(job),
         least_nodes=spec.least_nodes,
         initializers=_initializers(job),
-        processes=kind.processes(declared),
+        processes=kind.processes(launcher_of(job).declared(count)),
         image=spec.image,
         command=command,
         args=args,
-        env=(
-            *env,
-            *launcher_of(job).rendezvous(context, job, name),
-            *kind.environment(context, job, name, count),
-        ),
+        env=(*env, *_named(context, job, name, count)),
         requests=asked,
         limits=asked,
         patches=patches,

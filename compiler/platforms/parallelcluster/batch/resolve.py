@@ -144,6 +144,12 @@ def _batch_job(
         output=_output(context, job, storages),
         origins=_places(job),
     )
+    return _named(context, job, unnamed)
+
+
+def _named(context: Context, job: Job, unnamed: BatchJob) -> BatchJob:
+    """A job by the name under which `jobs.sh` submits it, with a comment that people find it by."""
+    spec = job.spec
     name = f"{spec.name}-{_digest(job)}"
     context.derive(
         job.target,

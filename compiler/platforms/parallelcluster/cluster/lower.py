@@ -42,6 +42,24 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield _stack(stack)
 
 
+def _settings(cluster: SlurmCluster) -> dict[str, Any]:
+    database = cluster.database
+    return given(
+        ScaledownIdletime=cluster.idle_minutes,
+        QueueUpdateStrategy="DRAIN",
+        EnableMemoryBasedScheduling=True,
+        CustomSlurmSettings=[{name: value} for name, value in cluster.settings] or None,
+        Database=given(
+            Uri=database.uri,
+            UserName=database.user,
+            PasswordSecretArn=database.password,
+            DatabaseName=database.name,
+        )
+        if database is not None
+        else None,
+    )
+
+
 def _cluster(cluster: SlurmCluster) -> Artifact:
     head = {
         "InstanceType": cluster.head_type,
@@ -57,21 +75,6 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         "CustomActions": _actions("OnNodeConfigured", cluster.scripts),
         "Iam": _iam(cluster.policies),
     }
-    database = cluster.database
-    settings = given(
-        ScaledownIdletime=cluster.idle_minutes,
-        QueueUpdateStrategy="DRAIN",
-        EnableMemoryBasedScheduling=True,
-        CustomSlurmSettings=[{name: value} for name, value in cluster.settings] or None,
-        Database=given(
-            Uri=database.uri,
-            UserName=database.user,
-            PasswordSecretArn=database.password,
-            DatabaseName=database.name,
-        )
-        if database is not None
-        else None,
-    )
     body = {
         "Region": cluster.region,
         "Image": {"Os": cluster.os},
@@ -80,7 +83,7 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         "Scheduling": {
             "Scheduler": "slurm",
             "ScalingStrategy": "all-or-nothing",
-            "SlurmSettings": settings,
+            "SlurmSettings": _settings(cluster),
             "SlurmQueues": PARTS["SlurmQueues"],
         },
         "SharedStorage": PARTS["SharedStorage"],
@@ -231,8 +234,8 @@ def _resource(resource: ComputeResource) -> dict[str, Any]:
     )
 
 
-def _stack(stack: NodeStack) -> Artifact:
-    """The security group of who mounts file systems, the bucket of scripts, and what nodes may read."""
+def _rights(stack: NodeStack) -> list[dict[str, Any]]:
+    """What nodes may read: scripts, images, and the secrets of jobs."""
     bucket = f"arn:{stack.partition}:s3:::{stack.bucket}"
     registry = f"arn:{stack.partition}:ecr:{stack.region}:{stack.account}:repository/*"
     statements: list[dict[str, Any]] = [
@@ -259,6 +262,11 @@ def _stack(stack: NodeStack) -> Artifact:
                 "Resource": [f"{secret}:{name}-??????" for name in stack.secrets],
             }
         )
+    return statements
+
+
+def _stack(stack: NodeStack) -> Artifact:
+    """The security group of who mounts file systems, the bucket of scripts, and what nodes may read."""
     public = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
     resources: dict[str, Any] = {
         "Group": {
@@ -288,7 +296,7 @@ def _stack(stack: NodeStack) -> Artifact:
             "Type": "AWS::IAM::ManagedPolicy",
             "Properties": {
                 "ManagedPolicyName": stack.policy,
-                "PolicyDocument": {"Version": "2012-10-17", "Statement": statements},
+                "PolicyDocument": {"Version": "2012-10-17", "Statement": _rights(stack)},
             },
         },
     }

@@ -171,18 +171,10 @@ def _find_subnet(context: Context, id: str, at: Route) -> None:
     context.find("RES316", "subnet", id, subnets, at)
 
 
-def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
-    root = own.head_node.root_size
-    size = context.settle(
-        "cluster",
-        "headNode.rootSize",
-        root,
-        Quantity.gib(_HEAD_GIB),
-        "`/home` of all nodes is on it",
-        at=AT / "headNode" / "rootSize",
-    )
+def _idle_minutes(context: Context, own: ParallelCluster) -> int:
+    """How long a node waits for its next job before it goes."""
     idle = own.scaledown_idletime
-    minutes = context.settle(
+    return context.settle(
         "cluster",
         "scaledownIdletime",
         max(idle.seconds // 60, 1) if idle else None,
@@ -191,15 +183,10 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         "aws-parallelcluster 3.16.1, SlurmSettings.ScaledownIdletime",
         at=AT / "scaledownIdletime",
     )
-    cidr = context.settle(
-        "cluster",
-        "ssh.allowedCidr",
-        own.ssh.allowed_cidr,
-        _NOBODY,
-        "nobody: ParallelCluster would open SSH to the whole internet; people log in by Session Manager",
-        "aws-parallelcluster 3.16.1, HeadNodeSsh.allowed_ips: 0.0.0.0/0",
-        at=AT / "ssh" / "allowedCidr",
-    )
+
+
+def _settings(context: Context, own: ParallelCluster) -> dict[str, str | int]:
+    """What slurm.conf has besides what ParallelCluster writes into it."""
     settings: dict[str, str | int] = {"KillWait": KILL_WAIT, "EnforcePartLimits": "ALL"}
     context.derive(
         "cluster",
@@ -217,7 +204,28 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
     )
     if own.accounting is not None:
         settings |= _ACCOUNTED
-    settings |= own.custom_slurm_settings
+    return settings | own.custom_slurm_settings
+
+
+def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
+    root = own.head_node.root_size
+    size = context.settle(
+        "cluster",
+        "headNode.rootSize",
+        root,
+        Quantity.gib(_HEAD_GIB),
+        "`/home` of all nodes is on it",
+        at=AT / "headNode" / "rootSize",
+    )
+    cidr = context.settle(
+        "cluster",
+        "ssh.allowedCidr",
+        own.ssh.allowed_cidr,
+        _NOBODY,
+        "nobody: ParallelCluster would open SSH to the whole internet; people log in by Session Manager",
+        "aws-parallelcluster 3.16.1, HeadNodeSsh.allowed_ips: 0.0.0.0/0",
+        at=AT / "ssh" / "allowedCidr",
+    )
     return SlurmCluster(
         at=AT,
         name=context.name,
@@ -229,8 +237,8 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         key_name=own.ssh.key_name,
         allowed_cidr=cidr,
         security_groups=security_groups(context),
-        idle_minutes=minutes,
-        settings=tuple(sorted(settings.items())),
+        idle_minutes=_idle_minutes(context, own),
+        settings=tuple(sorted(_settings(context, own).items())),
         database=_database(own),
         login=_login(context, own, subnet, cidr),
         policies=policies(context, own.policies),

@@ -117,6 +117,20 @@ def _explain_checks(context: Context, pool: Pool) -> None:
         )
 
 
+def _explain(context: Context, share: Share) -> None:
+    why = "the nodes of its queue are a partition of their own"
+    if share.queue is None:
+        why = "one partition of all nodes: accounting holds the quotas"
+    context.derive(
+        f"pool/{share.pool.name}",
+        f"partition.{share.name}",
+        f"{share.count} nodes",
+        why,
+        "aws-parallelcluster 3.16.1: a node belongs to one queue",
+        follows=share.at,
+    )
+
+
 def _partition(context: Context, share: Share) -> Partition:
     pool = share.pool
     capacity, label = _CAPACITY[pool.spec.capacity_types[0]]
@@ -126,18 +140,7 @@ def _partition(context: Context, share: Share) -> Partition:
     platform = ClusterSection.of(context.spec).own
     has_disks = pool.local_storage == "raid0"
     nodes_at = share.at / "nodes"
-    target = f"pool/{pool.name}"
-    why = "the nodes of its queue are a partition of their own"
-    if share.queue is None:
-        why = "one partition of all nodes: accounting holds the quotas"
-    context.derive(
-        target,
-        f"partition.{share.name}",
-        f"{share.count} nodes",
-        why,
-        "aws-parallelcluster 3.16.1: a node belongs to one queue",
-        follows=share.at,
-    )
+    _explain(context, share)
     group, strategy = group_of(share.name, resources)
     return Partition(
         at=pool.at,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
@@ -138,19 +138,24 @@ def _database(part: Part) -> AccountingDatabase | None:
     )
 
 
-def _partition(queue: Part, name: str) -> Partition:
-    resources = tuple(map(_resource, queue.items("ComputeResources")))
+def _requirements(
+    queue: Part, resources: Sequence[ComputeResource], capacity: str
+) -> Iterator[Requirement]:
+    """The types of the nodes of a queue, and how EC2 has them."""
     types = tuple(dict.fromkeys(kind for one in resources for kind in one.instance_types))
-    capacity = queue.text("CapacityType") or "ONDEMAND"
+    if types:
+        yield Requirement(INSTANCE_TYPE, "In", types)
     is_reserved = any(one.reservation for one in resources) or queue.get(
         "CapacityReservationTarget"
     )
     label = "reserved" if is_reserved else _LABELS.get(capacity, "")
-    requirements = []
-    if types:
-        requirements.append(Requirement(INSTANCE_TYPE, "In", types))
     if label:
-        requirements.append(Requirement(CAPACITY_TYPE, "In", (label,)))
+        yield Requirement(CAPACITY_TYPE, "In", (label,))
+
+
+def _partition(queue: Part, name: str) -> Partition:
+    resources = tuple(map(_resource, queue.items("ComputeResources")))
+    capacity = queue.text("CapacityType") or "ONDEMAND"
     most = sum(one.most for one in resources)
     least = sum(one.least for one in resources)
     root = ("ComputeSettings", "LocalStorage", "RootVolume")
@@ -163,7 +168,7 @@ def _partition(queue: Part, name: str) -> Partition:
         at=queue.at(),
         name=name,
         labels={PARTITION: name, **_pool_of(queue)},
-        requirements=tuple(requirements),
+        requirements=tuple(_requirements(queue, resources, capacity)),
         limits=limits,
         replicas=most if resources and least == most else None,
         efa=bool(resources) and all(one.efa for one in resources),
