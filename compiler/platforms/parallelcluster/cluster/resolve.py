@@ -217,6 +217,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         "`/home` of all nodes is on it",
         at=AT / "headNode" / "rootSize",
     )
+    minutes = _idle_minutes(context, own)
     cidr = context.settle(
         "cluster",
         "ssh.allowedCidr",
@@ -237,7 +238,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         key_name=own.ssh.key_name,
         allowed_cidr=cidr,
         security_groups=security_groups(context),
-        idle_minutes=_idle_minutes(context, own),
+        idle_minutes=minutes,
         settings=tuple(sorted(_settings(context, own).items())),
         database=_database(own),
         login=_login(context, own, subnet, cidr),
