@@ -110,7 +110,8 @@ class Context:
         """The spec's value, or the derived one where it has none; ``explain`` shows which, of keys that the platform
         takes."""
         if given is None:
-            if self.explained and self._has_key(at):
+            keys = (key for key in at[1:] if isinstance(key, str))
+            if self.explained and self.takes(".".join(keys)):
                 self.derive(target, name, derived, reason, source, follows=follows)
             return derived
         self.given(target, name, given, "set by the spec", at)
@@ -132,13 +133,7 @@ class Context:
 
     def takes(self, keys: str) -> bool:
         """Whether the platform has a use for a key, by its path below ``spec``: ``nodePools.taints``."""
-        return keys not in self.platform.instead
-
-    def _has_key(self, at: Route) -> bool:
-        """Whether the platform takes the key of a place in the spec, and each above it."""
-        keys = [key for key in at[1:] if isinstance(key, str)]
-        paths = (".".join(keys[:count]) for count in range(1, len(keys) + 1))
-        return all(map(self.takes, paths))
+        return self.platform.instead_of(keys) is None
 
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""

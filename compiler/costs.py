@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from compiler.catalog.ebs import BASE_IOPS, BASE_THROUGHPUT
 from compiler.catalog.prices import MONTH, Price, block, dearest, on_demand, service
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
@@ -155,10 +156,6 @@ def unit_item(planned: PlannedCluster, name: str, what: str, count: int, unit: s
 # --- volumes and file systems
 
 
-_FREE_IOPS, _FREE_THROUGHPUT = 3000, 125
-"""What the price of a gp3 volume's size holds (EBS pricing, General Purpose SSD)."""
-
-
 def disks(
     planned: PlannedCluster,
     name: str,
@@ -172,8 +169,8 @@ def disks(
 ) -> Item:
     """gp3 volumes of a size: paid by GiB, and for what is faster than every volume is."""
     region = planned.spec.region
-    more_iops = max(0, (iops or 0) - _FREE_IOPS)
-    faster = max(0, (throughput or 0) - _FREE_THROUGHPUT)
+    more_iops = max(0, (iops or 0) - BASE_IOPS)
+    faster = max(0, (throughput or 0) - BASE_THROUGHPUT)
     parts = [
         (_gib(size), "gp3 GiB month"),
         (more_iops, "gp3 IOPS month"),

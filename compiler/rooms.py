@@ -57,6 +57,13 @@ class Platform:
     asked_by_hand: str = ""
     by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
 
+    def instead_of(self, path: str) -> str | None:
+        """What to write instead of a key by its path below ``spec``, or of one above it; ``None`` where it takes
+        both."""
+        words = path.split(".")
+        paths = (".".join(words[:count]) for count in range(1, len(words) + 1))
+        return next((self.instead[above] for above in paths if above in self.instead), None)
+
     def asked(self) -> ModuleType:
         """The module that answers the core."""
         return import_module(self.answers) if "." in self.answers else self._module(self.answers)

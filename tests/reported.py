@@ -6,12 +6,13 @@ The marks (`# error: CODE`) on the lines are written by hand: they say what must
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from running import without_hashes
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "bad_input" / "cases").glob("*.yaml"))
@@ -31,7 +32,7 @@ def reported(path: Path) -> list[str]:
 
 def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
     """Findings (of ``--format json``) as the comments have them; the hash in the name of a job's object is left out."""
-    return [re.sub(r"-[0-9a-f]{5}(?![0-9a-z])", "-HASH", _words(each)) for each in found]
+    return [without_hashes(_words(each)) for each in found]
 
 
 def _words(found: Mapping[str, Any]) -> str:

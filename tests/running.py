@@ -66,6 +66,11 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, **ours, **more}
 
 
+def without_hashes(text: str) -> str:
+    """A text without the hashes in the names of jobs' objects, which change with what a job is rendered to."""
+    return re.sub(r"-[0-9a-f]{5}(?![0-9a-z])", "-HASH", text)
+
+
 def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
     """Every file below: when it was changed, and the digest of its content."""
     return {

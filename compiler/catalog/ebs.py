@@ -13,7 +13,9 @@ from compiler.dataclass import dataclass
 DRIVER = "ebs.csi.aws.com"
 _API = "EC2 API, CreateVolume (botocore 1.44.5)"
 _GUIDE = "EBS user guide, general-purpose"
-_SIZES, _IOPS, _THROUGHPUT = ((1, 65536), (3000, 80000), (125, 2000))
+BASE_IOPS, BASE_THROUGHPUT = 3000, 125
+"""What every volume has, the throughput in MiB/s; more is paid for."""
+_SIZES, _IOPS, _THROUGHPUT = ((1, 65536), (BASE_IOPS, 80000), (BASE_THROUGHPUT, 2000))
 _IOPS_A_GIB, _IOPS_A_MIB = 500, 4
 
 

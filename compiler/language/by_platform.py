@@ -51,12 +51,10 @@ def keys_by_platform() -> Iterator[KeyByPlatform]:
 
 def _instead(platform: Platform, path: str) -> str | None:
     """What to write instead of a key of this platform; ``None`` where it takes the key."""
-    words = path.split(".")
-    for end in range(1, len(words) + 1):
-        help = platform.instead.get(".".join(words[:end]))
-        if help is not None:
-            return help
-    return None if words[0] in _keys(platform) else "remove it"
+    help = platform.instead_of(path)
+    if help is not None:
+        return help
+    return None if path.split(".")[0] in _keys(platform) else "remove it"
 
 
 def _keys(platform: Platform) -> list[str]:

@@ -18,7 +18,9 @@ WRITES = re.compile(
     r"(?:write(?: it like| one of| it as text, like)?|did you mean|quote it:) `([^`]+)`"
 )
 """How a help begins that says the whole of what to write."""
-HELPED = re.compile(rf"(?:SPC002|SPC005|RES00\d) .* → {WRITES.pattern}")
+CODES = r"(?:SPC002|SPC005|RES00\d)"
+"""Of unknown keys, values of no form, and names of nothing."""
+HELPED = re.compile(rf"{CODES} .* → {WRITES.pattern}")
 
 
 def checked(trainyard: Command, path: Path) -> list[dict[str, Any]]:
@@ -52,7 +54,7 @@ def test_what_a_help_says_to_write_is_taken(case: Path, trainyard: Command, tmp_
     written = 0
     for each in checked(trainyard, folder / case.name):
         corrected = followed(lines, each)
-        if corrected is None or not re.match(r"SPC002|SPC005|RES00\d", each["code"]):
+        if corrected is None or not re.match(CODES, each["code"]):
             continue
         written += 1
         (folder / case.name).write_text("\n".join(corrected), encoding="utf-8")

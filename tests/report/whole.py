@@ -4,13 +4,12 @@ them again, into ``tests/report/whole/``."""
 from __future__ import annotations
 
 import io
-import re
 from contextlib import chdir, redirect_stdout
 from datetime import date
 from pathlib import Path
 from unittest import mock
 
-from tests.running import EXAMPLE, ROOT, SPECS
+from tests.running import EXAMPLE, ROOT, SPECS, without_hashes
 
 FOLDER = Path(__file__).with_suffix("")
 SCENARIOS = ROOT / "tests" / "scenarios"
@@ -40,7 +39,7 @@ def shown(spec: Path, *options: str) -> str:
     printed = io.StringIO()
     with chdir(EXAMPLE), redirect_stdout(printed), mock.patch("compiler.cli.settings.date", _Day):
         assert main(["report", str(spec), *options]) == 0
-    return re.sub(r"-[0-9a-f]{5}(?![0-9a-z])", "-HASH", printed.getvalue())
+    return without_hashes(printed.getvalue())
 
 
 def pages(spec: Path) -> dict[Path, str]:

@@ -134,11 +134,9 @@ def check_model(
 
 def sharing(model: Model | None) -> int:
     """The ranks that share one copy of a model, and the same samples."""
-    if model is None or model.parallel is None:
+    if model is None:
         return 1
-    parallel = model.parallel
-    degrees = (parallel.tensor, parallel.pipeline, parallel.context)
-    return prod(degrees)
+    return prod(_degrees(model))
 
 
 def _held(

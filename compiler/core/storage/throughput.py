@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from compiler.catalog.ebs import BASE_THROUGHPUT
 from compiler.core.storage.spec import FsxLustre
 from compiler.dataclass import dataclass
 
@@ -22,7 +23,6 @@ FSX = "FSx for Lustre user guide, ssd-storage"
 GP3 = "EBS user guide, general-purpose"
 _TIB = 1024**4
 _MIB = 1024**2
-_GP3_THROUGHPUT = 125
 FileSystem: TypeAlias = "FsxLustre | CreatedLustre"
 
 
@@ -90,7 +90,7 @@ def sustained(fsx: FileSystem) -> Sustained | None:
 
 def volumes(disk: CreatedDisk, count: int) -> Sustained:
     """What so many volumes write and read together, in MB/s."""
-    throughput = disk.throughput or _GP3_THROUGHPUT
+    throughput = disk.throughput or BASE_THROUGHPUT
     speed = count * throughput * _MIB / 1000**2
     return Sustained(speed, speed)
 

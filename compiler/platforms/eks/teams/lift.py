@@ -125,11 +125,13 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     """
     spec = body / "spec"
     types = (spec / "policyTypes").texts()
+    if not types:
+        types = ("Ingress", "Egress") if (spec / "egress").value else ("Ingress",)
     ingress = None
-    if "Ingress" in types or not types:
+    if "Ingress" in types:
         ingress = _rules(spec / "ingress", "from")
     egress = None
-    if "Egress" in types or (not types and (spec / "egress").value):
+    if "Egress" in types:
         egress = _rules(spec / "egress", "to")
     yield NetworkPolicy(
         at=body.at, name=name_of(body), namespace=namespace_of(body), ingress=ingress, egress=egress

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from compiler.core.cloud.plan import TerraformState
 from compiler.lowering.text import rendered
 from compiler.output import Artifact
 from compiler.plan import Plan
@@ -18,13 +19,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     boot = plan.one(HyperPodBootstrap)
     if boot is None:
         return
-    yield _text(boot, f"{FOLDER}/README.md", "README.md.j2", "markdown")
-    for name in ("up", "down"):
-        yield _text(boot, f"{FOLDER}/{name}.sh", f"{name}.sh.j2", "shell")
-
-
-def _text(boot: HyperPodBootstrap, path: str, template: str, kind: str) -> Artifact:
+    terraform = plan.one(TerraformState) is not None
     package = "compiler.platforms.hyperpod.bootstrap"
-    return Artifact(
-        path=path, at=boot.at, text=partial(rendered, package, template, boot=boot), format=kind
-    )
+    for name, kind in (("README.md", "markdown"), ("up.sh", "shell"), ("down.sh", "shell")):
+        text = partial(rendered, package, f"{name}.j2", boot=boot, terraform=terraform)
+        yield Artifact(path=f"{FOLDER}/{name}", at=boot.at, text=text, format=kind)

@@ -11,7 +11,7 @@ from compiler.plan.base import PlanNode
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodBootstrap(PlanNode):
     """What its script and its page say. ``governed``: SageMaker makes the queues. ``operator`` is the add-on of
-    HyperPod's training operator, where jobs need it. ``terraform``: it makes what nodes need, and no stack."""
+    HyperPod's training operator, where jobs need it."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
@@ -24,4 +24,3 @@ class HyperPodBootstrap(PlanNode):
     bucket: str
     governed: bool = False
     operator: str = ""
-    terraform: bool = False

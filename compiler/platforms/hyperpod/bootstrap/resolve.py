@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from compiler.context import Context
 from compiler.core.delivery.folder import folder
 from compiler.plan import PlanNode
-from compiler.platforms.eks.bootstrap.spec import BootstrapSection
 from compiler.platforms.hyperpod.bootstrap.plan import HyperPodBootstrap
 from compiler.platforms.hyperpod.groups.names import lifecycle_prefix, scripts_bucket
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import OPERATOR
@@ -17,7 +16,6 @@ from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The script and the page."""
-    tool = BootstrapSection.of(context.spec).bootstrap
     yield HyperPodBootstrap(
         at=AT,
         cluster=context.name,
@@ -28,5 +26,4 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         bucket=scripts_bucket(context),
         governed=HyperPodSection.of(context.spec).own.task_governance is not None,
         operator=OPERATOR if operated(context.spec) else "",
-        terraform=tool is not None and tool.tool == "terraform",
     )
