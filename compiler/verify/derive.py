@@ -55,7 +55,7 @@ TRAINER_21 = (
     "(commit 73c9bece741ce17d2124abda3ec6bfcf5b5b8e87, 2025-11-07), manifests/base/crds"
 )
 CORE_SOURCE = "kubernetes-core/v1.36.0"
-# package -> its API group and kinds
+# package, whose last part is the version -> its API group and kinds
 CORE: dict[str, tuple[str, tuple[str, ...]]] = {
     "core.v1": (
         "",
@@ -80,11 +80,12 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
         "rbac.authorization.k8s.io",
         ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
     ),
-    "networking.v1": ("networking.k8s.io", ("NetworkPolicy",)),
+    "networking.v1": ("networking.k8s.io", ("NetworkPolicy", "Ingress", "IngressClass")),
+    "autoscaling.v2": ("autoscaling", ("HorizontalPodAutoscaler",)),
     "scheduling.v1": ("scheduling.k8s.io", ("PriorityClass",)),
     "apps.v1": ("apps", ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
     "batch.v1": ("batch", ("Job", "CronJob")),
-    "storage.v1": ("storage.k8s.io", ("StorageClass",)),
+    "storage.v1": ("storage.k8s.io", ("StorageClass", "CSIDriver")),
     "policy.v1": ("policy", ("PodDisruptionBudget",)),
 }
 CLUSTER_SCOPED = frozenset(
@@ -95,6 +96,8 @@ CLUSTER_SCOPED = frozenset(
         "ClusterRoleBinding",
         "PriorityClass",
         "StorageClass",
+        "CSIDriver",
+        "IngressClass",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",
     }
@@ -187,7 +190,7 @@ def _core_files(core: CoreDefinitions, source: str) -> Iterator[tuple[str, Raw]]
             schema = core.kind(f"io.k8s.api.{package}.{kind}")
             derived = {
                 "group": group,
-                "version": "v1",
+                "version": package.rpartition(".")[2],
                 "kind": kind,
                 "scope": scope,
                 "schema": schema,

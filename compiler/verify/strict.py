@@ -2,7 +2,7 @@
 
 The definitions carry no enums, bounds or syntaxes, since the server checks core kinds in Go. These tables add those of
 the fields that training manifests use. Source: k8s.io/kubernetes v1.36, pkg/apis/core/validation,
-pkg/apis/{apps,batch, networking,rbac,policy}/validation and the constants of k8s.io/api v0.36.
+pkg/apis/{apps,autoscaling,batch,networking,policy,rbac,storage}/validation and the constants of k8s.io/api v0.36.
 """
 
 from __future__ import annotations
@@ -156,6 +156,10 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "reclaimPolicy": _or_unset("Retain", "Delete"),
         "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
     },
+    "storage.v1.CSIDriverSpec": {
+        "fsGroupPolicy": {"enum": ["ReadWriteOnceWithFSType", "File", "None"]},
+        "volumeLifecycleModes": {"items": {"type": "string", "enum": ["Persistent", "Ephemeral"]}},
+    },
     "scheduling.v1.PriorityClass": {
         "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
         "value": {"maximum": 2000001000},
@@ -163,6 +167,34 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "networking.v1.NetworkPolicySpec": {"policyTypes": _POLICY_TYPES},
     "networking.v1.NetworkPolicyPort": _RULE_PORT,
     "networking.v1.IPBlock": {"cidr": {"syntax": "cidr"}},
+    "networking.v1.HTTPIngressRuleValue": {"paths": {"minItems": 1}},
+    "networking.v1.HTTPIngressPath": {
+        "pathType": {"enum": ["Exact", "Prefix", "ImplementationSpecific"]}
+    },
+    "networking.v1.IngressServiceBackend": {"name": _NOT_EMPTY},
+    "networking.v1.ServiceBackendPort": {"number": {"minimum": 0, "maximum": 65535}},
+    # No replicas are allowed behind the feature gate HPAScaleToZero, which cannot be seen here.
+    "autoscaling.v2.HorizontalPodAutoscalerSpec": {
+        "minReplicas": _NATURAL,
+        "maxReplicas": _POSITIVE,
+    },
+    "autoscaling.v2.CrossVersionObjectReference": {"kind": _NOT_EMPTY, "name": _NOT_EMPTY},
+    "autoscaling.v2.MetricSpec": {
+        "type": {"enum": ["Object", "Pods", "Resource", "ContainerResource", "External"]}
+    },
+    "autoscaling.v2.MetricTarget": {
+        "type": {"enum": ["Utilization", "Value", "AverageValue"]},
+        "averageUtilization": _POSITIVE,
+    },
+    "autoscaling.v2.HPAScalingRules": {
+        "selectPolicy": {"enum": ["Max", "Min", "Disabled"]},
+        "stabilizationWindowSeconds": {"minimum": 0, "maximum": 3600},
+    },
+    "autoscaling.v2.HPAScalingPolicy": {
+        "type": {"enum": ["Pods", "Percent"]},
+        "value": _POSITIVE,
+        "periodSeconds": {"minimum": 1, "maximum": 1800},
+    },
     "rbac.v1.RoleRef": {
         # An empty one gets the default (pkg/apis/rbac/v1/defaults.go).
         "apiGroup": {"enum": ["rbac.authorization.k8s.io", ""]},
