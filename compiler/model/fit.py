@@ -33,19 +33,25 @@ class Shortfall(NamedTuple):
 
 
 def node_room(pool: Pool, instance: InstanceType, world: Reading, *, huge_pages: bool) -> Room:
-    """The room for pods on a pool's node of a type: all of the machine where the pool configures its kubelet.
+    """The room for pods on a pool's node of a type: all that jobs get of the machine where it has its own kubelet.
     Karpenter's overhead is no matter of node groups. Cached, since every job asks again.
 
     A pod must fit twice: where Karpenter expects it, with the overhead, and on the node, with the huge pages. Karpenter
     takes both off where an overlay says the pages.
     """
     if world.own_kubelet(pool):
-        return Room(instance.vcpus * 1000, instance.memory_mib, ())
+        return _whole_node(instance, pool.memory_percent if isinstance(pool, FixedPool) else 100)
     overhead = 0 if isinstance(pool, FixedPool) else world.memory_overhead
     key = instance.name, huge_pages, overhead
     if key not in world.rooms:
         world.rooms[key] = _node_room(instance, huge_pages, overhead, world)
     return world.rooms[key]
+
+
+def _whole_node(instance: InstanceType, memory_percent: int) -> Room:
+    kept = 100 - memory_percent
+    notes = (f"{kept} % of the memory is kept for the system",) if kept else ()
+    return Room(instance.vcpus * 1000, instance.memory_mib * memory_percent // 100, notes)
 
 
 def _node_room(instance: InstanceType, huge_pages: bool, overhead: float, world: Reading) -> Room:

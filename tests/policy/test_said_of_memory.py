@@ -83,10 +83,14 @@ kind: TrainJob
 spec: {{trainer: {{resourcesPerNode: {{requests: {ASKS}, limits: {ASKS}}}}}}}"""
 
 
-def test_what_a_batch_script_may_ask_for() -> None:
-    (only,) = found("LIM002", SCRIPT)
-    assert only.message.endswith("jobs can get 2048Gi of `p5.48xlarge`")
-    assert only.help == "ask for at most 2048Gi"
+@pytest.mark.parametrize(
+    ("amount", "most"), [("", "1945Gi"), (", SchedulableMemory: 2090000", "2048Gi")]
+)
+def test_what_a_batch_script_may_ask_for(amount: str, most: str) -> None:
+    """95 % of what EC2 says, unless the configuration says an amount."""
+    (only,) = found("LIM002", SCRIPT.replace("MaxCount: 4", f"MaxCount: 4{amount}"))
+    assert only.message.endswith(f"jobs can get {most} of `p5.48xlarge`")
+    assert only.help == f"ask for at most {most}"
 
 
 def test_less_than_a_gibibyte_is_said_in_mebibytes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from pydantic import BaseModel
 from compiler.language.load import load
 from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
+from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
 from compiler.spec.errors import keys_of
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
@@ -168,6 +171,33 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "RES310",
             "spec.jobs[0].secretEnv[0].secret",
             {"job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}},
+        ),
+        ("RES381", 'spec.jobs[0].env["my.var"]', {"job": {"env": {"my.var": "x"}}}),
+        ("RES381", "spec.jobs[0].env.UID", {"job": {"env": {"UID": "0"}}}),
+        (
+            "RES381",
+            "spec.jobs[0].secretEnv[0].env",
+            {
+                "secrets": [TOKEN],
+                "job": {"secretEnv": [{"env": "hf-token", "secret": "hf", "key": "token"}]},
+            },
+        ),
+        ("RES382", "spec.jobs[0].env.status", {"job": {"env": {"status": "x"}}}),
+        (
+            "RES383",
+            'spec.jobs[0].files["/workspace/a,b.txt"]',
+            {"job": {"files": {"/workspace/a,b.txt": "x"}}},
+        ),
+        (
+            "RES383",
+            "spec.jobs[0].mounts[0].path",
+            {
+                "job": {
+                    "mounts": [{"storage": "work", "path": "/a,b"}],
+                    "checkpoint": None,
+                    "retries": 1,
+                }
+            },
         ),
         (
             "RES311",
@@ -393,3 +423,47 @@ def test_slurm_starts_a_job_on_the_pool_with_room_first(tmp_path: Path) -> None:
 def test_nodes_of_a_reservation_need_no_placement_group(tmp_path: Path) -> None:
     reserved = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
     assert codes(spec(pool={"capacity": reserved}), tmp_path) == []
+
+
+def test_a_path_of_any_letters_is_one_word_of_the_script(tmp_path: Path) -> None:
+    job = {
+        "mounts": [{"storage": "work", "path": "/my work;x"}],
+        "files": {"/workspace/$(id).sh": "true"},
+        "checkpoint": {"path": "/my work;x/train", "every": "30m"},
+    }
+    done = compiled(spec(job=job), tmp_path)
+    assert not done.diagnostics
+    script = files(done)["jobs/training/train.sbatch"]
+    step = script.partition("srun ")[2].replace("\\\n", " ")
+    words = shlex.split(step)
+    mounts = next(word for word in words if word.startswith("--container-mounts="))
+    assert mounts.endswith(":/my work;x,$state/file-0:/workspace/$(id).sh:ro")
+
+
+def test_each_variable_that_the_script_works_with_is_its_own(tmp_path: Path) -> None:
+    """Whoever adds one to the script adds it to what a job may not set."""
+    done = compiled(spec(job={"timeout": "10h"}), tmp_path)
+    script = files(done)["jobs/training/train.sbatch"]
+    worked_with = set(re.findall(r"\$\{?([a-z]\w*|SLURM_JOB_ID|SLURM_RESTART_COUNT)", script))
+    assert worked_with
+    assert worked_with | set(re.findall(r"(?m)^([a-z]\w*)=", script)) == OF_THE_SCRIPT
+
+
+def test_neuron_devices_are_no_gres_and_have_their_nodes_alone(tmp_path: Path) -> None:
+    """Slurm would leave a job pending that asks for a gres which no node has, and does not count the devices."""
+    pool = {"instanceTypes": ["trn1.32xlarge"]}
+    for resources in ({}, {"accelerators": 8}):
+        done = compiled(spec(pool=pool, job={"resources": resources}), tmp_path)
+        assert "RUN011" not in {found.code for found in done.diagnostics}
+        script = files(done)["jobs/training/train.sbatch"]
+        assert "--gres" not in script
+        assert "#SBATCH --exclusive\n" in script
+
+
+def test_five_percent_of_the_memory_are_not_for_jobs(tmp_path: Path) -> None:
+    """Slurm refuses a job that asks for more than it knows of a node (SchedulableMemory: 95 %); p4d has 1152 GiB."""
+    more = spec(job={"resources": {"memory": "1095Gi"}})
+    (found,) = compiled(more, tmp_path).diagnostics
+    assert (found.code, str(found.at)) == ("LIM002", "spec.jobs[0].resources.memory")
+    assert "at most 1094Gi" in (found.help or "")
+    assert codes(spec(job={"resources": {"memory": "1094Gi"}}), tmp_path) == []

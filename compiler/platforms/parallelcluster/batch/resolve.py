@@ -22,13 +22,14 @@ from compiler.core.jobs.requests import processes, requests
 from compiler.core.jobs.retrying import derived_retries
 from compiler.core.jobs.saving import schedule
 from compiler.core.jobs.stopping import grace
-from compiler.core.pods.plan import EFA, EnvVar
+from compiler.core.pods.plan import EFA, NEURON, EnvVar
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
 from compiler.platforms.parallelcluster.accounts.accounts import account_of
+from compiler.platforms.parallelcluster.batch.bounds import check_script
 from compiler.platforms.parallelcluster.batch.kind import BATCH, RUN
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, BindMount, StoredValue
 from compiler.platforms.parallelcluster.partitions.partitions import partition_of
@@ -48,6 +49,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in context.once(bound_jobs):
         check_job(context, job, storages)
         launcher_of(job).check(context, job)
+        check_script(context, job)
         _check_priority(context, job)
     for job in context.once(resolve_jobs):
         yield from _nodes(context, job, storages)
@@ -173,8 +175,14 @@ def _whole_lines(text: str) -> str:
 
 
 def _takes_whole_nodes(job: Job, asked: Mapping[str, Quantity]) -> bool:
-    """Whether nothing of a node is left for another job: all of its accelerators, or of its CPUs."""
+    """Whether nothing of a node is left for another job: all of its accelerators, or of its CPUs.
+
+    Slurm counts no Neuron devices, so that two jobs on a node would both take the first: ParallelCluster tells it of
+    NVIDIA's GPUs alone (aws-parallelcluster-cookbook, slurm config generator, ``_get_min_gpu_count_and_type``).
+    """
     share = job.pool.share
+    if NEURON in asked:
+        return True
     if share.resource:
         return share.resource in asked and asked[share.resource].value >= share.accelerators
     return asked["cpu"].value >= share.cpu

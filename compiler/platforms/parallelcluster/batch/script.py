@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from compiler.core.pods.plan import ACCELERATORS
+from compiler.core.pods.plan import GPU
 from compiler.output.artifact import Places
 from compiler.places import Route
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, StoredValue
@@ -37,7 +37,8 @@ def lines(job: BatchJob) -> Iterator[Line]:
 
 
 def _directives(job: BatchJob) -> Iterator[Line]:
-    gpus = next((job.requests[name] for name in ACCELERATORS if name in job.requests), None)
+    # ParallelCluster tells Slurm of NVIDIA's GPUs alone: no node has a gres of Neuron devices.
+    gpus = job.requests.get(GPU)
     options: list[tuple[str, object, str]] = [
         ("job-name", job.name, "name"),
         ("comment", shlex.quote(job.comment), "name"),
@@ -163,11 +164,12 @@ def _run(job: BatchJob) -> Iterator[Line]:
 
 
 def _container_mounts(job: BatchJob) -> Iterator[str]:
-    """SRC:DST[:FLAGS] of pyxis; commas and colons cannot be quoted."""
+    """SRC:DST[:FLAGS] of pyxis, as bash reads it. A comma or a colon in a path cannot be said (``bounds``)."""
     for mount in job.mounts:
-        yield f"{mount.source}:{mount.path}{':ro' if mount.read_only else ''}"
+        flags = ":ro" if mount.read_only else ""
+        yield shlex.quote(f"{mount.source}:{mount.path}{flags}")
     for index, path in enumerate(sorted(job.files)):
-        yield f'"$state"/file-{index}:{path}:ro'
+        yield f'"$state"/file-{index}:{shlex.quote(path)}:ro'
 
 
 def _enroot(image: str) -> str:

@@ -27,6 +27,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
 )
 from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+from compiler.platforms.parallelcluster.share import SCHEDULABLE_PERCENT
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {
     "onDemand": ("ONDEMAND", "on-demand"),
@@ -159,6 +160,7 @@ def _partition(context: Context, share: Share) -> Partition:
         placement_strategy=strategy,
         least=share.least,
         own_kubelet=True,
+        memory_percent=SCHEDULABLE_PERCENT,
         capacity=capacity,
         subnets=_subnets(context, pool),
         security_groups=security_groups(context),

@@ -22,6 +22,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     group_of,
     reservations_of,
 )
+from compiler.platforms.parallelcluster.share import SCHEDULABLE_PERCENT
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from compiler.verify.whole import Part
 
@@ -178,6 +179,7 @@ def _partition(queue: Part, name: str) -> Partition:
         placement_strategy=strategy,
         least=least,
         own_kubelet=True,
+        memory_percent=_memory_percent(queue),
         capacity=capacity,
         subnets=queue.ids("Networking", "SubnetIds"),
         security_groups=queue.ids("Networking", "AdditionalSecurityGroups"),
@@ -206,6 +208,12 @@ def _partition(queue: Part, name: str) -> Partition:
             "root": queue.at(*root, "Size"),
         },
     )
+
+
+def _memory_percent(queue: Part) -> int:
+    """Of a node's memory, what Slurm may give to jobs: all that may be, where the file says its amount."""
+    said = any(one.number("SchedulableMemory") for one in queue.items("ComputeResources"))
+    return 100 if said else SCHEDULABLE_PERCENT
 
 
 def _pool_of(queue: Part) -> Mapping[str, str]:
