@@ -7,9 +7,8 @@ from compiler.context import Context
 from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
+from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
 
-SCHEDULABLE_PERCENT = 95
-"""Of a node's memory as EC2 says it, what Slurm may give to jobs (aws-parallelcluster 3.16.1, SchedulableMemory)."""
 _SOURCE = "ParallelCluster user guide, SchedulableMemory: 95 percent unless it is said"
 
 

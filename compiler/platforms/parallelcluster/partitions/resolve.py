@@ -25,9 +25,9 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     group_of,
     reservations_of,
 )
+from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
 from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
-from compiler.platforms.parallelcluster.share import SCHEDULABLE_PERCENT
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {
     "onDemand": ("ONDEMAND", "on-demand"),

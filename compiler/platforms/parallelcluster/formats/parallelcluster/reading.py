@@ -22,7 +22,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     group_of,
     reservations_of,
 )
-from compiler.platforms.parallelcluster.share import SCHEDULABLE_PERCENT
+from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from compiler.verify.whole import Part
 
