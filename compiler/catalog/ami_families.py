@@ -21,13 +21,15 @@ AL2023 = "al2023"
 class AmiFamily:
     """A family of AMIs; a fact that is empty is not known.
 
-    ``alias``, ``karpenter`` and ``eksctl``: its name in an alias, in ``amiFamily`` of Karpenter, and in that of eksctl;
-    ``ami_types``: what EKS' names of its images begin with. ``drivers``: by resource, the part of such a name that says
-    that the image has its driver. ``image_names`` and ``parameters``: what the names of EKS' images begin with, and
-    what SSM parameters of them have. ``first_release``: the day before which there was no image; ``by_day``: releases
-    are called by their day. ``pinned``: whether an alias may name a release. ``runs_commands``: nodes run commands of
-    user data when they boot, so that they can be clients of Lustre over EFA. ``lustre``: the versions of file systems
-    that they mount. ``last_kubernetes``: the last minor version for which there are images.
+    ``alias``, ``karpenter`` and ``eksctl``: its name in an alias, in ``amiFamily`` of Karpenter, and in that of
+    eksctl; ``ami_types``: what EKS' names of its images begin with. ``drivers``: by resource, the part of such a
+    name that says that the image has its driver. ``image_names`` and ``parameters``: what the names of EKS' images
+    begin with, and what SSM parameters of them have. ``root_device``: the disk that it boots from; ``data_device``:
+    the one with images and pods, where it is another, and ``system_gib`` what the first then has.
+    ``first_release``: the day before which there was no image; ``by_day``: releases are called by their day.
+    ``pinned``: whether an alias may name a release. ``runs_commands``: nodes run commands of user data when they
+    boot, so that they can be clients of Lustre over EFA. ``lustre``: the versions of file systems that they mount.
+    ``last_kubernetes``: the last minor version for which there are images.
     """
 
     alias: str
@@ -39,6 +41,8 @@ class AmiFamily:
     image_names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     root_device: str = ""
+    data_device: str = ""
+    system_gib: int = 0
     first_release: str = ""
     by_day: bool = False
     pinned: bool = True

@@ -20,6 +20,7 @@ from compiler.lower import lower
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.jobs.plan import TrainJob
+from compiler.platforms.eks.nodes.plan import NodeClass
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 OWN: dict[str, Any] = {
@@ -290,3 +291,12 @@ def test_the_driver_tags_what_it_makes(
     (driver,) = (addon for addon in made["addons"] if addon["name"] == "aws-ebs-csi-driver")
     configured = json.loads(driver.get("configurationValues", "{}"))
     assert configured.get("controller", {}).get("extraVolumeTags", {}) == tags
+
+
+def test_bottlerocket_has_images_and_pods_on_a_second_disk() -> None:
+    """Karpenter makes it of 20 GiB where a class maps the first alone (v1.14.1, amifamily/bottlerocket.go)."""
+    data = spec(pool={"localStorage": "none", "rootVolume": {"size": "500Gi"}})
+    data["spec"]["platform"] = {"eks": {"ami": "bottlerocket@v1.40.0"}}
+    (node_class,) = plan_of(data).of(NodeClass)
+    sizes = [(disk.device, str(disk.size)) for disk in node_class.block_devices]
+    assert sizes == [("/dev/xvdb", "500Gi"), ("/dev/xvda", "4Gi")]

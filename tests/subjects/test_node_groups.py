@@ -211,3 +211,28 @@ def test_lint_takes_the_groups_for_those_of_their_cluster(
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
     done = trainyard("lint", "generated", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
+
+
+def test_it_is_tagged_as_the_spec_says() -> None:
+    """`eksctl create nodegroup` reads the tags of instances and volumes in the file that it is given."""
+    data = grouped()
+    data["spec"]["tags"] = {"cost-center": "research"}
+    (file,) = (
+        artifact.body
+        for artifact in lower(plan_of(data))
+        if artifact.path.startswith("bootstrap/nodegroups/")
+    )
+    assert file["metadata"]["tags"] == {"cost-center": "research"}
+
+
+def test_it_starts_with_the_taint_of_an_agent_which_no_job_tolerates() -> None:
+    """Cilium takes it off each node; for the rules it is no taint of the group."""
+    data = grouped()
+    data["spec"]["network"] = {"cilium": {}}
+    plan = plan_of(data)
+    taint = {"key": "node.cilium.io/agent-not-ready", "value": "true", "effect": "NoExecute"}
+    assert taint in configs(plan)["bootstrap/nodegroups/gpu.yaml"]["taints"]
+    again = lifted(list(lower(plan)), closed=True).of(NodeGroup)
+    for group in (*plan.of(NodeGroup), *again):
+        assert [each.key for each in group.startup_taints] == [taint["key"]]
+        assert taint["key"] not in {each.key for each in group.taints}

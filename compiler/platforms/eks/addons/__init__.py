@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from compiler.context import SPEC, Context
+from compiler.plan.scheduling import Taint
 from compiler.platforms.eks.addons.addon import OWN, AddOn
 from compiler.rooms import members
 
-__all__ = ["AddOn", "addons", "check_release", "used", "wanted"]
+__all__ = ["AddOn", "addons", "check_release", "startup_taints", "used", "wanted"]
 
 # Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
 _CLUSTER = ("kubernetes", "eksctl", "ami")
@@ -45,6 +46,14 @@ def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> 
 def installed(context: Context) -> tuple[AddOn, ...]:
     """The add-ons that are installed in a cluster, in order."""
     return context.once(_installed)
+
+
+def startup_taints(context: Context) -> tuple[Taint, ...]:
+    """What keeps pods away from a new node until the agents of add-ons are ready there."""
+    taints: list[Taint] = []
+    for addon in installed(context):
+        taints += addon.startup_taints(context)
+    return tuple(taints)
 
 
 def _installed(context: Context) -> tuple[AddOn, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from compiler.lift.pods import taints
@@ -27,7 +28,9 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     metadata = body / "metadata"
     subnets = _subnets(body)
     if part_of(metadata.mapping()):
-        yield from _groups(body, _zones(subnets))
+        tags = (metadata / "tags").strings()
+        for group in _groups(body, _zones(subnets)):
+            yield replace(group, tags=tags)
         return
     listed = (body / "addons").items()
     addons = [_addon(addon) for addon in listed]
@@ -202,6 +205,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
     boot = Boot()
     if len(commands) == 1:
         boot = boot_of(commands[0])
+    all_taints = _taints(body / "taints")
     of_kubelet = [key for key in _OWN_KUBELET if body / key]
     if boot.runs:
         of_kubelet.remove("preBootstrapCommands")
@@ -220,7 +224,8 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         volume=(body / "volumeSize").integer(),
         encrypted=(body / "volumeEncrypted").flag(),
         labels=(body / "labels").strings(),
-        taints=_taints(body / "taints"),
+        taints=tuple(taint for taint in all_taints if not _of_an_agent(taint)),
+        startup_taints=tuple(filter(_of_an_agent, all_taints)),
         efa=bool((body / "efaEnabled").flag()),
         placement_group=body.follow("placement", "groupName").text(),
         reservation=target.text(),
@@ -302,6 +307,12 @@ def _taints(body: Reader) -> tuple[Taint, ...]:
         value, _, effect = entry.word().rpartition(":")
         by_key.append(Taint(key, value, effect))
     return tuple(by_key)
+
+
+def _of_an_agent(taint: Taint) -> bool:
+    """Whether an agent takes a taint off once it is ready: Cilium and the CSI drivers of AWS call theirs so (cilium
+    v1.20.2, installation/taints.rst; aws-ebs-csi-driver v1.63, docs/install.md)."""
+    return taint.key.endswith("/agent-not-ready")
 
 
 KINDS = {"eksctl.io/ClusterConfig": cluster_config}

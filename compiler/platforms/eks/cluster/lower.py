@@ -73,6 +73,8 @@ def group_config(cluster: Cluster, group: NodeGroup) -> Body:
             "name": cluster.name,
             "region": cluster.region,
             "version": cluster.kubernetes,
+            # Its instances, their volumes and its stack get these (eksctl v0.230.0, managed_launch_template.go).
+            **given(tags=dict(group.tags)),
             "annotations": {PART: group.name},
         },
         "managedNodeGroups": [_group(group)],
@@ -235,7 +237,7 @@ def _group(group: NodeGroup) -> Body:
         instanceMarketOptions=given(marketType=_market(group)),
         securityGroups=given(attachIDs=list(group.security_groups)),
         labels=dict(group.labels),
-        taints=taints(group.taints),
+        taints=taints((*group.taints, *group.startup_taints)),
         preBootstrapCommands=_commands(group),
         overrideBootstrapCommand=_node_config(group),
         nodeRepairConfig=dict(group.repair_config) or {"enabled": group.repair},

@@ -17,6 +17,7 @@ from compiler.core.pools.share import ROOT_GIB
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.addons import startup_taints
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
@@ -86,6 +87,8 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
         encrypted=True,
         labels=_labels(context, pool, part),
         taints=pool.taints,
+        startup_taints=startup_taints(context),
+        tags=dict(context.spec.tags),
         efa=pool.efa,
         placement_group=placement_group(context.name, pool),
         reservation=part.reservation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.catalog.ami_families import AL2023, families, of_alias
 from compiler.context import Context
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.network.spec import NetworkSection
@@ -19,7 +20,7 @@ from compiler.plan.scheduling import (
     Taint,
 )
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.addons import installed
+from compiler.platforms.eks.addons import startup_taints
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -91,7 +92,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         placement_group=placement_group(context.name, pool),
         interfaces=interfaces,
         instance_store=store,
-        block_devices=(_root(context, pool),),
+        block_devices=_disks(context, pool),
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
@@ -148,7 +149,8 @@ def _security_groups(context: Context) -> list[SelectorTerm]:
     return [SelectorTerm(id=group) for group in existing.security_groups]
 
 
-def _root(context: Context, pool: Pool) -> BlockDevice:
+def _disks(context: Context, pool: Pool) -> tuple[BlockDevice, ...]:
+    """The disk with images and pods, and that of the system where the family of the AMI has it apart."""
     volume = pool.spec.root_volume
     why = "holds the system, images and logs"
     if pool.local_storage == "raid0":
@@ -161,9 +163,15 @@ def _root(context: Context, pool: Pool) -> BlockDevice:
         why,
         at=pool.at / "rootVolume" / "size",
     )
+    family = of_alias(context.version("ami")) or families()[AL2023]
+    name = family.data_device or family.root_device
     if volume is None:
-        return BlockDevice("/dev/xvda", size)
-    return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
+        disk = BlockDevice(name, size)
+    else:
+        disk = BlockDevice(name, size, "gp3", volume.iops, volume.throughput)
+    if not family.data_device:
+        return (disk,)
+    return disk, BlockDevice(family.root_device, Quantity.gib(family.system_gib))
 
 
 def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
@@ -244,12 +252,10 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
 
 def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
     """What keeps pods away from a new node until its agents are ready on it, and until it was tested."""
-    taints: list[Taint] = []
-    for addon in installed(context):
-        taints += addon.startup_taints(context)
+    taints = startup_taints(context)
     if pool.spec.burn_in is not None:
-        taints.append(Taint(BURN_IN_TAINT, "", "NoSchedule"))
-    return tuple(taints)
+        taints = (*taints, Taint(BURN_IN_TAINT, "", "NoSchedule"))
+    return taints
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:

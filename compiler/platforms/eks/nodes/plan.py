@@ -169,6 +169,7 @@ class NodeGroup(PlanNode):
     ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
     for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
     eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch. ``boot`` is what its commands do.
+    ``startup_taints``: those that an agent takes off each node once it is ready there; ``tags`` of AWS.
     """
 
     name: str
@@ -184,6 +185,8 @@ class NodeGroup(PlanNode):
     encrypted: bool | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
+    startup_taints: tuple[Taint, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
     efa: bool = False
     placement_group: str | None = None
     reservation: str | None = None
