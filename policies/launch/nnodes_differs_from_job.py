@@ -6,6 +6,7 @@ from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
 from compiler.model.gangs import is_elastic
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 
@@ -13,8 +14,8 @@ from compiler.policy.rule import Finding, rule
 def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     """torchrun gets a number of nodes that differs from the job's.
 
-    It waits for as many nodes as `--nnodes` says: with more it never starts, with fewer some nodes are left out
-    (PyTorch, torchrun). Trainer sets `PET_NNODES` from `numNodes`.
+    It waits for as many nodes as `--nnodes` or `PET_NNODES` says: with more it never starts, with fewer some nodes are
+    left out, or each trains alone (PyTorch, torchrun). Trainer sets `PET_NNODES` from `numNodes`.
 
     With a range like `2:4` torchrun starts half a minute after the least number is there, and restarts all ranks for
     each node that comes later (torch 2.8, dynamic_rendezvous.py, `last_call_timeout`). Kueue admits all nodes or none,
@@ -28,6 +29,8 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, "--nnodes=5:8", train.py]}]
 
+        jobs: [{name: llama, kind: JobSet, command: [torchrun, train.py], env: {PET_NNODES: "1"}}]
+
     ## Passes
 
         jobs: [{name: llama, command: [torchrun, --nnodes=4, train.py]}]
@@ -37,40 +40,40 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     if work.own_sets and (is_elastic(work) or work.accelerator is None):
         return  # of pods without accelerators some may run another program
     given = named_options(work.words).get("nnodes")
-    if given is None:
+    if given is not None:
+        help = "remove `--nnodes`: `PET_NNODES` is set"
+        if work.own_sets:
+            help = f"write `--nnodes={work.nodes}`"
+        yield from _differing(work, "--nnodes", given, work.where_said("nnodes"), help)
         return
+    in_env = {**work.exported, **work.env}.get(
+        "PET_NNODES"
+    )  # torchrun reads each option from PET_*
+    if in_env is not None:
+        help = "remove it: it is set for the job"
+        if work.own_sets:
+            help = f"write `{work.nodes}`"
+        yield from _differing(work, "PET_NNODES", in_env, work.where_env("PET_NNODES"), help)
+
+
+def _differing(work: Work, name: str, given: str, at: Route, help: str) -> Iterator[Finding]:
+    """What is wrong with a number of nodes, or a range of them, that torchrun is given."""
+    nodes = work.nodes or 0
     least, _, most = given.partition(":")
-    if most:
-        yield from _range(work, work.nodes, given, least, most)
-    elif given.isdecimal() and int(given) != work.nodes:
-        yield Finding(
-            f"job `{work.name}` has {work.nodes} nodes, and torchrun gets `--nnodes` {given}",
-            work.where_said("nnodes"),
-            help=_help(work),
-        )
-
-
-def _help(work: Work) -> str:
-    if work.own_sets:
-        return f"write `--nnodes={work.nodes}`"
-    return "remove `--nnodes`: `PET_NNODES` is set"
-
-
-def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterator[Finding]:
+    most = most or least
     if not least.isdecimal() or not most.isdecimal():
         return
-    lower = int(least)
-    upper = int(most)
+    lower, upper = int(least), int(most)
     if lower == upper == nodes:
         return
     label, severity = "", None
-    if lower <= nodes <= upper:  # it can start
+    if lower < upper and lower <= nodes <= upper:  # it can start
         label = "all ranks restart for each node that comes late"
         severity = Severity.WARNING
     yield Finding(
-        f"job `{work.name}` has {nodes} nodes, and torchrun gets `--nnodes` {given}",
-        work.where_said("nnodes"),
+        f"job `{work.name}` has {nodes} nodes, and torchrun gets `{name}` {given}",
+        at,
         label=label,
-        help=_help(work),
+        help=help,
         severity=severity,
     )

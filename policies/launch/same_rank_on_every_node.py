@@ -35,6 +35,8 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {jax: {}}, command: [python, train.py], env: {JAX_PROCESS_ID: "0"}}]
 
+        jobs: [{name: llama, command: [torchrun, train.py], env: {PET_STANDALONE: "1"}}]
+
     ## Passes
 
         jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py]}]
@@ -50,11 +52,20 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
         return
     torchrun = launches(work.words)
     given = named_options(work.words)
+    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
     if torchrun and "standalone" in given:
         yield _finding(
             work,
             "`--standalone` in its command",
             work.where_said("--standalone"),
+            "each node trains alone",
+            _without_standalone(work),
+        )
+    elif torchrun and _is_on(said.get("PET_STANDALONE")):
+        yield _finding(
+            work,
+            "`PET_STANDALONE` among its variables",
+            work.where_env("PET_STANDALONE"),
             "each node trains alone",
             _without_standalone(work),
         )
@@ -91,6 +102,11 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
                 "each is the first",
                 "remove it, and start the program by `torchrun`, which sets it for each process",
             )
+
+
+def _is_on(value: str | None) -> bool:
+    """Whether a variable switches an option of torchrun on (PyTorch 2.10, argparse_util.py check_env)."""
+    return bool(value) and str(value).isdecimal() and int(str(value)) > 0
 
 
 _NOT_READ = "not read: a rendezvous by c10d ranks the nodes itself"

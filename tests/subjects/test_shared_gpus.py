@@ -17,6 +17,7 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.plan import ClusterQueue
 from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
+from compiler.platforms.eks.teams.plan import ResourceQuota
 
 MIG = {"mig": {"profile": "1g.5gb"}}
 TURNS = {"timeSlicing": {"replicas": 4}}
@@ -185,3 +186,18 @@ def test_an_overlay_counts_pages_only_of_nodes_that_have_some() -> None:
     data = spec(pool=small, job={"nodes": 1})
     (overlay,) = plan_of(data).of(NodeOverlay)
     assert overlay.capacity == {"nvidia.com/gpu.shared": Quantity.of(4)}
+
+
+@pytest.mark.parametrize(
+    ("sharing", "resource"), [(MIG, "nvidia.com/mig-1g.5gb"), (TURNS, "nvidia.com/gpu.shared")]
+)
+def test_the_ceiling_of_a_namespace_counts_shares(sharing: dict[str, Any], resource: str) -> None:
+    """Without them a team that may have no accelerators got all shares."""
+    data = shared(sharing)
+    data["spec"]["namespaces"] = [{"name": "training", "quota": {"accelerators": 0}}]
+    (quota,) = plan_of(data).of(ResourceQuota)
+    assert {name: str(most) for name, most in quota.hard.items()} == {
+        "requests.nvidia.com/gpu": "0",
+        "requests.aws.amazon.com/neuron": "0",
+        f"requests.{resource}": "0",
+    }

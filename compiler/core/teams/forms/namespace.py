@@ -25,8 +25,8 @@ class NamespaceQuota(SpecModel):
     accelerators: int | None = Field(
         None,
         ge=0,
-        description="The accelerators, of each kind, that all pods of the namespace may request together; unset: no "
-        "ceiling.",
+        description="The accelerators, and shares of them, of each kind that all pods of the namespace may request; "
+        "unset: no ceiling.",
         examples=[32],
     )
     pods: int | None = Field(

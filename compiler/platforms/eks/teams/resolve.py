@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import GPU, NEURON
+from compiler.core.pools.pools import resolve_pools
 from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.teams.spec import NamespacesSection
 from compiler.places import Route
@@ -155,39 +156,40 @@ def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
     """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
     no pods but by jobs, which Kueue counts (see ``access``)."""
     declared = NamespacesSection.of(context.spec).namespaces
+    devices = _devices(context)
     for index, namespace in enumerate(declared):
         hard = None
         at = SPEC / "namespaces" / index / "quota"
         if namespace.quota is not None:
-            hard = _hard(namespace.quota)
+            hard = _hard(namespace.quota, devices)
         if hard:
             yield ResourceQuota(
                 at=at,
                 name="training",
                 namespace=namespace.name,
                 hard=hard,
-                origins={f"hard.{name}": at / _KEYS[name] for name in hard},
+                origins={f"hard.{name}": at / _KEYS.get(name, "accelerators") for name in hard},
             )
 
 
-_KEYS = {
-    "requests.cpu": "cpu",
-    "requests.memory": "memory",
-    f"requests.{GPU}": "accelerators",
-    f"requests.{NEURON}": "accelerators",
-    "pods": "pods",
-}
-"""What a ResourceQuota bounds, by the key of the spec that says it."""
+def _devices(context: Context) -> tuple[str, ...]:
+    """The resources that are accelerators: whole ones, and the shares of them that pools have."""
+    shares = (pool.share.resource for pool in context.once(resolve_pools).values())
+    return tuple(dict.fromkeys((GPU, NEURON, *filter(None, shares))))
 
 
-def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
+_KEYS = {"requests.cpu": "cpu", "requests.memory": "memory", "pods": "pods"}
+"""What a ResourceQuota bounds, by the key of the spec that says it; all else are accelerators."""
+
+
+def _hard(quota: NamespaceQuota, devices: Sequence[str]) -> dict[str, Quantity]:
     hard: dict[str, Quantity] = {}
     if quota.cpu is not None:
         hard["requests.cpu"] = quota.cpu
     if quota.memory is not None:
         hard["requests.memory"] = quota.memory
     if quota.accelerators is not None:
-        for resource in (GPU, NEURON):
+        for resource in devices:
             hard[f"requests.{resource}"] = Quantity.of(quota.accelerators)
     if quota.pods is not None:
         hard["pods"] = Quantity.of(quota.pods)
