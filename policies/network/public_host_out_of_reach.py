@@ -18,6 +18,12 @@ _HUB = "docker.io"
 _CACHED = (_HUB, "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com", "registry.k8s.io")
 _COPIED = ("gcr.io", "mcr.microsoft.com", "nvcr.io")
 _OF_FILES = ("bitbucket.org", "github.com", "github.io", "gitlab.com", "ngc.nvidia.com")
+_OF_CHARTS = (
+    "charts.external-secrets.io",
+    "charts.jetstack.io",
+    "helm.cilium.io",
+    "helm.ngc.nvidia.com",
+)
 _ECR = r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\."
 _HOST = r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)"
 
@@ -126,7 +132,7 @@ def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
     if host is None:
         return
     name = host[1].lower()
-    if not _is_of(name, (*_CACHED, *_COPIED, *_OF_FILES)):
+    if not _is_of(name, (*_CACHED, *_COPIED, *_OF_FILES, *_OF_CHARTS)):
         return
     kind = "GitRepository"
     if isinstance(source, HelmSource):

@@ -3,8 +3,11 @@ examples of their pages."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from compiler.catalog.catalog import DATA
 from tests.policy.manifests import POOL, release, required
 from tests.policy.saying import found, said
 
@@ -489,3 +492,24 @@ def test_nodes_with_efa_are_why_a_pool_is_in_one_zone() -> None:
 def test_what_helps(title: str) -> None:
     code, text, help = HELPS[title]
     assert [each.help for each in found(code, text)] == [help]
+
+
+def _charts() -> list[str]:
+    """The repository of every chart of a release."""
+    found = set()
+    for path in (DATA / "releases").rglob("*.json"):
+        chart = json.loads(path.read_text()).get("chart", {})
+        if chart.get("repository"):
+            found.add(chart["repository"])
+    return sorted(found)
+
+
+@pytest.mark.parametrize("url", _charts())
+def test_no_chart_of_a_release_is_in_reach_without_internet(url: str) -> None:
+    kind = "OCIRepository" if url.startswith("oci:") else "HelmRepository"
+    ref = ", ref: {tag: 1.0.0}" if url.startswith("oci:") else ""
+    source = f"""{ISOLATED}apiVersion: source.toolkit.fluxcd.io/v1
+kind: {kind}
+metadata: {{name: a, namespace: b}}
+spec: {{url: "{url}", interval: 1h{ref}}}"""
+    assert [message for message in said("RUN071", source) if f"{kind} `a`" in message]
