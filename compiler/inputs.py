@@ -271,8 +271,11 @@ def kind(path: Path) -> str:
 
 
 def real_path(path: Path) -> str:
-    """The path without any links."""
-    answer = os.path.realpath(path)
+    """The path without any links; itself, where it has a character that no path has."""
+    try:
+        answer = os.path.realpath(path)
+    except ValueError:
+        answer = os.fspath(path)
     if _open:
         _open[-1].note(REAL, os.fspath(path), answer, None)
     return answer

@@ -116,12 +116,16 @@ def _path(
         return None
     if not isinstance(cluster, ScalarNode):
         return None
-    letters = str(name.value).replace("-", "")
-    if not letters.isalnum():
+    if not _is_name(name) or not _is_name(cluster):
         return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: findings about it are reported at the item's name.
     return ScalarNode(name.span, path, path, key_span=name.key_span)
+
+
+def _is_name(node: ScalarNode) -> bool:
+    letters = str(node.value).replace("-", "")
+    return letters.isalnum()
 
 
 def _read(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from compiler.diagnostics.words import kind_of, shortened
 from compiler.plan.units import QUANTITY
@@ -272,6 +272,13 @@ _POWERS = {"m": "e6", "b": "e9", "t": "e12"}
 
 
 @shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
+def whole(value: Any) -> Any:
+    """One of some whole numbers; for Python `true` is equal to 1."""
+    if isinstance(value, (bool, float)):
+        raise PydanticKnownError("int_type")
+    return value
+
+
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -28,13 +28,19 @@ def flow(value: Any) -> str:
 def _dumper() -> type[SafeDumper]:
     import yaml
 
+    from compiler.source.scalars import resolve
+
     class Dumper(yaml.SafeDumper):
-        """Floats with an exponent, as there are only large ones, like `8.03e+9`; and double quotes."""
+        """Floats with an exponent, as there are only large ones, like `8.03e+9`; double quotes; and quotes around all
+        that our own reader, of YAML 1.2, would take for another value or refuse."""
 
         def choose_scalar_style(self) -> str:
             style: str = super().choose_scalar_style()
             event: Any = self.event
             if style == "'" and not {'"', "\\"} & set(event.value):
+                return '"'
+            is_text = event.tag == "tag:yaml.org,2002:str"
+            if not style and is_text and resolve(event.value) != event.value:
                 return '"'
             return style
 

@@ -90,6 +90,8 @@ ScrapeInterval = Annotated[
 LogRetention = Annotated[
     DurationValue, BeforeValidator(times.log_retention), _like(times.log_retention)
 ]
+Whole = BeforeValidator(check.whole)
+"""Beside a `Literal` of whole numbers."""
 Count = Annotated[float, BeforeValidator(check.count)]
 ModelSize = Annotated[float, BeforeValidator(check.model_size)]
 # One of the sizes of a model: layers, the width of a token, the tokens of a sample.

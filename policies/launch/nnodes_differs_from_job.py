@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Pod
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, named_options
-from compiler.model.gangs import is_elastic
+from compiler.model.gangs import is_elastic, pod_sets
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
@@ -23,6 +24,13 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
+        jobs:
+          - name: llama
+            kind: JobSet
+            nodes: 2
+            command: [torchrun, --nnodes=3, train.py]
+            roles: [{name: rollout, nodes: 1, command: [python, r.py]}]
+
         jobs: [{name: llama, command: [torchrun, --nnodes=2, train.py]}]
 
         jobs: [{name: llama, command: [torchrun, "--nnodes=1:4", train.py]}]
@@ -32,6 +40,13 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, kind: JobSet, command: [torchrun, train.py], env: {PET_NNODES: "1"}}]
 
     ## Passes
+
+        jobs:
+          - name: llama
+            kind: JobSet
+            nodes: 2
+            command: [torchrun, train.py]
+            roles: [{name: rollout, nodes: 1, command: [python, r.py]}]
 
         jobs: [{name: llama, command: [torchrun, --nnodes=4, train.py]}]
     """
@@ -43,7 +58,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     if given is not None:
         help = "remove `--nnodes`: `PET_NNODES` is set"
         if work.own_sets:
-            help = f"write `--nnodes={work.nodes}`"
+            help = f"write `--nnodes={_nodes(work)}`"
         yield from _differing(work, "--nnodes", given, work.where_said("nnodes"), help)
         return
     in_env = {**work.exported, **work.env}.get(
@@ -52,13 +67,13 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     if in_env is not None:
         help = "remove it: it is set for the job"
         if work.own_sets:
-            help = f"write `{work.nodes}`"
+            help = f"write `{_nodes(work)}`"
         yield from _differing(work, "PET_NNODES", in_env, work.where_env("PET_NNODES"), help)
 
 
 def _differing(work: Work, name: str, given: str, at: Route, help: str) -> Iterator[Finding]:
     """What is wrong with a number of nodes, or a range of them, that torchrun is given."""
-    nodes = work.nodes or 0
+    nodes = _nodes(work)
     least, _, most = given.partition(":")
     most = most or least
     if not least.isdecimal() or not most.isdecimal():
@@ -77,3 +92,16 @@ def _differing(work: Work, name: str, given: str, at: Route, help: str) -> Itera
         help=help,
         severity=severity,
     )
+
+
+def _nodes(work: Work) -> int:
+    """The nodes of a job that run torchrun: its own without those of other roles; of a third-party job all that do."""
+    sets = pod_sets(work)
+    if not work.own_sets:
+        return sets[0].count if sets else work.nodes or 0
+    return sum(pods.fewest for pods in sets if _runs_torchrun(pods.pod)) or work.nodes or 0
+
+
+def _runs_torchrun(pod: Pod | None) -> bool:
+    containers = pod.containers if pod is not None else ()
+    return any(launches((*each.command, *each.args)) for each in containers)

@@ -44,3 +44,8 @@ def test_a_text_is_read_back(text: str) -> None:
     (document,), found = parse(SourceFile("f", written))
     assert not found
     assert document.root.to_python() == {"a": text}
+
+
+@pytest.mark.parametrize("text", ["Y", "n", "0o7", "1_000", "1:30", "~", "null"])
+def test_what_some_reader_takes_for_another_value_is_quoted(text: str) -> None:
+    assert flow(text) == f'"{text}"'

@@ -320,3 +320,14 @@ def test_an_image_that_can_test_nodes(part: str, tmp_path: Path) -> None:
     spec = base()
     spec["spec"]["nodePools"][0] |= data_of(part)
     assert "RES248" not in codes(tmp_path, spec)
+
+
+def test_a_zero_byte_in_the_name_of_a_cluster_is_found_before_a_path_is_made_of_it(
+    tmp_path: Path,
+) -> None:
+    """The lock of an image lies in a folder of the cluster's name, and no path has such a byte."""
+    spec = base()
+    spec["spec"] |= data_of(IMAGE % "build: {githubActions: {}}")
+    (tmp_path / "spec.yaml").write_text(dumped(spec).replace("name: lab", 'name: "a\\0b"'))
+    outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY))
+    assert "SPC005" in {each.code for each in outcome.all()}

@@ -1,17 +1,17 @@
 """A test that new nodes must pass before jobs run on them."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Image
+from compiler.spec.types import Image, Whole
 
 
 class Diagnostics(SpecModel):
     """NVIDIA's diagnostics of DCGM, `dcgmi diag`, as a stage of the test."""
 
-    level: Literal[2, 3] = Field(
+    level: Annotated[Literal[2, 3], Whole] = Field(
         2,
         description="The suite of tests (`dcgmi diag --run`): 2 takes about 2 minutes, 3 about 15, with stress of all "
         "GPUs.",

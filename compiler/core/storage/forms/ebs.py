@@ -1,6 +1,6 @@
 """EBS volumes: one that exists, or those that the EBS CSI driver makes, for each pod or for each namespace."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -8,7 +8,7 @@ from compiler.spec.aws import KmsKey, VolumeId, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import Size
+from compiler.spec.types import Size, Whole
 
 _LARGEST_GIB = 65536
 
@@ -16,7 +16,7 @@ _LARGEST_GIB = 65536
 class Snapshots(SpecModel):
     """The snapshots of a volume that Amazon Data Lifecycle Manager takes."""
 
-    every_hours: Literal[1, 2, 3, 4, 6, 8, 12, 24] = Field(
+    every_hours: Annotated[Literal[1, 2, 3, 4, 6, 8, 12, 24], Whole] = Field(
         24, description="How many hours lie between two snapshots.", examples=[12]
     )
     keep: int = Field(

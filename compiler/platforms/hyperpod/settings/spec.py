@@ -8,7 +8,7 @@ from compiler.places import Route
 from compiler.platforms.eks.settings import spec as eks
 from compiler.spec.aws import TrainingPlanArn
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Distinct, Name
+from compiler.spec.types import Distinct, Name, Whole
 
 # SageMaker API, DeepHealthCheckType (botocore 1.44.5).
 DeepHealthCheck = Literal["InstanceStress", "InstanceConnectivity", "MultiNodeTrainingValidation"]
@@ -37,7 +37,7 @@ class HyperPod(SpecModel):
         "capacity is then `onDemand`.",
         examples=[{"h100": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-december"}],
     )
-    threads_per_core: Literal[1, 2] | None = Field(
+    threads_per_core: Annotated[Literal[1, 2], Whole] | None = Field(
         None,
         description="The threads of each core (`ThreadsPerCore`): 1 switches multithreading off; unset: that of the "
         "instance type.",

@@ -11,7 +11,7 @@ from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault, matched
 from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, IdleTime, Line, RootSize
+from compiler.spec.types import Distinct, IdleTime, Line, RootSize, Whole
 
 if TYPE_CHECKING:
     from compiler.platforms.parallelcluster.settings.forms.accounting import Accounting
@@ -164,7 +164,7 @@ class ParallelCluster(SpecModel):
             }
         ],
     )
-    log_retention_days: Retention = Field(
+    log_retention_days: Annotated[Retention, Whole] = Field(
         180, description="For how many days CloudWatch keeps the logs of the nodes.", examples=[30]
     )
     detailed_monitoring: bool = Field(

@@ -1,6 +1,6 @@
 """What is said of logs: where they are kept, for how long, and how much is expected."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from compiler.plan.units import Duration
 from compiler.spec.aws import Bucket, KmsKey
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import OneOf
-from compiler.spec.types import LogRetention, Size
+from compiler.spec.types import LogRetention, Size, Whole
 
 RetentionInDays = Literal[
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
@@ -44,7 +44,7 @@ class Loki(SpecModel):
 class CloudWatch(SpecModel):
     """A log group of CloudWatch, and Fluent Bit on each node, which sends lines to it."""
 
-    retention_in_days: RetentionInDays = Field(
+    retention_in_days: Annotated[RetentionInDays, Whole] = Field(
         30, description="For how many days CloudWatch keeps lines.", examples=[90]
     )
     kms_key: KmsKey | None = Field(
