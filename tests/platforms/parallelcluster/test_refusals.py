@@ -172,6 +172,23 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "spec.jobs[0].secretEnv[0].secret",
             {"job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}},
         ),
+        (
+            "RES110",
+            "spec.jobs[0].secretEnv[0].secret",
+            {
+                "secrets": [{**TOKEN, "namespaces": ["others"]}],
+                "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]},
+            },
+        ),
+        (
+            "SPC006",
+            "spec.storage[0].fsxLustre.existing.address",
+            {
+                "storage": [
+                    {"name": "work", "fsxLustre": {"existing": {**FSX, "address": "10.0.0.9"}}}
+                ]
+            },
+        ),
         ("RES381", 'spec.jobs[0].env["my.var"]', {"job": {"env": {"my.var": "x"}}}),
         ("RES381", "spec.jobs[0].env.UID", {"job": {"env": {"UID": "0"}}}),
         (
@@ -467,3 +484,14 @@ def test_five_percent_of_the_memory_are_not_for_jobs(tmp_path: Path) -> None:
     assert (found.code, str(found.at)) == ("LIM002", "spec.jobs[0].resources.memory")
     assert "at most 1094Gi" in (found.help or "")
     assert codes(spec(job={"resources": {"memory": "1094Gi"}}), tmp_path) == []
+
+
+def test_nodes_may_decrypt_the_secrets_that_they_may_read(tmp_path: Path) -> None:
+    key = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+    stored = {"existing": {"name": "team/hf", "kmsKey": key}, "keys": {"token": "hf_token"}}
+    secret = {**TOKEN, "secretsManager": stored}
+    env = [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]
+    done = compiled(spec(secrets=[secret], job={"secretEnv": env}), tmp_path)
+    assert not done.diagnostics
+    (stack,) = (text for path, text in files(done).items() if "kms:Decrypt" in text)
+    assert key in stack

@@ -25,6 +25,7 @@ from compiler.core.jobs.stopping import grace
 from compiler.core.pods.plan import EFA, NEURON, EnvVar
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
@@ -256,6 +257,15 @@ def _stored(context: Context, job: Job, variable: EnvVar) -> StoredValue | None:
             "Kubernetes there are none",
             at / "secret",
             "declare it under `secrets:`, by the name that it has in Secrets Manager",
+        )
+        return None
+    if job.namespace not in secret.namespaces:
+        context.fault(
+            "RES110",
+            f"job `{job.spec.name}` is in namespace `{job.namespace}`, and secret `{secret.name}` is for "
+            f"{listed(secret.namespaces)}",
+            at / "secret",
+            f"add `{job.namespace}` to `namespaces` of the secret",
         )
         return None
     kept = secret.secrets_manager

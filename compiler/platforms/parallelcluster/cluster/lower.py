@@ -262,6 +262,9 @@ def _rights(stack: NodeStack) -> list[dict[str, Any]]:
                 "Resource": [f"{secret}:{name}-??????" for name in stack.secrets],
             }
         )
+    if stack.keys:
+        decrypt = {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": list(stack.keys)}
+        statements.append(decrypt)
     return statements
 
 

@@ -68,7 +68,8 @@ class SlurmCluster(RegionalCluster):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStack(PlanNode):
     """What the bootstrap makes for all nodes: the security group of who mounts file systems, the bucket of scripts, the
-    policy by which they read these, images and secrets; and a budget. ``secrets``: their names."""
+    policy by which they read these, images and secrets; and a budget. ``secrets``: their names; ``keys``: the ARNs of
+    the KMS keys that encrypt them, where they are not the service's own."""
 
     carried: ClassVar[bool] = False
 
@@ -81,6 +82,7 @@ class NodeStack(PlanNode):
     export: str
     policy: str
     secrets: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     budget: int | None = None
     emails: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.secrets.spec import SecretsSection
+from compiler.core.storage.made import check_key
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
@@ -331,7 +332,10 @@ def _database(own: ParallelCluster) -> AccountingDatabase | None:
 
 def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
     declared = SecretsSection.of(context.spec).secrets
-    names = [secret.secrets_manager.existing.name for secret in declared]
+    kept = [secret.secrets_manager.existing for secret in declared]
+    keys = [secret.kms_key for secret in kept if secret.kms_key is not None]
+    for index, secret in enumerate(kept):
+        check_key(context, secret.kms_key, SPEC / "secrets" / index / "secretsManager" / "existing")
     budget = own.budget
     return NodeStack(
         at=AT,
@@ -343,7 +347,8 @@ def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
         bucket=scripts_bucket(context),
         export=nodes_export(context),
         policy=node_policy(context),
-        secrets=tuple(dict.fromkeys(names)),
+        secrets=tuple(dict.fromkeys(secret.name for secret in kept)),
+        keys=tuple(dict.fromkeys(keys)),
         budget=budget.monthly if budget else None,
         emails=tuple(budget.emails) if budget else (),
         tags=dict(context.spec.tags),
