@@ -471,6 +471,8 @@ def platform(house: House) -> None:
     assert "error[SPC006]: `monitoring` is no part of platform `rack`" in said
     assert "help: watch the machines yourself" in said
 
+    lustre = {"name": "data", "fsxLustre": {"create": {"size": "1200Gi", "throughputPerTiB": 125}}}
+    assert "INT0" not in house.check(rack(storage=[lustre]))
     house.compile(rack())
     assert "## Repair of nodes\n\nWhoever keeps the machines." in house.run("report", "spec.yaml")
     assert "a node is lost\n    notices                somebody" in house.run(

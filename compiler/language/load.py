@@ -105,6 +105,12 @@ def _with_platforms(fault: Diagnostic) -> Diagnostic:
         written = listed([f"{{{name}: {{}}}}" for name in PLATFORMS])
         return replace(fault, help=f"write one of {written}")
     if fault.code == "SPC002" and fault.at and fault.at.parent == at:
+        if str(fault.at[-1]) in PLATFORMS:
+            return replace(
+                fault,
+                message=f"`{fault.at[-1]}` is a second platform, and a cluster has one",
+                help="keep one of them; each cluster is a spec of its own",
+            )
         question = meant(str(fault.at[-1]), PLATFORMS)
         return replace(fault, help=question or f"`platform` has: {listed(PLATFORMS)}")
     return fault

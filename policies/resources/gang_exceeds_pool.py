@@ -47,7 +47,7 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
             pool.where("limits"),
             label="it never starts",
             help="raise the limit of the pool",
-            spec_help=f"raise `nodes` of pool {names}",
+            spec_help=_raise(work, names),
         )
         return
     if most:
@@ -64,8 +64,15 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
         work.where("nodes"),
         label="it never starts",
         help=f"{lower}raise the limit of the pool",
-        spec_help=f"{lower}raise `nodes` of pool {names}",
+        spec_help=f"{lower}{_raise(work, names)}",
     )
+
+
+def _raise(work: Work, names: str) -> str:
+    """A partition of Slurm has the nodes of a queue's quota, where no accounting shares them."""
+    if work.has_pods:
+        return f"raise `nodes` of pool {names}"
+    return f"raise `nodes` of pool {names}, or of its quota"
 
 
 def _nodes(count: int | None) -> str:

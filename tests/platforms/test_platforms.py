@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -236,3 +238,32 @@ def test_a_platform_says_what_jobs_get_of_a_node() -> None:
         (job,) = context.once(bound_jobs)
         cores[platform] = requests(context, job)["cpu"]
     assert cores[EKS] < cores[BARE] == Quantity.of(96)  # p4d.24xlarge has 96 vCPUs
+
+
+SOURCES = Path(__file__).parents[2] / "compiler"
+ASKED = sorted(
+    {
+        name
+        for path in SOURCES.rglob("*.py")
+        if "platforms" not in path.parts
+        for name in re.findall(r"\banswers\.([a-z_]+)", path.read_text())
+    }
+)
+RACK = Path(__file__).parent / "rack" / "answers.py"
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_platform_answers_what_the_core_asks(name: str) -> None:
+    """The one that the recipe adds too: what it lacks ends in INT000 where somebody writes the key that needs it."""
+    for platform in PLATFORMS.values():
+        assert callable(getattr(platform.asked(), name)), platform.name
+    defined = [node.name for node in ast.parse(RACK.read_text()).body if hasattr(node, "name")]
+    assert name in defined
+
+
+def test_a_spec_has_one_platform() -> None:
+    """`eks` beside `hyperPod` says what the cluster of EKS is, which HyperPod stands on."""
+    both = spec(platform={"eks": {}, "parallelCluster": {}})
+    (fault,) = load(document(both), platform_of(document(both)))[1]
+    assert (fault.code, str(fault.at)) == ("SPC002", "spec.platform.parallelCluster")
+    assert fault.message == "`parallelCluster` is a second platform, and a cluster has one"

@@ -44,9 +44,6 @@ INSTEAD: Mapping[str, str] = {
     "network.cilium": (
         f"remove it: {_KUBERNETES}, and the traffic of nodes is what their security groups allow"
     ),
-    "storage.fsxLustre.existing.address": (
-        "remove it: ParallelCluster finds the file system by its id, in the VPC of its nodes"
-    ),
     # pools
     "nodePools.spareNodes": (
         "remove it, and keep the quota of the queue or the job a node smaller than the pool"

@@ -180,15 +180,6 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
                 "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]},
             },
         ),
-        (
-            "SPC006",
-            "spec.storage[0].fsxLustre.existing.address",
-            {
-                "storage": [
-                    {"name": "work", "fsxLustre": {"existing": {**FSX, "address": "10.0.0.9"}}}
-                ]
-            },
-        ),
         ("RES381", 'spec.jobs[0].env["my.var"]', {"job": {"env": {"my.var": "x"}}}),
         ("RES381", "spec.jobs[0].env.UID", {"job": {"env": {"UID": "0"}}}),
         (

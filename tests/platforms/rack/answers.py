@@ -59,3 +59,8 @@ def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
 
 def settle(context: Context) -> None:
     """Nothing."""
+
+
+def nodes_export(context: Context) -> str:
+    """The group of whoever keeps the machines."""
+    return f"{context.name}-machines"
