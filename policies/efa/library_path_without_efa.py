@@ -33,6 +33,8 @@ def library_path_without_efa(work: Work) -> Iterator[Finding]:
         return
     if any(folder in value for folder in _OF_EFA):
         return
+    if not work.has_pods and not work.gang:
+        return  # each node of Slurm has its devices, and one alone uses none
     yield Finding(
         f"`{_VARIABLE}` of {work.title} is `{value}` alone, and it uses EFA",
         work.where_env(_VARIABLE),

@@ -95,13 +95,15 @@ def _differing(work: Work, name: str, given: str, at: Route, help: str) -> Itera
 
 
 def _nodes(work: Work) -> int:
-    """The nodes of a job that run torchrun: its own without those of other roles; of a third-party job all that do."""
+    """The nodes of a job that run its torchrun: a JobSet may have roles with programs of their own."""
     sets = pod_sets(work)
-    if not work.own_sets:
-        return sets[0].count if sets else work.nodes or 0
-    return sum(pods.fewest for pods in sets if _runs_torchrun(pods.pod)) or work.nodes or 0
+    if work.own_sets:
+        alike = [pods for pods in sets if launches(tuple(_words(pods.pod)))]
+    else:
+        alike = [pods for pods in sets if _words(pods.pod) == _words(work.pod)]
+    return sum(pods.fewest for pods in alike) or work.nodes or 0
 
 
-def _runs_torchrun(pod: Pod | None) -> bool:
+def _words(pod: Pod | None) -> list[str]:
     containers = pod.containers if pod is not None else ()
-    return any(launches((*each.command, *each.args)) for each in containers)
+    return [word for each in containers for word in (*each.command, *each.args)]

@@ -486,3 +486,9 @@ def test_nodes_may_decrypt_the_secrets_that_they_may_read(tmp_path: Path) -> Non
     assert not done.diagnostics
     (stack,) = (text for path, text in files(done).items() if "kms:Decrypt" in text)
     assert key in stack
+
+
+def test_one_node_uses_no_efa(tmp_path: Path) -> None:
+    env = {"LD_LIBRARY_PATH": "/app/lib"}
+    assert [code for code, _ in codes(spec(job={"env": env}), tmp_path)] == ["EFA035"]
+    assert codes(spec(job={"env": env, "nodes": 1}), tmp_path) == []
