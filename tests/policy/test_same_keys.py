@@ -83,6 +83,7 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
     },
     "hyperPod": {
         "LIM042": KARPENTER,
+        "QUE001": "no queue counts its huge pages",
         "QUE007": ALWAYS_THERE,
         "QUE010": ALWAYS_THERE,
         "RUN033": "which image its nodes boot is not known",

@@ -186,7 +186,11 @@ def _env_origins(
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
-    for resource in (*job.limits, *_DEVICES):  # of those not asked for: where they would be
+    for resource in (
+        *job.limits,
+        *_DEVICES,
+        HUGEPAGES,
+    ):  # of those not asked for: where they would be
         if resource in _ASKED:
             origin = job.where("limits") / _ASKED[resource]
             places[(*limits, resource)] = origin
