@@ -78,7 +78,9 @@ def matched(
             shown = f"`{shortened(text)}` has {len(text)} characters"
             raise fault(f"{shown}, {what} has at most {longest}", "shorten it", source=source)
         if not fits(text):
-            raise fault(f"`{text}` is not {what}", _meant(text, fits, example, joint), source=source)
+            raise fault(
+                f"`{text}` is not {what}", _meant(text, fits, example, joint), source=source
+            )
         return text
 
     if empty:
