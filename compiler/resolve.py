@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from compiler.catalog import Catalog, Release
 from compiler.context import SPEC, Context, near_help
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.spec import PoolsSection
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.near import near
 from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.platforms import EKS
@@ -57,7 +60,7 @@ def resolve(
             "RES003",
             f"region `{spec.spec.region}` is unknown",
             SPEC / "region",
-            near_help(spec.spec.region, catalog.regions, "region"),
+            _region_help(spec.spec, catalog),
         )
     plan = _plan(context)
     context.forget()
@@ -65,6 +68,19 @@ def resolve(
     if Severity.ERROR in severities:
         return None, context.diagnostics
     return plan, context.diagnostics
+
+
+def _region_help(spec: ClusterSpec, catalog: Catalog) -> str:
+    """The Region that was meant: of those that are alike, that of the zones which the spec names."""
+    network = NetworkSection.of(spec).network
+    zones = [zone for pool in PoolsSection.of(spec).node_pools for zone in pool.zones]
+    zones += network.created.zones
+    if network.existing is not None:
+        zones += [subnet.zone for subnet in network.existing.subnets]
+    named = [zone[:-1] for zone in zones]
+    alike = near(spec.region, catalog.regions, limit=len(catalog.regions))
+    fitting = [region for region in alike if region in named]
+    return near_help(spec.region, fitting or catalog.regions, "region")
 
 
 def _release(spec: ClusterSpec, catalog: Catalog) -> Release | None:

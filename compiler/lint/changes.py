@@ -19,7 +19,7 @@ from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
 from compiler.manifest import Body, ref_of
-from compiler.output.body import at, items, texts
+from compiler.output.body import at, indexed, texts
 from compiler.patching.merge import merge
 from compiler.patching.operations import operate
 from compiler.patching.place import Draft, PatchError
@@ -176,7 +176,7 @@ class Changes:
 
     def _generators(self) -> Iterator[Generator]:
         for kind, key in (("ConfigMap", "configMapGenerator"), ("Secret", "secretGenerator")):
-            for index, entry in enumerate(items(self._body, key)):
+            for index, entry in indexed(self._body, key):
                 name = _text(entry.get("name")) or ""
                 replaces = entry.get("behavior") == "replace"
                 where = Route((0, key, index))

@@ -15,7 +15,7 @@ from compiler.lint.changes import Change, Patch, Target, patches_in
 from compiler.lint.changing import Chain, Changing, changed
 from compiler.lint.flux import STAGE, Folders, normalized
 from compiler.lint.inputs import LintObject, Text
-from compiler.output.body import at, items
+from compiler.output.body import at, indexed
 from compiler.places import Route
 from compiler.verify.objects import identity_of
 
@@ -105,7 +105,7 @@ class Stages:
 
 def _with_patches(item: LintObject) -> Stage | None:
     found: list[Patch] = []
-    for index, entry in enumerate(items(item.manifest.body, "spec", "patches")):
+    for index, entry in indexed(item.manifest.body, "spec", "patches"):
         text, target = entry.get("patch"), entry.get("target")
         if isinstance(text, str):
             for_what = Target(target) if isinstance(target, dict) else None

@@ -9,7 +9,7 @@ from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
-from compiler.model.values import items, value
+from compiler.model.values import indexed, items, value
 from compiler.output.body import texts
 from compiler.places import Route
 from compiler.plan import Plan
@@ -88,8 +88,7 @@ def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
 def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
     terms = []
-    written = items(body, *place)
-    for index, term in enumerate(written):
+    for index, term in indexed(body, *place):
         here = Route((*at, *place, index))
         terms.append(tuple(_expressions(term, here)))
     return tuple(terms)
@@ -98,14 +97,14 @@ def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
 def _preferred(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
     terms = []
-    for index, term in enumerate(items(body, *place)):
+    for index, term in indexed(body, *place):
         here = Route((*at, *place, index, "preference"))
         terms.append(tuple(_expressions(value(term, "preference"), here)))
     return tuple(terms)
 
 
 def _expressions(term: Any, at: Route) -> Iterator[Expression]:
-    for index, expression in enumerate(items(term, "matchExpressions")):
+    for index, expression in indexed(term, "matchExpressions"):
         yield Expression(
             str(expression.get("key", "")),
             str(expression.get("operator", "")),
@@ -117,8 +116,7 @@ def _expressions(term: Any, at: Route) -> Iterator[Expression]:
 def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     place = ("podAffinity", _REQUIRED)
     terms = []
-    written = items(body, *place)
-    for index, term in enumerate(written):
+    for index, term in indexed(body, *place):
         labels, more = _labels(term)
         narrowed = more or any(
             value(term, *key)

@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
-from compiler.model.values import items, mapping, read_tolerations, tolerations, value
+from compiler.model.values import indexed, mapping, read_tolerations, tolerations, value
 from compiler.places import Route
 from compiler.plan.scheduling import OS, Toleration
 from compiler.platforms.eks.flux.plan import HelmRelease
@@ -76,8 +76,8 @@ def listeners(releases: Iterable[HelmRelease], manifests: Iterable[Manifest]) ->
 def _of_daemon_set(manifest: Manifest) -> Iterator[Listener]:
     pod = mapping(manifest.body, "spec", "template", "spec")
     at = Route((manifest.id, "spec", "template", "spec", "containers"))
-    for number, container in enumerate(items(pod, "containers")):
-        for index, written in enumerate(items(container, "ports")):
+    for number, container in indexed(pod, "containers"):
+        for index, written in indexed(container, "ports"):
             port = _port(written, host_network=pod.get("hostNetwork") is True)
             if port is not None:
                 yield Listener(

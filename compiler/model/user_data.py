@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, value
 from compiler.places import Route
 
 _GROUPS = ("managedNodeGroups", "nodeGroups")
@@ -32,7 +32,7 @@ def boot_scripts(manifest: Manifest) -> Iterator[BootScript]:
         yield from _script(text, at, f"node class `{name}`")
         return
     for key in _GROUPS:
-        for index, group in enumerate(items(manifest.body, key)):
+        for index, group in indexed(manifest.body, key):
             title = f"node group `{group.get('name', '')}`"
             at = Route((manifest.id, key, index))
             override = group.get("overrideBootstrapCommand")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.output.body import at as value
-from compiler.output.body import items
+from compiler.output.body import indexed, items
 from compiler.plan.scheduling import Toleration
 from compiler.plan.units import Duration
 from compiler.platforms.eks.cluster.plan import Addon
 from compiler.platforms.eks.flux.plan import HelmRelease
 
-__all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
+__all__ = ["indexed", "items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
 
 
 def tolerations(

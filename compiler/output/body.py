@@ -31,6 +31,16 @@ def at(body: Any, *keys: Key) -> Any:
     return body
 
 
+def indexed(body: Any, *keys: Key) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The mappings of the list under keys, each with its place in it; none where there is no list."""
+    values = at(body, *keys)
+    if not isinstance(values, (list, tuple)):
+        return
+    for index, value in enumerate(values):
+        if isinstance(value, dict):
+            yield index, value
+
+
 def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
     """The mappings of the list under keys; empty where there is no list."""
     values = at(body, *keys)

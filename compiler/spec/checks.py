@@ -61,9 +61,10 @@ def matched(
     longest: int = 253,
     empty: bool = False,
     source: str = "",
+    joint: str = "",
 ) -> Callable[[Any], str]:
     """A check that a text is ``what``, by a pattern; ``example`` is shown where it does not match, and ``source``,
-    where the rule is written."""
+    where the rule is written. ``joint`` is between its words, whose capitals count."""
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
     def fits(text: str) -> bool:
@@ -77,7 +78,9 @@ def matched(
             shown = f"`{shortened(text)}` has {len(text)} characters"
             raise fault(f"{shown}, {what} has at most {longest}", "shorten it", source=source)
         if not fits(text):
-            raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
+            raise fault(
+                f"`{text}` is not {what}", _meant(text, fits, example, joint), source=source
+            )
         return text
 
     if empty:
@@ -94,9 +97,10 @@ _TEXT_OR_NUMBER = ["string", "integer"]
 _LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
-def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
+def _meant(text: str, fits: Callable[[str], object], example: str, joint: str = "") -> str:
     """What to write instead: what was probably meant, or else what it should look like."""
-    fitting = (candidate for candidate in _slips(text) if fits(candidate))
+    candidates = [re.sub(r"\s+", joint, text.strip())] if joint else _slips(text)
+    fitting = (candidate for candidate in candidates if fits(candidate))
     meant = next(fitting, None)
     if meant:
         return f"write `{flow(meant)}`"

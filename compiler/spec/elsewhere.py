@@ -3,9 +3,12 @@ keys of the spec that they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import plain
+from compiler.spec.flow import flow
 
 _Words = Mapping[str, str]
 
@@ -111,11 +114,12 @@ _QUEUE: _Words = {
 }
 _RESOURCES: _Words = {
     "accelerators": "gpu gpus nvidia.com/gpu neuron devices",
-    "cpu": "cpus vcpu vcpus cores limits requests",
+    "cpu": "cpus vcpu vcpus cores",
     "memory": "mem ram",
     "jobs[].sharedMemory": "shm shmSize sharedMemory",
     "ephemeralStorage": "disk storage",
     "hugePages": "hugepages-2Mi",
+    "efa": "vpc.amazonaws.com/efa",
 }
 _SECTIONS: Mapping[str, _Words] = {
     "": _CLUSTER,
@@ -168,5 +172,45 @@ def meant_key(section: str, word: str) -> str:
     letters = plain(word)
     for key, words in _SECTIONS.get(section, {}).items():
         if letters in map(plain, words.split()):
+            return key
+    return ""
+
+
+_AROUND = ("limits", "requests", "resourcespernode")
+_COUNTS = ("accelerators", "efa")
+
+
+def resources_help(word: str, value: Any, known: Collection[str]) -> str:
+    """How a job asks for what Kubernetes has in `limits` or `requests`, by the keys that the mapping has; empty for any
+    other word, and where nothing of it is known."""
+    resources = _resources_in(word, value)
+    if not resources:
+        return ""
+    if "resources" in known:
+        return f"here it is `resources`, like `resources: {flow(resources)}`"
+    if not resources.keys() <= {*known}:
+        return ""
+    written = [f"{key}: {flow(amount)}" for key, amount in resources.items()]
+    return f"here its entries are keys of `resources`: {listed(written)}"
+
+
+def _resources_in(word: str, value: Any) -> Mapping[str, Any]:
+    """The keys of `resources` that a mapping of Kubernetes means, like `{nvidia.com/gpu: 8}` under `limits`."""
+    if plain(word) not in _AROUND or not isinstance(value, Mapping):
+        return {}
+    found: dict[str, Any] = {}
+    for name, amount in value.items():
+        found.update(_resources_in(str(name), amount))
+        key = _resource(str(name))
+        if key:
+            is_text = isinstance(amount, str) and amount.isdecimal()
+            found[key] = int(amount) if is_text and key in _COUNTS else amount
+    return found
+
+
+def _resource(name: str) -> str:
+    letters = plain(name)
+    for key, words in _RESOURCES.items():
+        if letters in map(plain, (key, *words.split())) and "." not in key:
             return key
     return ""

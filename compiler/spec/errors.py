@@ -15,7 +15,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
 from compiler.diagnostics.words import kind_of
 from compiler.places import Document, Route, ScalarNode
-from compiler.spec.elsewhere import REMARKS, meant_key
+from compiler.spec.elsewhere import REMARKS, meant_key, resources_help
 from compiler.spec.flow import flow
 from compiler.spec.lazy import model_of
 from compiler.spec.renamed import renamed
@@ -106,7 +106,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
             "SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True
         )
     if kind == "extra_forbidden":
-        return _unknown(at, model)
+        return _unknown(at, model, value)
     if kind == "spec_value":
         if context["key"]:
             at = at / str(context["key"])
@@ -273,7 +273,7 @@ def _kind(annotation: Any) -> str:
     return "model_type"
 
 
-def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
+def _unknown(at: Route, model: type[BaseModel], value: Any) -> Diagnostic:
     owner = model_at(model, at.parent)
     assert owner is not None
     known = keys_of(owner)
@@ -294,6 +294,7 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     elsewhere = _meant_elsewhere(at)
     if elsewhere:
         help = _elsewhere_help(elsewhere, at, model)
+    help = resources_help(key, value, known) or help
     name = _called_now(at)
     if name:
         help = f"it is called `{name}` now: `trainyard fmt --fix` renames it"

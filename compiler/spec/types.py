@@ -194,6 +194,7 @@ EnvName = Annotated[
             "an environment variable's name",
             "NCCL_DEBUG",
             source="apimachinery 0.35, IsEnvVarName",
+            joint="_",
         )
     ),
 ]

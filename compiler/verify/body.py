@@ -13,7 +13,7 @@ from compiler.verify import webhooks
 from compiler.verify.annotations import annotation_faults
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.intent import Meant, has_shape, intended, misfit, neighbors
-from compiler.verify.names import name_faults
+from compiler.verify.names import name_faults, tightest_length
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import LATER, Sound, walk
 
@@ -63,7 +63,7 @@ def validate_body(
         from compiler.verify.cel import evaluate
 
         faults += evaluate(schema.root, body, old)
-    return faults
+    return tightest_length(faults)
 
 
 def _missing(key: str) -> Fault:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from compiler.manifest import Body, Manifest
-from compiler.output.body import at, follow, items
+from compiler.output.body import at, follow, indexed
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.loose_ends import Near
 from compiler.verify.objects import ObjectSet, identity_of
@@ -89,7 +89,7 @@ def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
             if at(volume, "optional"):
                 continue
             name = str(at(volume, field))
-            for index, item in enumerate(items(volume, "items")):
+            for index, item in indexed(volume, "items"):
                 place = (*start, *path, "items", index, "key")
                 yield place, kind, name, item.get("key")
 

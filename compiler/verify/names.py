@@ -61,7 +61,7 @@ def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[F
         message = f"a `{kind}` has no namespace, and `{namespace}` is given"
         yield Fault(NAME, "NAM007", _NAMESPACE, message, "leave it out", key=True, warning=True)
     elif not syntax.accepts(namespace):
-        help = f"use {syntax.help}"
+        help = syntax.advice(namespace)
         yield Fault(NAME, syntax.code, _NAMESPACE, syntax.breach(namespace), help)
 
 
@@ -76,9 +76,17 @@ def _name_faults(body: Body, name: str) -> Iterator[Fault]:
     if not syntax.accepts(name):
         is_too_long = len(name) > syntax.longest
         code = "NAM002" if is_too_long else syntax.code
-        yield Fault(NAME, code, _NAME, syntax.breach(name), f"use {syntax.help}")
+        yield Fault(NAME, code, _NAME, syntax.breach(name), syntax.advice(name))
     if limit is not None and len(name) > limit[0]:
         yield too_long(_NAME, name, *limit)
+
+
+def tightest_length(faults: list[Fault]) -> list[Fault]:
+    """Of several limits that a name exceeds the last: that of what is named after it."""
+    lengths = [fault for fault in faults if fault.code == "NAM002" and fault.path == _NAME]
+    if len(lengths) < 2:
+        return faults
+    return [fault for fault in faults if fault not in lengths[:-1]]
 
 
 def too_long(path: Path, name: str, most: int, why: str) -> Fault:
@@ -109,7 +117,7 @@ def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fau
     """
     rooms = [(MOST - characters_added(*job), job) for job in jobs]
     tightest = min(rooms, default=None)
-    if tightest is None or len(name) > MOST:  # a longer name is wrong by itself
+    if tightest is None:
         return []
     room, job = tightest
     if len(name) <= room:

@@ -243,8 +243,7 @@ def _syntax(syntax: Syntax, *, or_empty: bool) -> Test:
             return None
         if or_empty and not value:
             return None
-        breach = syntax.breach(value)
-        return syntax.code, breach, f"use {syntax.help}"
+        return syntax.code, syntax.breach(value), syntax.advice(value)
 
     return test
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Manifest
-from compiler.output.body import at, follow, items, texts
+from compiler.output.body import at, follow, indexed, items, texts
 from compiler.verify.fault import WEBHOOK, Fault, Path
 from compiler.verify.objects import ObjectSet, identity_of
 from compiler.verify.references import POD_SPECS, RUNTIME_PODS, TRAINER
@@ -121,7 +121,7 @@ def _faults(
 
 def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     for field in _LISTS:
-        for index, container in enumerate(items(spec, field)):
+        for index, container in indexed(spec, field):
             yield (field, index), container
 
 
@@ -129,7 +129,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
     for field in _HOST:
         if at(spec, field) is True:
             yield ((field,), f"the pod has `{field}`", f"remove `{field}`")
-    for index, volume in enumerate(items(spec, "volumes")):
+    for index, volume in indexed(spec, "volumes"):
         if "hostPath" in volume:
             yield (
                 ("volumes", index, "hostPath"),
@@ -169,7 +169,7 @@ def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
 
 def _restricted(spec: Any) -> Iterator[Breach]:
     yield from _baseline(spec)
-    for index, volume in enumerate(items(spec, "volumes")):
+    for index, volume in indexed(spec, "volumes"):
         ignored = ("name", "hostPath")
         sources = [key for key in volume if key not in ignored]
         if sources and sources[0] not in _VOLUMES:

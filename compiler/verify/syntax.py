@@ -15,6 +15,8 @@ _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
 _MOST_SEEN = 4096
+_QUALIFIED = ("label-key", "annotation-key", "toleration-key")
+_MOST_OF_NAME, _MOST_OF_PREFIX = 63, 253
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +48,43 @@ class Syntax:
         match self.name:
             case "toleration-key" if not text:
                 return True
-            case "label-key" | "annotation-key" | "toleration-key":
-                return _is_qualified(text)
             case "cidr":
                 return _is_cidr(text)
+            case name if name in _QUALIFIED:
+                return _is_qualified(text)
         return re.fullmatch(self.pattern, text) is not None
 
     def breach(self, text: str) -> str:
         """The fact about a text that was not accepted."""
-        is_too_long = len(text) > self.longest
-        if is_too_long and self.name != "cidr":
-            most = f"{a(self.name)} has at most {self.longest}"
-            return f"`{text}` has {len(text)} characters, {most}"
-        return f"`{text}` is not {a(self.name)}"
+        long = self._too_long(text)
+        if long is None:
+            return f"`{text}` is not {a(self.name)}"
+        part, most, whose = long
+        return f"`{part}` has {len(part)} characters, {whose}{a(self.name)} has at most {most}"
+
+    def advice(self, text: str) -> str:
+        """What to write instead of a text that was not accepted."""
+        long = self._too_long(text)
+        if long is None:
+            return f"use {self.help}"
+        part, most, _ = long
+        less = f"leave out {len(part) - most}"
+        if self.pattern and not self._matches(text):
+            return f"{less}, and use {self.help}"
+        return less
+
+    def _too_long(self, text: str) -> tuple[str, int, str] | None:
+        """The part of a text that is too long, its most characters, and of what it is a part."""
+        if self.name in _QUALIFIED:
+            prefix, _, name = text.rpartition("/")
+            if len(name) > _MOST_OF_NAME:
+                return name, _MOST_OF_NAME, "the name of "
+            if len(prefix) > _MOST_OF_PREFIX:
+                return prefix, _MOST_OF_PREFIX, "the prefix of "
+            return None
+        if self.name == "cidr" or len(text) <= self.longest:
+            return None
+        return text, self.longest, ""
 
 
 def _is_qualified(text: str) -> bool:
@@ -66,9 +92,9 @@ def _is_qualified(text: str) -> bool:
     prefix, slash, name = text.rpartition("/")
     if slash:
         is_domain = re.fullmatch(_SUBDOMAIN, prefix) is not None
-        if not is_domain or len(prefix) > 253:
+        if not is_domain or len(prefix) > _MOST_OF_PREFIX:
             return False
-    if len(name) > 63:
+    if len(name) > _MOST_OF_NAME:
         return False
     return re.fullmatch(_NAME, name) is not None
 

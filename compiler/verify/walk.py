@@ -138,8 +138,7 @@ def _object(
 
 def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
     path = path_of((trail, key))
-    help = f"use {syntax.help}"
-    return Fault(NAME, syntax.code, path, syntax.breach(key), help, key=True)
+    return Fault(NAME, syntax.code, path, syntax.breach(key), syntax.advice(key), key=True)
 
 
 def _missing(node: Node, key: str, trail: Trail) -> Fault:

@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, items, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -56,7 +56,7 @@ def role_binding_to_everyone(manifest: Manifest, world: World) -> Iterator[Findi
     role = manifest.body.get("roleRef")
     if isinstance(role, dict) and str(role.get("name", "")).startswith("system:"):
         return
-    for index, subject in enumerate(items(manifest.body, "subjects")):
+    for index, subject in indexed(manifest.body, "subjects"):
         name = str(subject.get("name", ""))
         if name in _EVERYBODY and subject.get("kind") in ("Group", "User"):
             yield Finding(

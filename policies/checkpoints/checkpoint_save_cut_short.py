@@ -99,8 +99,8 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         f"seconds{known}",
         at,
         label="a longer save is lost",
-        help=_help(version, grace, in_pods=work.has_pods),
-        spec_help=_spec_help(version),
+        help=_help(version, grace, _hook(work)),
+        spec_help=_spec_help(version, _hook_of_spec(work)),
     )
 
 
@@ -127,17 +127,27 @@ def _given(work: Work) -> str | None:
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
-def _help(version: tuple[int, int] | None, grace: int, *, in_pods: bool) -> str:
+def _hook(work: Work) -> str:
+    """What works with every PyTorch."""
+    if work.has_pods:
+        return "save in a `preStop` hook"
+    return f"save within {SHUTDOWN_SECONDS} seconds"
+
+
+def _hook_of_spec(work: Work) -> str:
+    """The key for it; a job of Slurm has no hook before the signal, and no key for one."""
+    return "give `checkpoint.signalFile`" if work.has_pods else _hook(work)
+
+
+def _help(version: tuple[int, int] | None, grace: int, hook: str) -> str:
     """What works with the PyTorch of the image."""
-    hook = "save in a `preStop` hook" if in_pods else f"save within {SHUTDOWN_SECONDS} seconds"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
     longer = f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'
     return f"{longer} where the image has PyTorch 2.12 or newer; else {hook}"
 
 
-def _spec_help(version: tuple[int, int] | None) -> str:
-    hook = "give `checkpoint.signalFile`"
+def _spec_help(version: tuple[int, int] | None, hook: str) -> str:
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
     return f'write `torchVersion: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
-from compiler.model.values import items, mapping, value
+from compiler.model.values import indexed, mapping, value
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
@@ -64,7 +64,7 @@ def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _of_class(manifest: Manifest, known: set[str], names: set[str]) -> Iterator[Finding]:
     for selector in _SELECTORS:
-        for index, term in enumerate(items(manifest.body, "spec", selector)):
+        for index, term in indexed(manifest.body, "spec", selector):
             found = _named(mapping(term, "tags"), known)
             if found:
                 key, said = found

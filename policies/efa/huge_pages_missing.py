@@ -7,6 +7,7 @@ from compiler.core.pools.plan import FixedPool
 from compiler.diagnostics import Severity
 from compiler.model.fit import huge_pages
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan import Quantity
 from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.policy.rule import Finding, rule
@@ -34,24 +35,43 @@ def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
         spec:
           trainer: {resourcesPerNode: {limits: {hugepages-2Mi: null}, requests: {hugepages-2Mi: null}}}
 
+        jobs: [{name: llama, resources: {hugePages: 0}, env: {FI_EFA_USE_HUGE_PAGE: "1"}}]
+
     ## Passes
 
         jobs: [{name: llama}]
+
+        jobs: [{name: llama, resources: {hugePages: 0}, env: {FI_EFA_USE_HUGE_PAGE: "0"}}]
 
         jobs: [{name: llama, nodes: 1}]
     """
     if not work.efa or work.nodes == 1 or not work.complete:
         return  # EFA of one node is reported as such
-    if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
-        overlay = ", with a NodeOverlay that declares them" if _blind(work, world) else ""
-        usual = Quantity.mib(5120)
-        # Smaller nodes have less than the guide asks for.
-        pages = min(usual, huge_pages(work, world) or usual)
-        yield Finding(
-            f"{work.title} asks for EFA and for no `{HUGEPAGES}`",
-            work.place(EFA),
-            help=f"set `FI_EFA_USE_HUGE_PAGE` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}",
-        )
+    if HUGEPAGES in work.asks or work.env.get(_SWITCH) == "0":
+        return
+    overlay = ", with a NodeOverlay that declares them" if _blind(work, world) else ""
+    usual = Quantity.mib(5120)
+    # Smaller nodes have less than the guide asks for.
+    pages = min(usual, huge_pages(work, world) or usual)
+    yield Finding(
+        f"{work.title} asks for EFA and for no `{HUGEPAGES}`",
+        _place(work, world),
+        help=f"set `{_SWITCH}` to `0`, or ask for `{HUGEPAGES}: {pages}`{overlay}",
+        spec_help=f'write `resources: {{hugePages: {pages}}}`, or `env: {{{_SWITCH}: "0"}}`',
+    )
+
+
+_SWITCH = "FI_EFA_USE_HUGE_PAGE"
+
+
+def _place(work: Work, world: World) -> Route:
+    """The variable that says otherwise, or where the pages would be."""
+    if _SWITCH in work.env:
+        return work.where_env(_SWITCH)
+    at = work.place(EFA)
+    if world.plan.closed:  # a spec has a key for them
+        return Route(at[:-1]) / HUGEPAGES
+    return at
 
 
 def _blind(work: Work, world: World) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.manifest import Manifest
-from compiler.model.values import items, mapping, value
+from compiler.model.values import indexed, items, mapping, value
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
@@ -63,7 +63,7 @@ def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
 def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
     path = ("spec", "template", "spec")
     pod = value(manifest.body, *path)
-    for index, container in enumerate(items(pod, "containers")):
+    for index, container in indexed(pod, "containers"):
         if "node-problem-detector" not in str(container.get("image")):
             continue
         at = Route((manifest.id, *path, "containers", index))

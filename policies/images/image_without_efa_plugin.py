@@ -61,10 +61,17 @@ def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
         label="NCCL stops, or talks over TCP",
         help="take an image with libfabric and aws-ofi-nccl, like a Deep Learning Container of AWS "
         "(`public.ecr.aws/deep-learning-containers/pytorch-training`), or run the EFA installer when it is built",
-        spec_help="write `image:` with one that brings libfabric and aws-ofi-nccl: a Deep Learning Container of AWS, "
-        "or one of `images:` with `efaInstaller`; or take one node",
+        spec_help=_spec_help(work),
         notes=(f"known by {facts.source}",),
     )
+
+
+def _spec_help(work: Work) -> str:
+    """What to write in a spec; clusters of Slurm build no images."""
+    images = "a Deep Learning Container of AWS"
+    if work.has_pods:
+        images += ", or one of `images:` with `efaInstaller`"
+    return f"write `image:` with one that brings libfabric and aws-ofi-nccl: {images}; or take one node"
 
 
 _INSTALLS = ("efa_installer", "aws-ofi-nccl", "aws_ofi_nccl", "libnccl-ofi")

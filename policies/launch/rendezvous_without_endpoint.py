@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.model.command import launches, named_options
 from compiler.model.gangs import is_elastic
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 
@@ -37,15 +38,27 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
         return
     if endpoint.partition(":")[0] in ("", *_ITSELF):
         what = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
-        option = "rdzv-endpoint" if given.get("rdzv-endpoint") else "rdzv-backend"
+        at, written = _place(work, given)
         yield Finding(
             f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
-            work.where_said(option),
+            at,
             label="each node waits for itself",
             help=_help(work),
-            spec_help="remove `--rdzv-backend` and `--rdzv-endpoint`, and what overwrites `PET_RDZV_ENDPOINT`: "
-            "it is set for the job",
+            spec_help=f"remove {written}: the endpoint is set for the job",
         )
+
+
+def _place(work: Work, given: Mapping[str, str | None]) -> tuple[Route, str]:
+    """Where the endpoint is said, or else the backend, and how it is called there."""
+    for option, variable in (
+        ("rdzv-endpoint", "PET_RDZV_ENDPOINT"),
+        ("rdzv-backend", "PET_RDZV_BACKEND"),
+    ):
+        if given.get(option):
+            return work.where_said(option), f"`--{option}`"
+        if variable in work.env:
+            return work.where_env(variable), f"`{variable}`"
+    return work.where("command"), "what overwrites it"
 
 
 def _help(work: Work) -> str:

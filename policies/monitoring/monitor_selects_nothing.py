@@ -7,7 +7,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Manifest, placeholder
 from compiler.model.beside import in_one_folder
 from compiler.model.scraping import Target, pods_of, services_of
-from compiler.model.values import items, mapping
+from compiler.model.values import indexed, mapping
 from compiler.places import Route
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
@@ -144,7 +144,7 @@ def _may_come_from_a_chart(namespaces: tuple[str, ...], world: World) -> bool:
 def _without_port(manifest: Manifest, selected: list[Target]) -> Iterator[Finding]:
     known = {port for target in selected for port in target.ports}
     field = "endpoints" if manifest.ref.kind == _SERVICES else "podMetricsEndpoints"
-    for index, endpoint in enumerate(items(manifest.body, "spec", field)):
+    for index, endpoint in indexed(manifest.body, "spec", field):
         port = endpoint.get("port")
         if not isinstance(port, str) or placeholder(port) or port in known:
             continue

@@ -3,10 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import ACCELERATORS
+from compiler.core.pools.plan import NodeShare
 from compiler.diagnostics.words import numbered
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.gangs import pod_sets
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
+from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -19,9 +22,15 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     be borrowed from the cohort the job waits for ever; its only condition is Suspended. Of a cohort with a member that
     may be elsewhere nothing is reported.
 
+    A quota of a spec counts whole nodes, each with what jobs can get of the smallest type of its pool. A job that asks
+    for more than that of a node is no matter of how many nodes there are.
+
     ## Fails
 
         queues: [{name: research, quota: [{pool: gpu, nodes: 3}]}]
+
+        nodePools: [{name: gpu, instanceTypes: [m7i.4xlarge, r7i.4xlarge]}]
+        jobs: [{name: llama, resources: {memory: 100Gi}}]
 
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
@@ -52,9 +61,12 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     if exceeds_node(work, world) or exceeds_pool(work, world):
         return  # LIM001, LIM002 or LIM003 reports it
     quota, asked, most = lack
+    counted = _counted(work, world, quota.resource)
+    if counted is not None:
+        yield _above_a_node(work, work.queue.name, quota.resource, counted)
+        return
     # A job that fits by its accelerators is not too large: the quota of something else is too small.
-    counted = quota.resource in ACCELERATORS
-    odd = work.accelerator is not None and not counted
+    odd = work.accelerator is not None and quota.resource not in ACCELERATORS
     if odd:
         at = quota.where("nominal")
     else:
@@ -71,6 +83,34 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         help="make the job smaller, or the quota larger",
         spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{queue}`",
         notes=tuple(notes),
+    )
+
+
+def _counted(work: Work, world: World, resource: str) -> Quantity | None:
+    """What a quota of whole nodes counts for one, where a node of the job asks for more."""
+    shares = []
+    for pool in work.pools:
+        share = world.plan.named(NodeShare, pool.title)
+        if share is None or resource not in share.resources:
+            return None
+        shares.append(share.resources[resource])
+    asked = work.pod_asks.get(resource)
+    most = max(shares, default=None)
+    if asked is None or most is None or asked <= most:
+        return None
+    return most
+
+
+def _above_a_node(work: Work, queue: str, resource: str, counted: Quantity) -> Finding:
+    asked = work.pod_asks[resource]
+    key = spec_key(resource)
+    return Finding(
+        f"{work.title} asks for {asked} of `{resource}` a node, and the quota of queue `{queue}` counts "
+        f"{counted} for one",
+        work.place(resource),
+        label="it waits for ever",
+        help=f"ask for at most {counted}",
+        spec_help=f"write `resources.{key}` of at most {counted}, or remove it to have it derived",
     )
 
 

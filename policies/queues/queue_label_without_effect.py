@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
@@ -52,7 +52,7 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
             key=True,
         )
     jobs: Path = ("spec", "template", "spec", "replicatedJobs")
-    for index, job in enumerate(items(manifest.body, *jobs)):
+    for index, job in indexed(manifest.body, *jobs):
         for inner in (("template",), ("template", "spec", "template")):
             if value(job, *inner, *_LABEL) is not None:
                 at = (*jobs, index, *inner, *_LABEL)

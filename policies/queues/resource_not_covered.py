@@ -3,8 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compiler.core.pods.plan import MISSPELT
+from compiler.core.pools.plan import NodeShare
+from compiler.core.queues.plan import Queue
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.spelling import spec_key
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -33,6 +37,9 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
                     - {name: nvidia.com/gpu, nominalQuota: 32}
                     - {name: hugepages-2Mi, nominalQuota: 20Gi}
 
+        nodePools: [{name: gpu, instanceTypes: [g5.2xlarge]}]
+        jobs: [{name: llama, resources: {hugePages: 1Gi, memory: 16Gi}}]
+
     ## Passes
 
         jobs: [{name: llama}]
@@ -52,17 +59,35 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
             continue
         if not _is_excluded(name, covered, manager):
             lacking.append(name)
-    if lacking:
-        names = listed(lacking, " and ")
-        at = queue.where("groups")
-        if len(queue.groups) == 1:
-            at = queue.groups[0].where("covered")
-        yield Finding(
-            f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
-            at,
-            label="the job is never admitted",
-            help=f"add {names} to `coveredResources`, with a quota in each flavor",
-        )
+    if not lacking:
+        return
+    names = listed(lacking, " and ")
+    # The queues of a spec cover what its pools offer.
+    nowhere = [name for name in lacking if world.plan.closed and not _is_offered(work, world, name)]
+    at, spec_help = _place(queue), ""
+    if nowhere:
+        at = work.place(nowhere[0])
+        keys = listed([spec_key(name) for name in nowhere], " and ")
+        spec_help = f"remove {keys} of `resources`: no node of its pool is known to have any"
+    yield Finding(
+        f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
+        at,
+        label="the job is never admitted",
+        help=f"add {names} to `coveredResources`, with a quota in each flavor",
+        spec_help=spec_help,
+    )
+
+
+def _place(queue: Queue) -> Route:
+    if len(queue.groups) == 1:
+        return queue.groups[0].where("covered")
+    return queue.where("groups")
+
+
+def _is_offered(work: Work, world: World, resource: str) -> bool:
+    """Whether a node of the job's pools has a resource, of which a patch of the queue then says nothing."""
+    shares = [world.plan.named(NodeShare, pool.title) for pool in work.pools]
+    return any(share is not None and resource in share.resources for share in shares)
 
 
 def _asked_resources(work: Work) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
@@ -50,7 +50,7 @@ def binding_to_cluster_admin(manifest: Manifest) -> Iterator[Finding]:
     where = "the cluster"
     if manifest.ref.kind == "RoleBinding":
         where = f"namespace `{manifest.ref.namespace}`"
-    for index, subject in enumerate(items(manifest.body, "subjects")):
+    for index, subject in indexed(manifest.body, "subjects"):
         name = str(subject.get("name"))
         if subject.get("namespace") == _FLUX or name.startswith("system:"):
             continue  # ACC005 judges Kubernetes' own groups

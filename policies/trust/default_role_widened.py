@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
@@ -45,7 +45,7 @@ def default_role_widened(manifest: Manifest) -> Iterator[Finding]:
     roles = [
         key.removeprefix(_LABEL) for key, on in named if key.startswith(_LABEL) and on == "true"
     ]
-    for index, allowed in enumerate(items(manifest.body, "rules")):
+    for index, allowed in indexed(manifest.body, "rules"):
         what = _too_much(allowed, roles)
         if what:
             yield Finding(

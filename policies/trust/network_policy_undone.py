@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items, value
+from compiler.model.values import indexed, items, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -73,7 +73,7 @@ def _open_rule(manifest: Manifest) -> int | None:
     """The first rule that lets everybody reach every port of every pod."""
     if value(manifest.body, "spec", "podSelector"):
         return None
-    for index, allowed in enumerate(items(manifest.body, "spec", "ingress")):
+    for index, allowed in indexed(manifest.body, "spec", "ingress"):
         peers = allowed.get("from")
         if not allowed.get("ports") and (not peers or _is_everybody(peers)):
             return index

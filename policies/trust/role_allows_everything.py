@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items
+from compiler.model.values import indexed
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
@@ -37,7 +37,7 @@ def role_allows_everything(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: operator}
         rules: [{apiGroups: ["kueue.x-k8s.io"], resources: ["*"], verbs: ["*"]}]
     """
-    for index, allowed in enumerate(items(manifest.body, "rules")):
+    for index, allowed in indexed(manifest.body, "rules"):
         if all(_is_everything(allowed.get(key)) for key in _KEYS):
             yield Finding(
                 f"role `{manifest.ref.name}` allows every verb on every resource",

@@ -92,7 +92,7 @@ CHANGES = [
     Change("    - name: EXPERIMENT", "    - name: MASTER_ADDR", "RUN134"),
     Change("      value: offline", "      value: offfline", "RUN136", 1),
     Change("      value: AWS Libfabric", "      value: Socket", "EFA010", 1),
-    Change("      value: odd-node-0-0.odd:29500", "      value: localhost:29500", "RUN009", 14),
+    Change("      value: odd-node-0-0.odd:29500", "      value: localhost:29500", "RUN009", 1),
     Change('      value: "0"', '      value: "1000"', "RUN146", 1),
     Change('      value: "0"', "      value: 0", "SCH002"),
 ]

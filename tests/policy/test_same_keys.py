@@ -2,19 +2,22 @@
 of job, against TrainJobs on nodes of Karpenter, over the examples of the rules' pages.
 
 What is found on one side alone, or at another key, is in the tables with its reason; what is in them without need
-fails, too.
+fails, too. And no help names a key that the platform refuses.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
 from compiler.catalog import load_catalog
+from compiler.diagnostics import Diagnostic
 from compiler.driver import traced
 from compiler.examples.pages import DAY
 from compiler.examples.rehearse import (
@@ -25,6 +28,8 @@ from compiler.examples.rehearse import (
     merged,
 )
 from compiler.formats import objects
+from compiler.language.by_platform import keys_by_platform
+from compiler.language.reference import all_keys
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Rule
@@ -78,6 +83,7 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
     },
     "hyperPod": {
         "LIM042": KARPENTER,
+        "QUE001": "no queue counts its huge pages",
         "QUE007": ALWAYS_THERE,
         "QUE010": ALWAYS_THERE,
         "RUN033": "which image its nodes boot is not known",
@@ -132,15 +138,15 @@ def based(variant: str) -> dict[str, Any]:
 compiled = cache(from_spec)
 
 
-def keys(rule: Rule, example: str, variant: str) -> frozenset[str] | None:
-    """The keys at which a rule finds something; ``None`` where that is no spec of the variant."""
+def findings(rule: Rule, example: str, spec: Mapping[str, Any]) -> list[Diagnostic] | None:
+    """What a rule finds in its example, laid over a spec, at its keys; ``None`` where both together are no spec."""
     try:
         parts = list(yaml.load_all(example, Loader=LOADER))
     except yaml.YAMLError:
         return None
     if not isinstance(parts[0], dict) or "kind" in parts[0]:
         return None
-    text = yaml.dump(merged(based(variant), {"spec": parts[0]}), Dumper=DUMPER)
+    text = yaml.dump(merged(spec, {"spec": parts[0]}), Dumper=DUMPER)
     try:
         plan, artifacts = compiled(text)
     except UnusableExampleError:
@@ -148,7 +154,13 @@ def keys(rule: Rule, example: str, variant: str) -> frozenset[str] | None:
     config = config_for(rule, example, Config(today=DAY))
     found = run(plan, load_catalog(), (rule,), config, objects(artifacts))
     at_keys = zip(found, traced(found, artifacts), strict=True)
-    return frozenset(str(placed.at or finding.at) for finding, placed in at_keys)
+    return [replace(finding, at=placed.at or finding.at) for finding, placed in at_keys]
+
+
+def keys(rule: Rule, example: str, variant: str) -> frozenset[str] | None:
+    """The keys at which a rule finds something; ``None`` where that is no spec of the variant."""
+    found = findings(rule, example, based(variant))
+    return None if found is None else frozenset(str(finding.at) for finding in found)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -167,3 +179,36 @@ def test_what_is_wrong_is_found_at_the_same_key(variant: str) -> None:
     assert compared > 180
     assert one_side == ONE_SIDE.get(variant, {}).keys()
     assert other_key == OTHER_KEY.get(variant, {}).keys()
+
+
+def refused(platform: str) -> set[str]:
+    """Names of keys that a platform takes nowhere."""
+    roots = {key.path for key in keys_by_platform() if platform in key.instead}
+    taken, not_taken = set(), set()
+    for key in all_keys():
+        path = re.sub(r"\[\]|\.NAME", "", key.path).removeprefix("spec.")
+        parts = path.split(".")
+        above = {".".join(parts[: depth + 1]) for depth in range(len(parts))}
+        (not_taken if above & roots else taken).add(key.name)
+    return not_taken - taken
+
+
+WORD = re.compile(r"(?<![\w/-])[A-Za-z]+(?![\w/(=-])")
+"""A word that may be a key: no part of a path or of another name."""
+
+
+@pytest.mark.parametrize("platform", ["parallelCluster", "hyperPod"])
+def test_a_help_names_keys_that_the_platform_takes(platform: str) -> None:
+    none = refused(platform)
+    assert "signalFile" in refused("parallelCluster")
+    timed = {"spec": {"jobs": [{"name": "llama", "timeout": "24h"}]}}
+    spec = merged(based(platform), timed)
+    read = 0
+    for rule in builtin_rules():
+        for example in rule.fails:
+            for finding in findings(rule, example, spec) or []:
+                quoted = " ".join(re.findall(r"`([^`]*)`", finding.help))
+                words = set(WORD.findall(quoted))
+                assert words.isdisjoint(none), (rule.code, finding.help, words & none)
+                read += 1
+    assert read > 100

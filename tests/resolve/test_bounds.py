@@ -269,7 +269,17 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES048",
         "spec.jobs[0].resources.ephemeralStorage",
         "asks for 9Ti of `ephemeral-storage`, and pods can get",
-        "ask for at most",
+        "or take a type with larger NVMe disks: what pods write lies on those of `p4d.24xlarge`, which have 8000 GB",
+    ),
+    (
+        spec(
+            pool={"localStorage": "none", "rootVolume": {"size": "20Ti"}},
+            job={"resources": {"ephemeralStorage": "30Ti"}},
+        ),
+        "RES048",
+        "spec.jobs[0].resources.ephemeralStorage",
+        "asks for 30Ti of `ephemeral-storage`, and pods can get",
+        "or give the pool a larger `rootVolume`",
     ),
 ]
 

@@ -118,6 +118,24 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "did you mean `us-west-2`?",
     ),
     (
+        spec(region="us-est-2", pool={"zones": ["us-east-2a"]}),
+        "RES003",
+        "spec.region",
+        "`us-est-2` is unknown",
+        "did you mean `us-east-2`?",
+    ),
+    (
+        spec(
+            region="us-est-2",
+            pool={"zones": None},
+            network={"create": {"zones": ["us-east-2a", "us-east-2b"]}},
+        ),
+        "RES003",
+        "spec.region",
+        "`us-est-2` is unknown",
+        "did you mean `us-east-2`?",
+    ),
+    (
         spec(region="us-gov-west-1", pool={"zones": ["us-west-2a"]}),
         "RES004",
         "spec.nodePools[0].zones[0]",

@@ -453,6 +453,24 @@ def test_what_a_kind_cannot_do_is_an_error(job: dict[str, Any], code: str) -> No
     assert codes(spec(job=job)) == [code]
 
 
+ALL = "write one of `TrainJob`, `PyTorchJob`, `MPIJob`, `JobSet`, `Job`, `RayJob`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "help"),
+    [
+        ("PytorchJob", "did you mean `PyTorchJob`?"),
+        ("RayJobs", "did you mean `RayJob`?"),
+        ("Jobs", "did you mean `Job`?"),
+        ("TFJob", ALL),
+        ("Deployment", ALL),
+    ],
+)
+def test_a_kind_that_is_like_another_by_its_end_alone_is_not_meant(kind: str, help: str) -> None:
+    (found,) = resolved(spec(job={"kind": kind}))[1]
+    assert (found.code, found.help) == ("RES271", help)
+
+
 PROGRAM = {"command": ["python", "train.py"]}
 LAUNCHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "torchrun": ("torch", PROGRAM),

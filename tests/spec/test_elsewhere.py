@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import shape_faults, spec
@@ -88,6 +89,36 @@ def test_a_word_of_the_defaults_is_one_of_a_job(key: str, value: object, help: s
     (found,) = shape_faults(spec(jobDefaults={key: value}))
     assert str(found.at) == f"spec.jobDefaults.{key}"
     assert found.help == help
+
+
+GPUS = {"nvidia.com/gpu": "8", "memory": "900Gi"}
+
+
+@pytest.mark.parametrize(
+    ("job", "help"),
+    [
+        (
+            {"resources": {"limits": {"nvidia.com/gpu": 8}}},
+            "here its entries are keys of `resources`: `accelerators: 8`",
+        ),
+        (
+            {"resources": {"requests": {**GPUS, "vpc.amazonaws.com/efa": "32", "a.com/b": 1}}},
+            "here its entries are keys of `resources`: `accelerators: 8`, `memory: 900Gi`, `efa: 32`",
+        ),
+        (
+            {"resourcesPerNode": {"limits": GPUS, "requests": {"cpu": 90}}},
+            "here it is `resources`, like `resources: {accelerators: 8, memory: 900Gi, cpu: 90}`",
+        ),
+        ({"limits": 8}, "here it is `resources`, like `resources: {memory: 900Gi}`"),
+        (
+            {"resources": {"limits": {"a.com/b": 1}}},
+            "`resources` has: `cpu`, `memory`, `accelerators`, `efa`, `hugePages`, `ephemeralStorage`",
+        ),
+    ],
+)
+def test_resources_of_kubernetes_are_keys_of_a_job(job: dict[str, Any], help: str) -> None:
+    (found,) = shape_faults(spec(job=job))
+    assert (found.code, found.help) == ("SPC002", help)
 
 
 def test_a_key_that_is_called_otherwise_is_not_missing_too(

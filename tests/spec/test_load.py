@@ -1150,6 +1150,13 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "`NCCL_DEBUG`",
     ),
     (
+        spec(job={"env": {"MY VAR": "x"}}),
+        "SPC005",
+        "spec.jobs[0].env",
+        "not an environment variable's name",
+        "write `MY_VAR`",
+    ),
+    (
         spec(job={"nodes": "4"}),
         "SPC003",
         "spec.jobs[0].nodes",

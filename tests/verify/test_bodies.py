@@ -638,6 +638,15 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "metadata.name",
     ),
     ("JobSet", [("metadata/name", "s" * 53)], "NAM002", "metadata.name"),
+    ("JobSet", [("metadata/name", "s" * 70)], "NAM002", "metadata.name"),
+    ("TrainJob", [("metadata/name", "a" * 70)], "NAM002", "metadata.name"),
+    ("Pod", [("metadata/namespace", "N" * 64)], "NAM001", "metadata.namespace"),
+    (
+        "Pod",
+        [("metadata/labels", {f"{'p' * 254}/a": "x"})],
+        "NAM003",
+        f'metadata.labels["{"p" * 254}/a"]',
+    ),
     # pods
     (
         "Pod",
@@ -1048,6 +1057,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("PyTorchJob", [("spec/pytorchReplicaSpecs", None)], "SCH003", "spec.pytorchReplicaSpecs"),
     ("PyTorchJob", [("metadata/name", "1-train")], "SCH011", "metadata.name"),
     ("PyTorchJob", [("metadata/name", "a" * 55)], "NAM002", "metadata.name"),
+    ("PyTorchJob", [("metadata/name", "a" * 64)], "NAM002", "metadata.name"),
     ("MPIJob", [("spec/mpiReplicaSpecs", None)], "SCH003", "spec.mpiReplicaSpecs"),
     (
         "RayJob",

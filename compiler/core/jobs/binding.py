@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from compiler.context import SPEC, Context, T, near_help, unique
+from compiler.context import SPEC, Context, T, unique
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.images import with_images
 from compiler.core.jobs.job import Job, Kind
@@ -17,6 +17,7 @@ from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.near import ALIKE, likeness, meant, plain
 from compiler.places import Route
 
 if TYPE_CHECKING:
@@ -93,9 +94,19 @@ def _kind(context: Context, job: spec_jobs.Job, at: Route) -> Kind | None:
             "RES271",
             f"{context.platform.name} runs no kind of job `{job.kind}`",
             at / "kind",
-            near_help(job.kind, known, "kind"),
+            _kind_help(job.kind, known),
         )
     return kind
+
+
+def _kind_help(name: str, known: Mapping[str, Kind]) -> str:
+    """The kind that was meant, or all that there are: `TFJob` is like `Job` by its end alone."""
+    alike = [kind for kind in known if likeness(_stem(name), _stem(kind)) >= ALIKE]
+    return meant(name, alike) or f"write one of {listed(known)}"
+
+
+def _stem(kind: str) -> str:
+    return plain(kind).removesuffix("s").removesuffix("job")
 
 
 def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:

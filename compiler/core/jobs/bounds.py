@@ -12,7 +12,7 @@ from compiler.core.jobs.flight_recorder import check_flight_recorder
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.spec import Mount
-from compiler.core.jobs.volumes import check_paths, check_volumes
+from compiler.core.jobs.volumes import check_paths, check_volumes, larger_disks
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.share import ROOT_GIB
 from compiler.core.pools.topology import levels_of
@@ -297,6 +297,6 @@ def _scratch(context: Context, job: Job) -> None:
             f"for {asked} of `ephemeral-storage`, and pods can get "
             f"{most} of a node of pool `{job.pool.name}`",
             job.at / "resources" / "ephemeralStorage",
-            f"ask for at most `{most}`, or give the pool a larger `rootVolume`",
+            f"ask for at most `{most}`, or {larger_disks(job.pool)}",
             source="Kubernetes, local ephemeral storage",
         )

@@ -15,6 +15,7 @@ from compiler.plan.units import Quantity
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
+    from compiler.core.pools.pools import Pool
 
 
 def check_volumes(context: Context, job: Job, most: Quantity | None) -> None:
@@ -46,7 +47,7 @@ def check_volumes(context: Context, job: Job, most: Quantity | None) -> None:
                 f"the volumes of job `{job.spec.name}` take {local} of a node's disks, "
                 f"and pods can get {most} of pool `{job.pool.name}`",
                 at,
-                "make them smaller, or give the pool a larger `rootVolume`",
+                f"make them smaller, or {larger_disks(job.pool)}",
                 source="Kubernetes, local ephemeral storage",
             )
             return
@@ -66,6 +67,17 @@ def check_volumes(context: Context, job: Job, most: Quantity | None) -> None:
                 source="mountpoint-s3-csi-driver v2.7.0, docs/CACHING.md",
             )
             return
+
+
+def larger_disks(pool: Pool) -> str:
+    """What gives pods more space on the disks of a node."""
+    if pool.local_storage != "raid0":
+        return "give the pool a larger `rootVolume`"
+    instance = pool.instance
+    return (
+        "take a type with larger NVMe disks: what pods write lies on those of "
+        f"`{instance.name}`, which have {instance.nvme_gb} GB"
+    )
 
 
 def _on_disk(volume: JobVolume) -> Quantity:

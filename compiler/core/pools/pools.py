@@ -155,6 +155,13 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     return pools
 
 
+def zones_of_faulty_pools(context: Context) -> set[str]:
+    """The zones that pools name which could not be resolved. They may be misspelt, and be what is wrong."""
+    pools = context.once(resolve_pools)
+    declared = PoolsSection.of(context.spec).node_pools
+    return {zone for spec in declared if spec.name not in pools for zone in spec.zones}
+
+
 def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None:
     instances = _instances(context, spec, at)
     if not instances:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.pools.pools import resolve_pools
+from compiler.core.pools.pools import resolve_pools, zones_of_faulty_pools
 from compiler.core.storage.plan import EFA_STEP, MadeBucket, MadeFileSystem
 from compiler.core.storage.repositories import repositories
 from compiler.core.storage.spec import StorageSection
@@ -440,6 +440,8 @@ def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
             f"{_GUIDE}, accessing file systems",
         )
         return zones[0]
+    if not zones and context.once(zones_of_faulty_pools):
+        return ""
     shown = listed(zones) or "none"
     context.fault(
         "RES128",
@@ -465,7 +467,10 @@ def _subnet(context: Context, zone: str, at: Route) -> tuple[str | None, str | N
         message = f"the VPC has no private subnet in `{zone}`"
         help = f"take {listed(known, ' or ')}, or add a subnet to `network.existing.subnets`"
     else:
-        known = sorted(network.created.zones) or sorted(
+        chosen = network.created.zones
+        if not chosen and context.once(zones_of_faulty_pools):
+            return None, None
+        known = sorted(chosen) or sorted(
             {zone for pool in context.once(resolve_pools).values() for zone in pool.zones}
         )
         if zone in known:

@@ -95,4 +95,4 @@ def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
 def _syntax(path: Path, name: str, text: object) -> Iterator[Fault]:
     syntax = SYNTAXES[name]
     if isinstance(text, str) and not syntax.accepts(text):
-        yield refused(path, syntax.breach(text), f"use {syntax.help}")
+        yield refused(path, syntax.breach(text), syntax.advice(text))

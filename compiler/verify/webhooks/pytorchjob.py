@@ -84,11 +84,9 @@ def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
     name = at(body, "metadata", "name")
     if not isinstance(name, str):
         return
-    if len(name) > MOST:
-        return
     syntax = SYNTAXES["dns-1035-label"]
-    if not syntax.accepts(name):
-        yield refused(("metadata", "name"), syntax.breach(name), f"use {syntax.help}")
+    if len(name) <= MOST and not syntax.accepts(name):
+        yield refused(("metadata", "name"), syntax.breach(name), syntax.advice(name))
     for role, spec in specs.items():
         replicas = int(at(spec, "replicas") or 1)
         highest = max(replicas, 1) - 1

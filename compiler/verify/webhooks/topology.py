@@ -21,7 +21,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, label in enumerate(labels):
         if not syntax.accepts(str(label)):
             path = ("spec", "levels", index, "nodeLabel")
-            yield refused(path, syntax.breach(str(label)), f"use {syntax.help}")
+            yield refused(path, syntax.breach(str(label)), syntax.advice(str(label)))
     lowest = len(labels) - 1
     for index, label in enumerate(labels):
         path = ("spec", "levels", index, "nodeLabel")

@@ -301,3 +301,14 @@ def test_cloudformation_makes_it_otherwise(tmp_path: Path) -> None:
     for artifact in done.artifacts:
         if artifact.path.startswith("bootstrap/hyperpod/") and artifact.format == "shell":
             assert "terraform" not in artifact.content
+
+
+def test_jobs_may_ask_for_huge_pages_that_no_queue_counts(tmp_path: Path) -> None:
+    done = compiled(spec(job={"resources": {"hugePages": "5Gi"}}), tmp_path)
+    assert done.diagnostics == []
+    kueue = yaml.safe_load(files(done)["controllers/helmrelease-kueue.yaml"])
+    text = kueue["spec"]["values"]["managerConfig"]["controllerManagerConfigYaml"]
+    assert yaml.safe_load(text)["resources"]["excludeResourcePrefixes"] == [
+        "ephemeral-storage",
+        "hugepages-2Mi",
+    ]

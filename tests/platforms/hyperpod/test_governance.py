@@ -187,6 +187,12 @@ _TWO_POOLS = [
 _BOTH = [{"pool": "a100", "nodes": 2}, {"pool": "b100", "nodes": 2}]
 
 
+def test_huge_pages_are_in_no_queue_of_a_team(tmp_path: Path) -> None:
+    asking = governed(job={"nodes": 3, "resources": {"hugePages": "5Gi"}})
+    assert codes(asking, tmp_path) == [("RES337", "spec.jobs[0].resources.hugePages")]
+    assert codes(governed(job={"resources": {"hugePages": 0}}), tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("data", "code", "place"),
     [

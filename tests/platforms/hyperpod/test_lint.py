@@ -233,6 +233,13 @@ def test_what_else_is_said_of_a_request(
     assert [message for _, _, message in found(tmp_path)] == messages
 
 
+def test_a_group_beside_a_null_is_found_at_its_own_line(tmp_path: Path) -> None:
+    text = write(tmp_path, (("InstanceGroups",), [None, {**GROUP, "InstanceType": "g5.8xlarge"}]))
+    lines = {message: line for _, line, message in found(tmp_path)}
+    assert lines["HyperPod has no instance type `g5.8xlarge`"] == line_of(text, '"g5.8xlarge"')
+    assert lines["null where a mapping is expected"] == line_of(text, "null")
+
+
 def test_a_group_without_a_name_is_no_pool(tmp_path: Path) -> None:
     groups = [{**GROUP, "InstanceGroupName": 5}, LARGER]
     request = Artifact(path="a.json", format="hyperpod", body={**REQUEST, "InstanceGroups": groups})

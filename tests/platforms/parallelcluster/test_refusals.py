@@ -305,6 +305,16 @@ def test_what_it_cannot_do_is_an_error_at_its_place(
     assert (code, at) in codes(spec(**parts), tmp_path)
 
 
+def test_a_storage_beside_a_misspelt_type_is_not_in_the_zone_of_no_pool(tmp_path: Path) -> None:
+    pools = [
+        {"name": "a100", "instanceTypes": ["p4d.24large"], "zones": ["us-west-2b"], "nodes": 4},
+        {"name": "cpu", "instanceTypes": ["m7i.4xlarge"], "zones": ["us-west-2c"], "nodes": 2},
+    ]
+    storage = [{"name": "work", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}}}]
+    found = codes(spec(nodePools=pools, storage=storage), tmp_path)
+    assert found == [("RES005", "spec.nodePools[0].instanceTypes[0]")]
+
+
 @pytest.mark.parametrize(
     ("parts", "help"),
     [

@@ -17,6 +17,8 @@ from compiler.lowering.body import (
     without_rights,
 )
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
+from compiler.places import Key
 from compiler.plan import Plan
 from compiler.platforms.eks.addons.node_problem_detector import REQUESTS
 from compiler.platforms.eks.health.plan import (
@@ -44,7 +46,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             yield manifest_in(FOLDER, body, detector.at)
     for burn_in in plan.of(BurnIn):
         for body in burn_in_bodies(burn_in):
-            yield manifest_in(FOLDER, body, burn_in.at)
+            yield manifest_in(FOLDER, body, burn_in.at, _named_after_pool(burn_in))
     for tainter in plan.of(ConditionTainter):
         for body in tainter_bodies(tainter):
             yield manifest_in(FOLDER, body, tainter.at)
@@ -271,6 +273,16 @@ _LIBRARIES = (
     "/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu:/opt/amazon/efa/lib:/opt/amazon/openmpi/lib:"
     "/opt/nccl/build/lib:/usr/local/nvidia/lib"
 )
+
+
+def _named_after_pool(node: BurnIn) -> Places:
+    """What has the name of the pool in it."""
+    paths: tuple[tuple[Key, ...], ...] = (
+        ("metadata", "name"),
+        ("spec", "selector"),
+        ("spec", "template", "metadata", "labels"),
+    )
+    return {path: node.where("name") for path in paths}
 
 
 def burn_in_bodies(node: BurnIn) -> Iterator[Body]:

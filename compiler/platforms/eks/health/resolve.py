@@ -105,6 +105,7 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
             node_selector=tuple(pool.selector.items()),
             level=level,
             dcgm=dcgm,
+            origins={"name": pool.at / "name"},
         )
 
 

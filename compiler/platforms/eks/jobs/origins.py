@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from compiler.core.jobs.plan import SPEC_NAME
 from compiler.core.pods.plan import EFA, GPU, HUGEPAGES, NEURON, Container, EnvVar, Pod, merged
 from compiler.output.artifact import Places
 from compiler.places import Key, Route
@@ -153,6 +154,7 @@ def head_origins(job: TrainJob) -> Places:
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
     places["metadata", "labels"] = job.where("labels")
+    places["metadata", "labels", SPEC_NAME] = job.where("name")
     places["metadata", "labels", QUEUE] = job.where("queue")
     places["metadata", "labels", PRIORITY] = job.where("priority")
     return places
@@ -186,7 +188,11 @@ def _env_origins(
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
-    for resource in (*job.limits, *_DEVICES):  # of those not asked for: where they would be
+    for resource in (
+        *job.limits,
+        *_DEVICES,
+        HUGEPAGES,
+    ):  # of those not asked for: where they would be
         if resource in _ASKED:
             origin = job.where("limits") / _ASKED[resource]
             places[(*limits, resource)] = origin

@@ -35,6 +35,7 @@ from compiler.platforms.eks.kueue.plan import (
     WorkloadPriority,
 )
 from compiler.platforms.eks.kueue.topology import topologies
+from compiler.platforms.eks.settings.launcher import launcher_of
 
 if TYPE_CHECKING:
     from compiler.core.queues.forms.cohorts import Weight
@@ -339,9 +340,18 @@ def queue_manager(context: Context) -> QueueManager:
         requeue_backoff=Duration(60),
         requeue_limit=requeues,
         frameworks=_frameworks(context),
-        # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
-        excluded_prefixes=(EPHEMERAL,),
+        excluded_prefixes=_excluded(context),
     )
+
+
+def _excluded(context: Context) -> tuple[str, ...]:
+    """Resources of which queues have no quota: what a node has of them does not follow from its type.
+
+    LIM004 holds each job against the space on the disks of its node.
+    """
+    pools = context.once(resolve_pools).values()
+    uncounted = {resource for pool in pools for resource in launcher_of(pool).uncounted}
+    return (EPHEMERAL, *sorted(uncounted))
 
 
 def _frameworks(context: Context) -> tuple[str, ...]:

@@ -75,6 +75,8 @@ class PoolLauncher(Launcher):
     """Why its nodes run no commands of ours when they boot, where that is so."""
     huge_pages: ClassVar[bool] = True
     """Whether its nodes keep huge pages for the driver of EFA."""
+    uncounted: ClassVar[tuple[str, ...]] = ()
+    """Resources that its nodes may have, and nobody says how much: queues have no quota of them."""
     ages: ClassVar[bool] = False
     """Whether its nodes end at an age, even if jobs run on them."""
     disks: ClassVar[str] = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.context import SPEC, Context
+from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import Priority, QueuesSection
 from compiler.diagnostics.diagnostic import listed
@@ -34,6 +35,10 @@ _KUEUE = "kueue.x-k8s.io/v1beta2"
 _QUOTA_API = "SageMaker API, CreateComputeQuota (botocore 1.44.5)"
 _POLICY_API = "SageMaker API, CreateClusterSchedulerConfig (botocore 1.44.5)"
 _GUIDE = "SageMaker developer guide, sagemaker-hyperpod-eks-operate-console-ui-governance-policies"
+_COVERED = (
+    "aws/sagemaker-hyperpod-cli, examples/end_to_end_walkthrough/03-task-governance: the queue of a team has cpu, "
+    "memory, nvidia.com/gpu, aws.amazon.com/neurondevice and vpc.amazonaws.com/efa"
+)
 _MOST_NAME, _MOST_PRIORITIES, _MOST_WEIGHT, _MOST_TYPES = 40, 10, 100, 15
 
 
@@ -46,9 +51,25 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for queue in queues.values():
         yield _compute_quota(context, queue)
         yield _local_queue(context, queue)
+    _check_huge_pages(context)
     if has_runtimes(context):
         yield stage(context, RUNTIMES, "platform", account=RUNTIMES)
         yield from deliverer(RUNTIMES, makes("trainer.kubeflow.org", "clustertrainingruntimes"))
+
+
+def _check_huge_pages(context: Context) -> None:
+    """Kueue admits no job that asks for what its queue does not cover, and SageMaker makes the queues."""
+    for job in context.once(resolve_jobs):
+        pages = job.spec.resources.huge_pages
+        if pages:
+            context.doubt(
+                "RES337",
+                f"job `{job.spec.name}` asks for {pages} of huge pages, which the queues of task governance do not "
+                "cover: it may wait for ever",
+                job.at / "resources" / "hugePages",
+                "remove it: libfabric is then told to use normal pages",
+                source=_COVERED,
+            )
 
 
 # -- the policy of the cluster

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.context import Context
+from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.pools import Pool
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.settings.launcher import NoCommands, PoolLauncher, Refused
@@ -21,6 +22,7 @@ class HyperPod(PoolLauncher):
         "remove it: over TCP every node mounts it",
     )
     huge_pages = False
+    uncounted = (HUGEPAGES,)
     ages = False
     disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
     disks_at = "/opt/dlami/nvme"

@@ -52,4 +52,5 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         huge_pages=Quantity(0),
         left=(cpu_milli, memory_mib),
         agents=(0, 0),
+        no_huge_pages="nobody says how many huge pages nodes of HyperPod have",
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.plan import NodeShare
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.windows import window
 from compiler.core.queues.spec import QueuesSection
@@ -40,7 +41,7 @@ _GIB = 1024**3
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """The partitions, each with its compute resources."""
+    """The partitions, each with its compute resources, and what jobs can get of a node of each pool."""
     _check_cohorts(context)
     checked: set[str] = set()
     for share in context.once(shares):
@@ -48,6 +49,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             checked.add(share.pool.name)
             _check(context, share.pool)
             _explain_checks(context, share.pool)
+            yield NodeShare(name=share.pool.name, resources=share.pool.share.resources())
             block = window(share.pool)
             if block is not None:
                 yield block

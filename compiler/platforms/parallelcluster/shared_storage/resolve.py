@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.catalog.ami_families import families
 from compiler.catalog.lustre import OLDEST
 from compiler.context import Context
-from compiler.core.pools.pools import resolve_pools
+from compiler.core.pools.pools import resolve_pools, zones_of_faulty_pools
 from compiler.core.storage.bounds import check_file_systems
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.diagnostics.diagnostic import listed
@@ -104,6 +104,8 @@ def _check_zone(context: Context, storage: Storage) -> None:
     pools = context.once(resolve_pools).values()
     zones = {zone for pool in pools for zone in pool.zones}
     if storage.zone is None or not zones or storage.zone in zones:
+        return
+    if context.once(zones_of_faulty_pools):
         return
     context.doubt(
         "RES319",

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.diagnostics.near import meant
 from compiler.manifest import placeholder
-from compiler.output.body import at, items
+from compiler.output.body import at, indexed
 from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP, instance_types
 from compiler.verify.fault import WEBHOOK, Fault, Path, refused
 
@@ -26,17 +26,16 @@ def checked(kind: str, body: dict[str, Any]) -> Iterator[Fault]:
         yield from _group(body, ())
     if kind != CLUSTER:
         return
-    groups = items(body, _GROUPS)
-    for index, group in enumerate(groups):
+    for index, group in indexed(body, _GROUPS):
         yield from _group(group, (_GROUPS, index))
-    yield from _distinct(groups)
+    yield from _distinct(body)
     yield from _orchestrator(body)
     yield from _scaling(body)
 
 
-def _distinct(groups: list[dict[str, Any]]) -> Iterator[Fault]:
+def _distinct(body: dict[str, Any]) -> Iterator[Fault]:
     seen: set[str] = set()
-    for index, group in enumerate(groups):
+    for index, group in indexed(body, _GROUPS):
         name = group.get("InstanceGroupName")
         if not isinstance(name, str):
             continue
@@ -121,7 +120,7 @@ def _instead(name: str) -> str:
 
 
 def _volumes(group: dict[str, Any], path: Path) -> Iterator[Fault]:
-    for index, config in enumerate(items(group, "InstanceStorageConfigs")):
+    for index, config in indexed(group, "InstanceStorageConfigs"):
         volume = config.get("EbsVolumeConfig")
         if not isinstance(volume, dict):
             continue
