@@ -32,13 +32,14 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     if work.own_sets and is_elastic(work):
         return  # the operator sets `PET_RDZV_ENDPOINT` (training-operator v1.9.4, pkg/controller.v1/pytorch/elastic.go)
     given = named_options(work.words)
-    backend = given.get("rdzv-backend") or work.env.get("PET_RDZV_BACKEND")
-    endpoint = given.get("rdzv-endpoint") or work.env.get("PET_RDZV_ENDPOINT", "")
+    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
+    backend = given.get("rdzv-backend") or said.get("PET_RDZV_BACKEND")
+    endpoint = given.get("rdzv-endpoint") or said.get("PET_RDZV_ENDPOINT", "")
     if backend != "c10d" or endpoint is None:
         return
     if endpoint.partition(":")[0] in ("", *_ITSELF):
         what = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
-        at, written = _place(work, given)
+        at, written = _place(work, given, said)
         yield Finding(
             f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
             at,
@@ -48,7 +49,9 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
         )
 
 
-def _place(work: Work, given: Mapping[str, str | None]) -> tuple[Route, str]:
+def _place(
+    work: Work, given: Mapping[str, str | None], said: Mapping[str, str | None]
+) -> tuple[Route, str]:
     """Where the endpoint is said, or else the backend, and how it is called there."""
     for option, variable in (
         ("rdzv-endpoint", "PET_RDZV_ENDPOINT"),
@@ -56,7 +59,7 @@ def _place(work: Work, given: Mapping[str, str | None]) -> tuple[Route, str]:
     ):
         if given.get(option):
             return work.where_said(option), f"`--{option}`"
-        if variable in work.env:
+        if variable in said:
             return work.where_env(variable), f"`{variable}`"
     return work.where("command"), "what overwrites it"
 

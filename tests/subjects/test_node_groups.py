@@ -236,3 +236,11 @@ def test_it_starts_with_the_taint_of_an_agent_which_no_job_tolerates() -> None:
     for group in (*plan.of(NodeGroup), *again):
         assert [each.key for each in group.startup_taints] == [taint["key"]]
         assert taint["key"] not in {each.key for each in group.taints}
+
+
+def test_it_boots_no_family_but_amazon_linux() -> None:
+    """The spec's `ami` of another family was dropped, and the nodes booted AL2023."""
+    data = grouped()
+    data["spec"]["platform"] = {"eks": {"ami": "bottlerocket@v1.40.0"}}
+    found = [(each.code, str(each.at)) for each in faults_of(data)]
+    assert ("RES172", "spec.nodePools[0].managedNodeGroup") in found

@@ -502,3 +502,10 @@ def test_one_node_uses_no_efa(tmp_path: Path) -> None:
     env = {"LD_LIBRARY_PATH": "/app/lib"}
     assert [code for code, _ in codes(spec(job={"env": env}), tmp_path)] == ["EFA035"]
     assert codes(spec(job={"env": env, "nodes": 1}), tmp_path) == []
+
+
+def test_a_rendezvous_is_judged_by_what_the_script_exports(tmp_path: Path) -> None:
+    said = {"command": ["torchrun", "--rdzv-backend=c10d", "t.py"]}
+    assert codes(spec(job=said), tmp_path) == []
+    itself = {"env": {"PET_RDZV_ENDPOINT": "localhost:29500"}}
+    assert codes(spec(job=itself), tmp_path) == [("RUN009", "spec.jobs[0].env.PET_RDZV_ENDPOINT")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.catalog.ami_families import AL2023, families
+from compiler.catalog.ami_families import AL2023, families, of_alias
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
@@ -133,8 +133,16 @@ def _repairs(config: Mapping[str, object]) -> bool:
     return bool(config.get("enabled", True))
 
 
-def refused(pool: Pool) -> Iterator[Refused]:
+def refused(context: Context, pool: Pool) -> Iterator[Refused]:
     """What a managed node group of eksctl cannot be."""
+    family = of_alias(context.version("ami"))
+    if family is not None and family.alias != AL2023:
+        yield Refused(
+            pool.at / "managedNodeGroup",
+            f"is a managed node group, which boots Amazon Linux 2023 here, and `ami` is of {family.title}",
+            "remove it: Karpenter's nodes boot what `ami` says; or remove `ami`",
+            _EKSCTL,
+        )
     for key, fact, help in _limits(pool):
         yield Refused(pool.at / key, f"is a managed node group, {fact}", help, _EKSCTL)
 

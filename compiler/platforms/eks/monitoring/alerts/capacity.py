@@ -50,7 +50,7 @@ def _nodes_of(pool: NodePool) -> str:
     """How many nodes a pool has: by Karpenter's label, with one NodePool for each reservation, or by EKS'."""
     label = f'label_karpenter_sh_nodepool=~"{pool.name}(-cr-.+)?"'
     if pool.managed_node_group is not None:
-        label = f'label_eks_amazonaws_com_nodegroup="{pool.name}"'
+        label = f'label_eks_amazonaws_com_nodegroup=~"{pool.name}(-cr-.+)?"'
     return f"(count(kube_node_labels{{{label}}}) or vector(0))"
 
 

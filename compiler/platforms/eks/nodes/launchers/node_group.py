@@ -36,7 +36,7 @@ class NodeGroup(PoolLauncher):
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         from compiler.platforms.eks.nodes.groups import refused
 
-        yield from refused(pool)
+        yield from refused(context, pool)
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
         from compiler.platforms.eks.nodes.groups import node_groups
