@@ -12,9 +12,6 @@ from compiler.manifest import Body
 from compiler.operate.runs import Run, is_true, time_of
 from compiler.output.body import at, items
 
-_DONE = ("Complete", "Completed", "Succeeded")
-_FAILED = ("Failed",)
-
 
 class State(StrEnum):
     """How far a run is."""
@@ -52,11 +49,11 @@ def state_of(run: Run, nodes: Nodes) -> State:
 
 
 def _ended(run: Run) -> State | None:
-    # kuberay v1.6.2: a RayJob has no conditions.
-    deployed = at(run.body, "status", "jobDeploymentStatus")
-    if is_true(run.conditions, *_FAILED) or deployed == "Failed":
+    ends = run.kind.ends
+    said = at(run.body, *ends.field) if ends.field else None
+    if is_true(run.conditions, *ends.failed) or said in ends.failed:
         return State.FAILED
-    if is_true(run.conditions, *_DONE) or deployed == "Complete":
+    if is_true(run.conditions, *ends.done) or said in ends.done:
         return State.DONE
     if not is_true(run.verdicts, "Finished"):
         return None
@@ -135,8 +132,12 @@ def held_seconds(run: Run, now: datetime) -> float | None:
 
 def ended_at(run: Run) -> datetime | None:
     """When the run ended."""
-    for found in (run.conditions, run.verdicts):
-        for name in (*_DONE, *_FAILED, "Finished"):
+    ends = run.kind.ends
+    for found, names in (
+        (run.conditions, (*ends.done, *ends.failed)),
+        (run.verdicts, ("Finished",)),
+    ):
+        for name in names:
             if is_true(found, name):
                 return time_of(found[name]["lastTransitionTime"])
     return None

@@ -16,7 +16,7 @@ from compiler.lift.reader import Reader
 from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
-from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
+from compiler.platforms.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     framework_of,
@@ -48,6 +48,7 @@ class Errand(OwnPods):
     has_peers = False
     launchers = ("torch",)
     run_pods = OF_JOB
+    ends = Ending(("Done",))
     retries = ("spec", "backoffLimit")
     restarted = "the pod"
     places = {("activeDeadlineSeconds",): "deadline", ("backoffLimit",): "max_restarts"}

@@ -19,6 +19,8 @@ from compiler.catalog import load_catalog
 from compiler.lift import kinds as readers
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
+from compiler.operate.runs import Run
+from compiler.operate.state import Nodes, State, state_of
 from compiler.platforms.eks.addons import addons
 from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
 from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
@@ -61,6 +63,23 @@ class TestEveryKind:
             asked += ["written", "lift", "parts", "runtime", "explain"]
         missing = [name for name in asked if name not in vars(type(kind))]
         assert not missing, f"kind `{kind.name}` does not say: {', '.join(missing)}"
+
+    def test_status_knows_when_it_is_over(self, kind: JobKind) -> None:
+        """Each value that says so is one that its status may have."""
+        for value, state in (
+            *((done, State.DONE) for done in kind.ends.done),
+            *((failed, State.FAILED) for failed in kind.ends.failed),
+        ):
+            body: dict[str, Any] = {"metadata": {"name": "a", "namespace": "b"}}
+            if kind.ends.field:
+                *above, last = kind.ends.field
+                assert above == ["status"]
+                body["status"] = {last: value}
+            else:
+                body["status"] = {"conditions": [{"type": value, "status": "True"}]}
+            run = Run(kind, body, None, None)
+            assert state_of(run, Nodes(0, 1)) is state
+        assert kind.ends.done
 
     def test_a_spec_can_say_it_and_nothing_else_by_its_name(self, kind: JobKind) -> None:
         assert kind.name in (kind.kind, f"{kind.kind}.{kind.group}")

@@ -70,10 +70,19 @@ ASKED = (
         "pods",
         "name_limit",
     ),
-    *("name_syntax", "retries", "retried", "restarted", "launchers", "run_pods"),
+    *("name_syntax", "retries", "retried", "restarted", "launchers", "run_pods", "ends"),
 )
 """What every kind must set itself. The values of :class:`JobKind` mark what is not set, so that the guards can name
 all of it (tests/platforms/test_kinds.py)."""
+
+
+class Ending(NamedTuple):
+    """How the status of an object says that it is over: the types of conditions that hold once its work is done, or has
+    failed; or, with a ``field``, the values of that field, where an object has no conditions."""
+
+    done: tuple[str, ...]
+    failed: tuple[str, ...] = ("Failed",)
+    field: tuple[str, ...] = ()
 
 
 class JobKind(Kind):
@@ -114,6 +123,8 @@ class JobKind(Kind):
     """The launchers that it can run, by their framework."""
     run_pods: ClassVar[RunPods] = RunPods("")
     """How the pods of a run are found."""
+    ends: ClassVar[Ending] = Ending((), ())
+    """How its status says that it is over."""
     counts_pods: ClassVar[bool] = False
     """Whether that number is of the restarts of all pods, and not of the gang."""
     main: ClassVar[str] = "node"

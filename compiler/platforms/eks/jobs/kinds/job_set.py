@@ -14,7 +14,7 @@ from compiler.lowering.body import given
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
-from compiler.platforms.eks.jobs.kind import OwnPods, program_part
+from compiler.platforms.eks.jobs.kind import Ending, OwnPods, program_part
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     framework_of,
@@ -63,6 +63,7 @@ class JobSet(OwnPods):
     name_syntax = "dns-subdomain"
     launchers = ("torch",)
     run_pods = OF_JOBSET
+    ends = Ending(("Completed",))  # jobset v1alpha2, jobset_types.go
     retries = ("spec", "failurePolicy", "maxRestarts")
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together"

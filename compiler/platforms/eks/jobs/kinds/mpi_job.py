@@ -16,7 +16,7 @@ from compiler.lift.reader import Reader
 from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
-from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods
+from compiler.platforms.eks.jobs.kind import TRAINER, Ending, OwnPods
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     job_and_pods,
@@ -56,6 +56,7 @@ class MPIJob(OwnPods):
     launcher = "mpi"
     launchers = ("mpi",)
     run_pods = OF_MPI_JOB
+    ends = Ending(("Succeeded",))  # kubeflow.org/v2beta1, JobConditionType
     retries = ("spec", "runPolicy", "backoffLimit")
     restarted = "its launcher"
     mends = "the MPI operator recreates a lost worker"

@@ -19,7 +19,7 @@ from compiler.lowering.body import given
 from compiler.manifest import Body
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
-from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
+from compiler.platforms.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
 from compiler.platforms.eks.jobs.kinds.job_set import torch_variables
 from compiler.platforms.eks.jobs.lifting import (
     Part,
@@ -56,6 +56,7 @@ class PlainJob(OwnPods):
     made_by_others = True
     launchers = ("torch",)
     run_pods = OF_JOB
+    ends = Ending(("Complete",))  # batch/v1, JobConditionType
     retries = ("spec", "backoffLimit")
     restarted = "single pods"
     places = {

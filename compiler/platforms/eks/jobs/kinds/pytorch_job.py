@@ -16,7 +16,7 @@ from compiler.lift.reader import Reader
 from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
-from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods, program_part, renamed
+from compiler.platforms.eks.jobs.kind import TRAINER, Ending, OwnPods, program_part, renamed
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     count_or_text,
@@ -64,6 +64,7 @@ class PyTorchJob(OwnPods):
     main = "pytorch"
     launchers = ("torch",)
     run_pods = OF_PYTORCH_JOB
+    ends = Ending(("Succeeded",))  # kubeflow.org/v1, JobConditionType
     retries = ("spec", "runPolicy", "backoffLimit")
     # training-operator v1.9.4, pkg/core/job.go PastBackoffLimit: the restarts of all containers.
     counts_pods = True

@@ -33,7 +33,14 @@ from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.jobs.bodies import POD, KeyPath, Written, pod_template
-from compiler.platforms.eks.jobs.kind import TRAINER, CalledBy, NameLimit, OwnPods, program_part
+from compiler.platforms.eks.jobs.kind import (
+    TRAINER,
+    CalledBy,
+    Ending,
+    NameLimit,
+    OwnPods,
+    program_part,
+)
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     job_and_pods,
@@ -86,6 +93,7 @@ class RayJob(OwnPods):
     launcher = "ray"
     launchers = ("ray",)
     run_pods = OF_RAY_JOB
+    ends = Ending(("Complete",), field=("status", "jobDeploymentStatus"))  # kuberay v1.6.2
     retries = ("spec", "backoffLimit")
     restarted = "all pods together, as a new RayCluster"
     # kuberay v1.6.2, raycluster_controller: it recreates the pods of a running cluster.

@@ -29,7 +29,7 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import chart_version
 from compiler.platforms.eks.jobs.bodies import env_bodies, pod_spec
 from compiler.platforms.eks.jobs.heads import JOBS, job_head
-from compiler.platforms.eks.jobs.kind import JobKind
+from compiler.platforms.eks.jobs.kind import Ending, JobKind
 from compiler.platforms.eks.jobs.lifting import PRIORITY, QUEUE, own_annotations
 from compiler.platforms.eks.jobs.origins import WORDS, job_origins
 from compiler.platforms.eks.jobs.plan import (
@@ -68,6 +68,7 @@ class OfTrainer(JobKind):
     name_syntax = "dns-1035-label"
     launchers = ("torch", "mpi", "jax")
     run_pods = OF_JOBSET
+    ends = Ending(("Complete",))  # trainer v2.3.0, trainjob_types.go
     retries = ()
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"

@@ -19,7 +19,7 @@ from compiler.lowering.body import given
 from compiler.manifest import Body
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
-from compiler.platforms.eks.jobs.kind import TRAINER, CalledBy, OwnPods, program_part
+from compiler.platforms.eks.jobs.kind import TRAINER, CalledBy, Ending, OwnPods, program_part
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     Settings,
@@ -71,6 +71,8 @@ class HyperPodPyTorchJob(OwnPods):
     launchers = ("hyperpod",)
     # sagemaker-hyperpod 3.12.0, list_pods; its pods have no label with their rank that is published.
     run_pods = RunPods("HPJob")
+    # Its operator is not published, nor the types of its conditions: those of the training operators, and of Jobs.
+    ends = Ending(("Succeeded", "Completed", "Complete"))
     retries = ("spec", "runPolicy", "jobMaxRetryCount")
     restarted = "the processes on all of its nodes, or all of its pods"
     retried = (
