@@ -275,7 +275,6 @@ _MOST_PARAMETERS = 1e15
 _POWERS = {"m": "e6", "b": "e9", "t": "e12"}
 
 
-@shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
 def whole(value: Any) -> Any:
     """One of some whole numbers; for Python `true` is equal to 1."""
     if isinstance(value, (bool, float)):
@@ -283,6 +282,7 @@ def whole(value: Any) -> Any:
     return value
 
 
+@shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from builders import shape_faults, spec
 
+from compiler.spec import checks as check
+from compiler.spec.editor import shape_of
+
 ROOT = Path(__file__).parents[2]
 SNAPSHOTS = {
     "name": "notes",
@@ -55,3 +58,9 @@ def test_each_such_key_refuses_booleans() -> None:
     found = dict(fields())
     assert len(found) >= 5
     assert [place for place, kind in found.items() if "Whole" not in kind] == []
+
+
+def test_editors_are_told_the_bounds_of_parameters_and_none_of_a_list() -> None:
+    """The check of a list stood between that of parameters and what is said of it."""
+    assert shape_of(check.count) == {"exclusiveMinimum": 0, "maximum": 1e15}
+    assert shape_of(check.whole) == {}

@@ -188,11 +188,8 @@ def _env_origins(
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
-    for resource in (
-        *job.limits,
-        *_DEVICES,
-        HUGEPAGES,
-    ):  # of those not asked for: where they would be
+    # Of those not asked for: where they would be.
+    for resource in (*job.limits, *_DEVICES, HUGEPAGES):
         if resource in _ASKED:
             origin = job.where("limits") / _ASKED[resource]
             places[(*limits, resource)] = origin
