@@ -61,9 +61,8 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
             help = f"write `--nnodes={_nodes(work)}`"
         yield from _differing(work, "--nnodes", given, work.where_said("nnodes"), help)
         return
-    in_env = {**work.exported, **work.env}.get(
-        "PET_NNODES"
-    )  # torchrun reads each option from PET_*
+    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
+    in_env = said.get("PET_NNODES")
     if in_env is not None:
         help = "remove it: it is set for the job"
         if work.own_sets:

@@ -300,3 +300,11 @@ def test_bottlerocket_has_images_and_pods_on_a_second_disk() -> None:
     (node_class,) = plan_of(data).of(NodeClass)
     sizes = [(disk.device, str(disk.size)) for disk in node_class.block_devices]
     assert sizes == [("/dev/xvdb", "500Gi"), ("/dev/xvda", "4Gi")]
+
+
+@pytest.mark.parametrize("ami", ["al2@v20251209", "windows2022@latest"])
+def test_a_family_whose_disks_are_not_known_has_the_one_of_al2023(ami: str) -> None:
+    data = spec(pool={"localStorage": "none", "rootVolume": {"size": "500Gi"}})
+    data["spec"]["platform"] = {"eks": {"ami": ami}}
+    (node_class,) = plan_of(data).of(NodeClass)
+    assert [disk.device for disk in node_class.block_devices] == ["/dev/xvda"]

@@ -163,7 +163,9 @@ def _disks(context: Context, pool: Pool) -> tuple[BlockDevice, ...]:
         why,
         at=pool.at / "rootVolume" / "size",
     )
-    family = of_alias(context.version("ami")) or families()[AL2023]
+    family = of_alias(context.version("ami"))
+    if family is None or not family.data_device:
+        family = families()[AL2023]
     name = family.data_device or family.root_device
     if volume is None:
         disk = BlockDevice(name, size)
