@@ -9,11 +9,13 @@ from builders import ROOT, files, plan_of, spec
 
 from compiler.catalog.charts import unknown, values_of
 from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.jobs.pod_labels import ATTEMPT, PLAIN_RUN, RANKS, ROLES, RUNS
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.pod_labels import labels_of_kinds
 from compiler.platforms.eks.logs.fluent_bit import FIELDS, OF_JOBS, filters, outputs, script
 from compiler.platforms.eks.logs.plan import LogBucket, LogGroup
 from compiler.platforms.eks.teams.plan import NetworkPolicy
 
+LABELS = labels_of_kinds(kinds().values())
 CLOUD_WATCH: dict[str, Any] = {"cloudWatch": {"retentionInDays": 90}}
 
 
@@ -71,7 +73,7 @@ def test_a_policy_lets_fluent_bit_send_and_nobody_in() -> None:
 
 
 def test_texts_hold_no_template_of_helm() -> None:
-    for text in (script(), filters(), outputs("us-west-2", "/trainyard/lab/pods")):
+    for text in (script(LABELS), filters(), outputs("us-west-2", "/trainyard/lab/pods")):
         assert "{{" not in text
         assert "}}" not in text
 
@@ -84,18 +86,31 @@ def test_terraform_names_the_group() -> None:
     assert group == {"name": "/trainyard/lab/pods", "retention_in_days": 90}
 
 
-RANK, ROLE = RANKS[0], ROLES[0]
+JOBSET = "jobset.sigs.k8s.io"
+OPERATOR = "training.kubeflow.org"
+OF_BATCH = "batch.kubernetes.io/job-name"
 
 
 @pytest.mark.parametrize(
     ("labels", "wanted"),
     [
-        ({RUNS[0]: "llama-1a2b3", PLAIN_RUN: "llama-1a2b3-node-0"}, {"job": "llama"}),
-        ({RUNS[0]: "llama-8b-1a2b3"}, {"job": "llama-8b"}),
-        ({RUNS[2]: "ray-1a2b3-raycluster-x7k2p"}, {"job": "ray"}),
-        ({PLAIN_RUN: "own"}, {"job": "own"}),
-        ({RUNS[0]: "own-1a2b3c"}, {"job": "own-1a2b3c"}),
-        ({RANK: "3", ROLE: "node", ATTEMPT: "1"}, {"rank": "3", "role": "node", "attempt": "1"}),
+        (
+            {f"{JOBSET}/jobset-name": "llama-1a2b3", OF_BATCH: "llama-1a2b3-node-0"},
+            {"job": "llama"},
+        ),
+        ({f"{JOBSET}/jobset-name": "llama-8b-1a2b3"}, {"job": "llama-8b"}),
+        ({"ray.io/cluster": "ray-1a2b3-raycluster-x7k2p"}, {"job": "ray"}),
+        ({"HPJob": "bert-1a2b3"}, {"job": "bert"}),
+        ({OF_BATCH: "own"}, {"job": "own"}),
+        ({f"{JOBSET}/jobset-name": "own-1a2b3c"}, {"job": "own-1a2b3c"}),
+        ({"batch.kubernetes.io/job-completion-index": "3"}, {"rank": "3"}),
+        ({f"{JOBSET}/replicatedjob-name": "node"}, {"role": "node"}),
+        ({f"{JOBSET}/restart-attempt": "1"}, {"attempt": "1"}),
+        # mpi-operator v0.8.2, pkg/apis/kubeflow/v2beta1/constants.go
+        (
+            {f"{OPERATOR}/job-role": "worker", f"{OPERATOR}/replica-index": "0"},
+            {"role": "worker", "rank": "0"},
+        ),
         ({}, {}),
     ],
 )
@@ -103,7 +118,7 @@ def test_a_line_has_the_fields_of_its_pod(labels: dict[str, str], wanted: dict[s
     """The script itself, by an interpreter of Lua."""
     lupa = pytest.importorskip("lupa", reason="lupa is missing: pip install lupa")
     lua = lupa.LuaRuntime(unpack_returned_tuples=True)
-    lua.execute(script())
+    lua.execute(script(LABELS))
     pod = {
         "namespace_name": "team-a",
         "pod_name": "p",

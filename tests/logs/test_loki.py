@@ -15,7 +15,8 @@ from compiler.language.load import load
 from compiler.lower import lower
 from compiler.outcome import Options
 from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.jobs.pod_labels import JOB_OF_RUN
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.pod_labels import JOB_OF_RUN, labels_of_kinds
 from compiler.platforms.eks.logs.pipeline import METADATA, STREAM_LABELS, configuration
 from compiler.platforms.eks.logs.plan import LogBucket, LogSize
 from compiler.platforms.eks.settings.pods import AGENTS
@@ -113,7 +114,8 @@ def test_alloy_reads_on_every_node_and_may_ask_for_pods_alone() -> None:
 
 
 def test_every_label_and_all_metadata_have_a_rule() -> None:
-    text = configuration("http://loki.logging.svc:3100/loki/api/v1/push")
+    labels = labels_of_kinds(kinds().values())
+    text = configuration("http://loki.logging.svc:3100/loki/api/v1/push", labels)
     targets = set(re.findall(r'target_label = "([a-z]+)"', text))
     assert targets == {*STREAM_LABELS, *METADATA} - {"restart", "stream"}
     assert text.count("{") == text.count("}")

@@ -26,6 +26,7 @@ from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
 from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
+from compiler.platforms.eks.jobs.pod_labels import plain
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
@@ -172,6 +173,23 @@ class TestEveryKind:
         ]
         assert any("delete" in rule["verbs"] and "create" not in rule["verbs"] for rule in rules)
         assert any({"create", "patch"} <= set(rule["verbs"]) for rule in rules)
+
+    def test_logs_and_costs_know_of_which_job_its_pods_are(self, kind: JobKind) -> None:
+        data = of_kind(kind)
+        written = {}
+        for logs in ({"loki": {}}, {"cloudWatch": {}}):
+            data["spec"] |= {"monitoring": {}, "logs": logs}
+            for each in manifests_of(data):
+                written[each.path] = str(each.body)
+        labels = kind.run_pods
+        for label in filter(None, (labels.run, labels.role, labels.number, labels.attempt)):
+            assert label in written["controllers/helmrelease-fluent-bit.yaml"]
+            assert plain(label) in written["controllers/helmrelease-alloy.yaml"]
+        if not labels.shared:
+            exported = written["controllers/helmrelease-kube-prometheus-stack.yaml"]
+            assert labels.run in exported
+            records = [text for path, text in written.items() if "trainyard-records" in path]
+            assert f"label_{plain(labels.run)}" in records[0]
 
     def test_the_way_down_ends_it(self, kind: JobKind) -> None:
         assert f"{kind.plural}.{kind.group}" in job_resources()

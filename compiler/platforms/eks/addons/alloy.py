@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.lowering.body import resources, without_rights
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
+from compiler.platforms.eks.jobs.pod_labels import pod_labels
 from compiler.platforms.eks.logs.stack import ALLOY, LOKI, address, at, wanted
 
 _CPU, _MEMORY = 50, 192
@@ -20,10 +21,11 @@ def values(setting: Setting) -> dict[str, Any]:
     """
     from compiler.platforms.eks.logs.pipeline import POSITIONS, configuration
 
-    push = f"{address(setting.context)}/loki/api/v1/push"
+    context = setting.context
+    push = f"{address(context)}/loki/api/v1/push"
     return {
         "alloy": {
-            "configMap": {"content": configuration(push)},
+            "configMap": {"content": configuration(push, pod_labels(context))},
             "enableReporting": False,
             "mounts": {"varlog": True, "extra": [{"name": "positions", "mountPath": POSITIONS}]},
             "resources": resources(_CPU, _MEMORY),

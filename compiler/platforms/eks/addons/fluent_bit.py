@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.lowering.body import resources, without_rights
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
+from compiler.platforms.eks.jobs.pod_labels import pod_labels
 from compiler.platforms.eks.logs.stack import FLUENT_BIT, at, log_group, to_cloud_watch
 
 _CPU, _MEMORY = 50, 128
@@ -31,7 +32,7 @@ def values(setting: Setting) -> dict[str, Any]:
             "outputs": fluent_bit.outputs(context.spec.region, log_group(context)),
             "customParsers": "",
         },
-        "luaScripts": {fluent_bit.SCRIPT: fluent_bit.script()},
+        "luaScripts": {fluent_bit.SCRIPT: fluent_bit.script(pod_labels(context))},
         "daemonSetVolumes": [{"name": "varlog", "hostPath": {"path": "/var/log"}}],
         "daemonSetVolumeMounts": [{"name": "varlog", "mountPath": "/var/log", "readOnly": True}],
         "extraVolumes": [{"name": "state", "hostPath": folder}],

@@ -14,7 +14,7 @@ from compiler.catalog.exporters import kept
 from compiler.context import Context
 from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
-from compiler.platforms.eks.jobs.pod_labels import RUNS
+from compiler.platforms.eks.jobs.pod_labels import pod_labels
 from compiler.platforms.eks.managed_monitoring import agent
 from compiler.platforms.eks.monitoring.sizing import ALERTMANAGER_DISK, size
 from compiler.platforms.eks.monitoring.stack import (
@@ -39,15 +39,12 @@ _FLUX_KINDS = {
         "OCIRepository": "ocirepositories",
     },
 }
-_LABELS = {
-    "nodes": (
-        "node.kubernetes.io/instance-type",
-        "karpenter.sh/nodepool",
-        "eks.amazonaws.com/nodegroup",
-    ),
-    "pods": RUNS,
-}
-"""What kube-state-metrics says of labels: what nodes are, and which job a pod is of."""
+_NODE_LABELS = (
+    "node.kubernetes.io/instance-type",
+    "karpenter.sh/nodepool",
+    "eks.amazonaws.com/nodegroup",
+)
+"""What kube-state-metrics says of nodes."""
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -68,7 +65,7 @@ def values(setting: Setting) -> dict[str, Any]:
                 "cAdvisorMetricRelabelings": [*_keep("cadvisor", readers=reading), _OF_PODS],
             }
         },
-        "kube-state-metrics": _state_metrics(reading),
+        "kube-state-metrics": _state_metrics(context, reading),
         "prometheus-node-exporter": _node_exporter(),
         "prometheusOperator": {
             "resources": resources(*_OPERATOR),
@@ -171,9 +168,11 @@ def _selected(*kinds: str) -> dict[str, bool]:
     return {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
 
 
-def _state_metrics(reading: Collection[str]) -> dict[str, Any]:
-    """kube-state-metrics, with the labels and the objects of others that alerts name."""
-    labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in _LABELS.items()]
+def _state_metrics(context: Context, reading: Collection[str]) -> dict[str, Any]:
+    """kube-state-metrics, with the labels and the objects of others that alerts name: what nodes are, and which job a
+    pod is of."""
+    named = {"nodes": _NODE_LABELS, "pods": pod_labels(context).runs}
+    labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in named.items()]
     rules = [
         {"apiGroups": [group], "resources": list(kinds.values()), "verbs": ["list", "watch"]}
         for (group, _), kinds in _FLUX_KINDS.items()

@@ -1,31 +1,58 @@
 """The labels by which a pod says of which run it is, which of its pods it is, and which attempt it belongs to.
 
-Sources: jobset v0.12.0, api/jobset/v1alpha2/jobset_types.go and pkg/constants/constants.go (08dfbdfd);
-training-operator v1.9.4, pkg/apis/kubeflow.org/v1/common_types.go; mpi-operator v0.8.2,
-pkg/apis/kubeflow/v2beta1/constants.go; kuberay v1.6.2, ray-operator/controllers/ray/utils/constant.go; Kubernetes,
-labels of Jobs (`batch.kubernetes.io/…`).
+They are those of the kinds of jobs that the cluster's platform has, whether or not the spec has jobs of them: a run
+goes on after its job has left the spec, and people start jobs of their own.
 """
 
 from __future__ import annotations
 
-RUNS = ("jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "ray.io/cluster")
-"""The label that has the name of a run: of JobSets and TrainJobs, of MPIJobs and PyTorchJobs, and of RayJobs."""
-PLAIN_RUN = "batch.kubernetes.io/job-name"
-"""That of a plain Job. Pods of a JobSet have it too, with the name of one of its Jobs."""
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from compiler.context import Context
+from compiler.platforms.eks.jobs.kind import JobKind
+
 JOB_OF_RUN = "(.+?)(-[0-9a-f]{5}(-.+)?)?"
 """A whole name of a run, whose first group is the name of the job in the spec: a run's name ends in five digits that
 its content gives, and what an operator adds."""
-RANKS = ("batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index")
-"""The label that has the index of a pod among its like: of Jobs, JobSets and TrainJobs (Kubernetes 1.28 and newer), and
-of the training and the MPI operator. Pods of Ray have none."""
-ROLES = (
-    "jobset.sigs.k8s.io/replicatedjob-name",
-    "training.kubeflow.org/replica-type",
-    "ray.io/node-type",
-)
-"""The label that has which of a run's groups of pods it is in."""
-ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
-"""How often a JobSet had made all its pods again before this one; other kinds do not count attempts on pods."""
+
+
+class PodLabels(NamedTuple):
+    """Labels of pods. Of each there are several, since kinds differ; a pod has one of them at most.
+
+    ``runs`` have the name of the run. ``shared`` have it too, unless the pod has one of ``runs``. ``ranks`` have the
+    index of a pod among its like, ``roles`` which of a run's groups of pods it is in, ``attempts`` how often all pods
+    were made again before this one.
+    """
+
+    runs: tuple[str, ...]
+    shared: tuple[str, ...]
+    ranks: tuple[str, ...]
+    roles: tuple[str, ...]
+    attempts: tuple[str, ...]
+
+
+def pod_labels(context: Context) -> PodLabels:
+    """The labels of the pods of jobs on the cluster."""
+    known = (kind for kind in context.answers.kinds().values() if isinstance(kind, JobKind))
+    return labels_of_kinds(known)
+
+
+def labels_of_kinds(kinds: Iterable[JobKind]) -> PodLabels:
+    """The labels that the controllers of some kinds give to pods."""
+    placed = sorted(kinds, key=lambda kind: kind.place)
+    all_pods = [kind.run_pods for kind in placed]
+    return PodLabels(
+        runs=_unique(pods.run for pods in all_pods if not pods.shared),
+        shared=_unique(pods.run for pods in all_pods if pods.shared),
+        ranks=_unique(pods.number for pods in all_pods),
+        roles=_unique(pods.role for pods in all_pods),
+        attempts=_unique(pods.attempt for pods in all_pods),
+    )
+
+
+def _unique(labels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for label in labels if label))
 
 
 def plain(label: str) -> str:

@@ -22,6 +22,8 @@ class RunPods(NamedTuple):
     is the label with the part that a pod is of, where there are several, and ``number`` the one with its number in it.
     ``beside`` are parts whose pods are no nodes of the job, and ``ranked`` those whose pods have ranks, the numbers of
     the nodes from 0 on: where there are two, the first is one pod, of rank 0. ``through``: the numbers go on from it.
+    ``attempt`` is the label with how often all pods were made again before. ``shared``: pods of other kinds have the
+    label ``run`` too, with another value.
     """
 
     run: str
@@ -31,6 +33,8 @@ class RunPods(NamedTuple):
     beside: tuple[str, ...] = ()
     ranked: tuple[str, ...] = ()
     through: bool = False
+    attempt: str = ""
+    shared: bool = False
 
     def part(self, labels: Mapping[str, str]) -> str:
         """The part that a pod is of; empty where the pods are of one part."""
@@ -56,10 +60,11 @@ OF_JOBSET = RunPods(
     number=_INDEX,
     beside=INITIALIZERS,
     ranked=("launcher", "node"),
+    attempt="jobset.sigs.k8s.io/restart-attempt",
 )
 """Trainer's launcher of MPI is a node itself (``runLauncherAsNode``)."""
-OF_JOB = RunPods("batch.kubernetes.io/job-name", number=_INDEX)
-"""Of a batch Job: one with a single pod has no number."""
+OF_JOB = RunPods("batch.kubernetes.io/job-name", number=_INDEX, shared=True)
+"""Of a batch Job: one with a single pod has no number. Pods of a JobSet have the name of one of its Jobs."""
 OF_PYTORCH_JOB = RunPods(
     "training.kubeflow.org/job-name",
     role="training.kubeflow.org/replica-type",

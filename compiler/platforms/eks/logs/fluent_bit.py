@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compiler.platforms.eks.jobs.pod_labels import ATTEMPT, PLAIN_RUN, RANKS, ROLES, RUNS
+from compiler.platforms.eks.jobs.pod_labels import PodLabels
 
 FIELDS = ("log", "stream", "namespace", "pod", "container", "node")
 OF_JOBS = ("job", "rank", "role", "attempt", "app")
@@ -90,13 +90,14 @@ def _section(name: str, **settings: str) -> str:
     return "\n".join([f"[{name}]", *lines, ""])
 
 
-def script() -> str:
-    """The fields of a line, by the labels of its pod. A run's name ends in five digits that its content gives, and what
-    an operator adds: without them it is that of the job."""
+def script(labels: PodLabels) -> str:
+    """The fields of a line, by the ``labels`` of its pod. A run's name ends in five digits that its content gives, and
+    what an operator adds: without them it is that of the job."""
     return f"""\
-local runs = {_listed((*reversed(RUNS), PLAIN_RUN))}
-local ranks = {_listed(reversed(RANKS))}
-local roles = {_listed(reversed(ROLES))}
+local runs = {_listed((*reversed(labels.runs), *labels.shared))}
+local ranks = {_listed(reversed(labels.ranks))}
+local roles = {_listed(reversed(labels.roles))}
+local attempts = {_listed(labels.attempts)}
 local digits = "%-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 
 local function first(labels, names)
@@ -131,7 +132,7 @@ function fields(tag, timestamp, record)
   line["job"] = job_of(first(labels, runs))
   line["rank"] = first(labels, ranks)
   line["role"] = first(labels, roles)
-  line["attempt"] = labels["{ATTEMPT}"]
+  line["attempt"] = first(labels, attempts)
   return 2, timestamp, line
 end
 """

@@ -12,15 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.jobs.pod_labels import (
-    ATTEMPT,
-    JOB_OF_RUN,
-    PLAIN_RUN,
-    RANKS,
-    ROLES,
-    RUNS,
-    plain,
-)
+from compiler.platforms.eks.jobs.pod_labels import JOB_OF_RUN, PodLabels, plain
 
 STREAM_LABELS = ("namespace", "job", "app", "container", "node")
 METADATA = ("pod", "rank", "role", "attempt", "restart", "stream")
@@ -31,9 +23,11 @@ _POD = "__meta_kubernetes_pod"
 _LOOK = "2s"
 
 
-def configuration(push: str) -> str:
-    """The whole file; ``push``: where Loki takes lines."""
-    return "\n".join([*_discovery(), *_rules(), *_reading(), *_processing(), *_writing(push), ""])
+def configuration(push: str, labels: PodLabels) -> str:
+    """The whole file. ``push``: where Loki takes lines; ``labels``: those of the pods of jobs."""
+    return "\n".join(
+        [*_discovery(), *_rules(labels), *_reading(), *_processing(), *_writing(push), ""]
+    )
 
 
 def _discovery() -> Iterator[str]:
@@ -52,7 +46,7 @@ def _discovery() -> Iterator[str]:
     )
 
 
-def _rules() -> Iterator[str]:
+def _rules(labels: PodLabels) -> Iterator[str]:
     """Which label of a stream, or later its metadata, is which label of a pod; a later rule goes over an earlier
     one."""
     yield from _rule("namespace", "__meta_kubernetes_namespace")
@@ -60,13 +54,14 @@ def _rules() -> Iterator[str]:
     yield from _rule("container", f"{_POD}_container_name")
     yield from _rule("node", f"{_POD}_node_name")
     yield from _rule("app", _label("app.kubernetes.io/name"))
-    for label in (PLAIN_RUN, *RUNS):
+    for label in (*labels.shared, *labels.runs):
         yield from _rule("job", _label(label), JOB_OF_RUN)
-    for label in RANKS:
+    for label in labels.ranks:
         yield from _rule("rank", _label(label), "(.+)")
-    for label in ROLES:
+    for label in labels.roles:
         yield from _rule("role", _label(label), "(.+)")
-    yield from _rule("attempt", _label(ATTEMPT))
+    for label in labels.attempts:
+        yield from _rule("attempt", _label(label))
     # /var/log/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log (Kubernetes v1.36, pkg/kubelet/kuberuntime/helpers.go)
     parts = ", ".join(f'"{part}"' for part in (f"{_POD}_uid", f"{_POD}_container_name"))
     yield from (

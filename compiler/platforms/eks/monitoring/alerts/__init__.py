@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.catalog.xid import XidTable
 from compiler.context import Context
 from compiler.core.pools.spec import PoolsSection
+from compiler.platforms.eks.jobs.pod_labels import pod_labels
 from compiler.platforms.eks.logs import stack as logged
 from compiler.platforms.eks.monitoring.alerts import (
     capacity,
@@ -94,7 +95,7 @@ def _controllers(context: Context) -> tuple[str, ...]:
 
 def rule_groups(context: Context) -> Iterator[RuleGroups]:
     """A PrometheusRule a subject, and one a pool."""
-    base = list(records())
+    base = list(records(pod_labels(context)))
     if ClusterSection.of(context.spec).auto_mode is None:
         system = ClusterSection.of(context.spec).eks.system_nodes.instance_type
         base += capacity.prices(context, [system], "system")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.platforms.eks.jobs.pod_labels import RUNS, plain
+from compiler.platforms.eks.jobs.pod_labels import PodLabels, plain
 from compiler.platforms.eks.monitoring.plan import Rule
 
 
@@ -23,7 +23,6 @@ TYPE_DOLLARS = "trainyard:instance_type:dollars_per_hour"
 NODE_DOLLARS, GPU_DOLLARS = "trainyard:node:dollars_per_hour", "trainyard:gpu:dollars_per_hour"
 IDLE, IDLE_DOLLARS = "trainyard:gpus_idle:job", "trainyard:gpus_idle:dollars_per_hour"
 
-_RUN = " or ".join(_run(f"label_{plain(label)}") for label in RUNS)
 _JOB = f"* on (namespace, pod) group_left (training_job, run) {POD_JOB}"
 _TYPED = (
     'label_replace(kube_node_labels, "instance_type", "$1", '
@@ -33,8 +32,15 @@ _POOLED = f'label_replace({_TYPED}, "nodepool", "$1", "label_karpenter_sh_nodepo
 
 _IDLE = f"(avg_over_time({GPU_UTIL}[30m]) < bool 5)"
 
-RECORDS = {
-    POD_JOB: f"max by (namespace, pod, run, training_job) ({_named(_RUN)})",
+
+def _pod_job(labels: PodLabels) -> str:
+    """Which job a pod is of. Pods of plain Jobs are of none: any chart has some, and their label has other values on
+    the pods of a JobSet."""
+    run = " or ".join(_run(f"label_{plain(label)}") for label in labels.runs)
+    return f"max by (namespace, pod, run, training_job) ({_named(run)})"
+
+
+OF_NODES = {
     GPU_UTIL: f'max by (node, gpu, namespace, pod) (DCGM_FI_DEV_GPU_UTIL{{pod!=""}}) {_JOB}',
     GPU_TENSOR: (
         f'max by (node, gpu, namespace, pod) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{pod!=""}}) {_JOB}'
@@ -53,6 +59,7 @@ RECORDS = {
 }
 
 
-def records() -> tuple[Rule, ...]:
-    """The rules, each after those that it reads."""
-    return tuple(Rule(name=name, expr=expr, record=True) for name, expr in RECORDS.items())
+def records(labels: PodLabels) -> tuple[Rule, ...]:
+    """The rules, each after those that it reads. ``labels``: those of the pods of jobs."""
+    series = {POD_JOB: _pod_job(labels), **OF_NODES}
+    return tuple(Rule(name=name, expr=expr, record=True) for name, expr in series.items())
