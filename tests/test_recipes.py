@@ -501,7 +501,8 @@ DATA = "compiler/verify/data"
 @recipe("a kind of job")
 def kind_of_job(house: House) -> None:
     """A module and a definition. What is asked of every kind is asked of it: it has no row in the docs."""
-    house.write("compiler/platforms/eks/jobs/kinds/errand.py", ERRAND.read_text())
+    module = "compiler/platforms/eks/jobs/kinds/errand.py"
+    house.write(module, ERRAND.read_text())
     definition = json.loads((ROOT / DATA / "batch_v1_Job.json").read_text())
     definition |= {"group": "errands.example.dev", "kind": "Errand"}
     definition |= {"project": "errands", "release": "v1.0.0"}
@@ -519,6 +520,14 @@ def kind_of_job(house: House) -> None:
     data["spec"]["nodePools"][0]["nodes"] = {"max": 2}
     data["spec"]["jobs"][0] |= {"nodes": 9}
     assert "error[LIM003]: Errand `train` needs 9 nodes at once" in house.check(data)
+
+    data["spec"]["jobs"][0] |= {"nodes": 1}
+    assert "RUN089" not in house.check(data)
+    named = 'framework = "Errand.v1.errands.example.dev"'
+    house.write(module, ERRAND.read_text().replace(named, "framework = None"))
+    said = house.check(data)
+    assert "error[RUN089]: Kueue cannot manage Errands" in said
+    assert "kind: Errand\n" in said.partition("error[RUN089]")[2].partition("\n\n")[0], said
 
 
 ACCELERATE_KEY = '''"""The spec of the launcher ``accelerate``."""

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from compiler.platforms.eks.jobs.kinds import kinds
 
-_READ_ONLY = {"RayCluster": "ray.io/raycluster", "RayService": "ray.io/rayservice"}
+_READ_ONLY = {
+    "Deployment": "deployment",
+    "JAXJob": "kubeflow.org/jaxjob",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
+    "PaddleJob": "kubeflow.org/paddlejob",
+    "RayCluster": "ray.io/raycluster",
+    "RayService": "ray.io/rayservice",
+    "StatefulSet": "statefulset",
+    "TFJob": "kubeflow.org/tfjob",
+    "XGBoostJob": "kubeflow.org/xgboostjob",
+}
+"""Kinds that Kueue manages (v0.19.2, pkg/controller/jobs) and a spec has no jobs of. A ``Pod`` is left out: several
+integrations make Kueue manage it."""
 
 
 def framework_of(kind: str) -> str | None:
-    """What Kueue calls a kind in ``integrations.frameworks`` (v0.19.2); ``None`` for one that it does not queue."""
+    """What Kueue calls a kind in ``integrations.frameworks``; ``None`` for one that it does not queue."""
     known = kinds().get(kind)
     return known.framework if known else _READ_ONLY.get(kind)
+
+
+def is_never_queued(kind: str) -> bool:
+    """Whether jobs of a kind of the spec cannot be managed by Kueue."""
+    known = kinds().get(kind)
+    return known is not None and known.framework is None
 
 
 def is_restarted_by_operator(kind: str) -> bool:

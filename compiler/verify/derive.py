@@ -163,13 +163,16 @@ def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tupl
 def _crd_files(
     folder: Path, kinds: frozenset[str], project: str, release: str, source: str, variant: str = ""
 ) -> Iterator[tuple[str, Raw]]:
-    for crd in load_crds(folder):
-        kind = crd["spec"]["names"]["kind"]
-        if kind in kinds:
-            for derived in from_crd(crd):
-                if kind == "Alert":
-                    _add_kinds(derived["schema"])
-                yield _file(derived, project, release, source, variant)
+    """The files of some kinds. Raises SystemExit where the folder does not have one of them."""
+    found = {crd["spec"]["names"]["kind"]: crd for crd in load_crds(folder)}
+    missing = sorted(kinds - found.keys())
+    if missing:
+        raise SystemExit(f"no definition of {', '.join(missing)} in {folder}")
+    for kind in sorted(kinds):
+        for derived in from_crd(found[kind]):
+            if kind == "Alert":
+                _add_kinds(derived["schema"])
+            yield _file(derived, project, release, source, variant)
 
 
 # Flux Operator 0.58.1 adds three kinds to the definition of Alert (internal/builder/templates.go,

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, PodTerm, affinities
 from compiler.plan import Plan
-from compiler.platforms.eks.third_party_workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload, is_job
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob", "RayJob")
 
 
 @rule("PLC059", severity=Severity.WARNING)
@@ -69,7 +67,7 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
               restartPolicy: Never
               containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
     """
-    jobs = [job for job in plan.of(Workload) if job.kind in _RUN_TO_END]
+    jobs = [job for job in plan.of(Workload) if is_job(job.kind)]
     for affinity in affinities(plan, world.manifests):
         own = str(affinity.pod.at[0])
         same = (job for job in jobs if str(job.at[0]) == own)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.beside import stand_together
-from compiler.model.kinds import framework_of
+from compiler.model.kinds import framework_of, is_never_queued
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
@@ -81,6 +81,13 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         if not _of_one_cluster(manager, job, world.plan):
             continue
         framework = framework_of(job.kind)
+        if is_never_queued(job.kind):
+            yield Finding(
+                f"Kueue cannot manage {job.kind}s, and `{job.identity.name}` has queue `{job.queue}`",
+                job.where("kind"),
+                label="the job runs past every quota",
+                help="write a `kind` that Kueue manages, or none",
+            )
         if framework is None or framework in frameworks or framework in reported:
             continue
         reported.add(framework)

@@ -40,12 +40,13 @@ class Errand(OwnPods):
     api = "errands.example.dev/v1"
     plural = "errands"
     crd = "errands/v1.0.0"
-    framework = "errands.example.dev/errand"
+    framework = "Errand.v1.errands.example.dev"
     operator = ""
     pods = (("spec", "template", "spec"),)
     name_limit = NameLimit(40, "its controller adds the time to it")
     name_syntax = "dns-label"
     has_peers = False
+    restarts_gang = False
     launchers = ("torch",)
     run_pods = OF_JOB
     ends = Ending(("Done",))

@@ -23,17 +23,18 @@ from compiler.operate.runs import Run
 from compiler.operate.state import Nodes, State, state_of
 from compiler.platforms.eks.addons import addons
 from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
-from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
+from compiler.platforms.eks.jobs.kind import ASKED, ASKED_BY_LAUNCHERS, JobKind, OwnPods
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from compiler.platforms.eks.jobs.pod_labels import plain
-from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.kueue.plan import INTEGRATIONS, QueueManager
 from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
 from compiler.verify import verify
 from compiler.verify.references import pod_specs
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.syntax import SYNTAXES
+from tests.platforms.passes import codes
 
 KINDS = kinds_of_eks()
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
@@ -62,6 +63,8 @@ class TestEveryKind:
         if kind.name != TRAIN_JOB:
             assert isinstance(kind, OwnPods)
             asked += ["written", "lift", "parts", "runtime", "explain"]
+        for launcher in kind.launchers:
+            asked += ASKED_BY_LAUNCHERS.get(launcher, ())
         missing = [name for name in asked if name not in vars(type(kind))]
         assert not missing, f"kind `{kind.name}` does not say: {', '.join(missing)}"
 
@@ -133,15 +136,24 @@ class TestEveryKind:
             assert len(lifted.of(TrainJob)) == 1
             return
         (workload,) = lifted.of(Workload)
-        assert workload.kind == kind.kind
+        assert workload.kind == kind.name
         assert workload.pods
 
-    def test_kueue_manages_it_where_the_spec_has_one(self, kind: JobKind) -> None:
+    def test_kueue_manages_it_or_a_rule_says_that_it_cannot(
+        self, kind: JobKind, tmp_path: Path
+    ) -> None:
         plan = plan_of(of_kind(kind))
         manager = plan.one(QueueManager)
         assert manager is not None
-        assert kind.framework
-        assert kind.framework in manager.frameworks
+        if kind.framework is None:
+            assert ("RUN089", "spec.jobs[0].kind") in codes(of_kind(kind), tmp_path)
+            return
+        if kind.framework in INTEGRATIONS:
+            assert kind.framework in manager.frameworks
+        else:
+            named, version, group = kind.framework.split(".", 2)
+            assert (named, f"{group}/{version}") == (kind.kind, kind.api)
+            assert kind.framework in manager.external_frameworks
         metadata = object_of(kind, of_kind(kind))["metadata"]
         assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from compiler.re2 import compile_re2
 from compiler.verify import BUILTIN
 from compiler.verify.core import CoreDefinitions, from_eksctl
-from compiler.verify.derive import main
+from compiler.verify.derive import kinds_by_place, main
 from compiler.verify.schemas import DATA, Schemas, file_name
 from compiler.verify.structure import children, structure
 from compiler.verify.syntax import SYNTAXES
@@ -51,6 +52,16 @@ WORDS = {
 
 def nodes(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(inner for child in children(schema) for inner in nodes(child))]
+
+
+def test_a_release_that_lacks_the_definition_of_a_kind_is_named(tmp_path: Path) -> None:
+    """A kind that is new, or that a release has no more."""
+    folders = [tmp_path / "crds" / place for place in kinds_by_place()]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "SOURCE.txt").write_text("source: somewhere\n")
+    with pytest.raises(SystemExit, match="no definition of .*NodePool.* in .*karpenter"):
+        main([str(tmp_path), "--into", str(tmp_path)])
 
 
 @pytest.mark.slow

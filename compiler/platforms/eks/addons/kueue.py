@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.context import SPEC
+from compiler.lowering.body import given
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import APART, BUDGET, REPLICAS, labels
 from compiler.platforms.eks.kueue.plan import QueueManager
@@ -44,7 +45,9 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
     if manager.fair_sharing:
         strategies = list(manager.preemption_strategies)
         settings["fairSharing"] = {"preemptionStrategies": strategies}
-    settings["integrations"] = {"frameworks": list(manager.frameworks)}
+    settings["integrations"] = given(
+        frameworks=list(manager.frameworks), externalFrameworks=list(manager.external_frameworks)
+    )
     settings["resources"] = {"excludeResourcePrefixes": list(manager.excluded_prefixes)}
     return settings
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from compiler.core.jobs.job import Kind, Unlike
-from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
+from compiler.core.pods.plan import Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.words import a
@@ -70,10 +70,15 @@ ASKED = (
         "pods",
         "name_limit",
     ),
-    *("name_syntax", "retries", "retried", "restarted", "launchers", "run_pods", "ends"),
+    *("name_syntax", "retries", "retried", "restarted", "restarts_gang", "has_peers"),
+    *("launchers", "run_pods", "ends"),
 )
 """What every kind must set itself. The values of :class:`JobKind` mark what is not set, so that the guards can name
 all of it (tests/platforms/test_kinds.py)."""
+ASKED_BY_LAUNCHERS = {"torch": ("host",)}
+"""What else is asked of a kind that can run a launcher, by the launcher's framework."""
+ASKED_BY_LAUNCHERS = {"torch": ("host",)}
+"""What else is asked of a kind that can run a launcher, by the launcher's framework."""
 
 
 class Ending(NamedTuple):
@@ -101,8 +106,9 @@ class JobKind(Kind):
     """Its resource, as RBAC and kubectl call it."""
     crd: ClassVar[str] = ""
     """The project and release whose definition of it is kept (``compiler/verify/data``)."""
-    framework: ClassVar[str] = ""
-    """What Kueue calls it in ``integrations.frameworks``."""
+    framework: ClassVar[str | None] = ""
+    """What Kueue calls it in ``integrations.frameworks``, or in ``externalFrameworks``, as ``Kind.version.group``;
+    ``None`` where Kueue cannot manage it, so that RUN089 reports each job of it that has a queue."""
     operator: ClassVar[str] = ""
     """The component that runs it and is there for jobs of it alone; "" where every cluster has its controller."""
     pods: ClassVar[tuple[tuple[str, ...], ...]] = ()
@@ -194,10 +200,6 @@ class JobKind(Kind):
 
         return unlike(job, first, other)
 
-    def host(self, job: Job, name: str) -> str:
-        """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""
-        return f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
-
     def processes(self, declared: int | None) -> int | None:
         """The processes of each node, where the object has a field for them."""
         return declared
@@ -227,6 +229,9 @@ class JobKind(Kind):
 
     def explain(self, context: Context, job: Job) -> None:
         """Derive what only ``explain`` shows."""
+
+    def explain_restart(self, context: Context, job: Job) -> None:
+        """Derive how its pods restart, where that is not of a runtime that the spec names."""
 
     def manifest(self, plan: Plan, job: TrainJob) -> Manifest:
         """The object of a job."""
@@ -271,7 +276,7 @@ class OwnPods(JobKind):
         named = job if self.in_part else replace(job, least_nodes=None)
         head = job_head(named, self.api, self.kind, whole, once=self.applied_once)
         body = {**head, "spec": spec}
-        places = head_origins(named)
+        places = {("kind",): job.where("kind"), **head_origins(named)}
         words: list[KeyPath] = []
         for start, replicated in zip(pods, whole.jobs, strict=True):
             places.update(pod_origins(start, replicated.pod))

@@ -142,6 +142,7 @@ def _places(
     labels = body.follow("metadata", "labels")
     places = {
         **program.origins,
+        "kind": (body / "kind").at,
         "queue": (labels / QUEUE).at,
         "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
         "priority": (labels / PRIORITY).at,

@@ -242,6 +242,7 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
         excluded_prefixes=(resources / "excludeResourcePrefixes").texts(),
         ignore_undeclared=quota_check == "IgnoreUndeclared",
         origins={
+            "external_frameworks": body.follow("integrations", "externalFrameworks").at,
             "pods_ready": (ready / "timeout").at,
             "recovery": (ready / "recoveryTimeout").at,
             "fair_sharing": fair.at,

@@ -143,6 +143,17 @@ class QueueManager(PlanNode):
     transformed: tuple[str, ...] = ()
 
 
+INTEGRATIONS = (
+    *("batch/job", "deployment", "jobset.x-k8s.io/jobset", "kubeflow.org/jaxjob"),
+    *("kubeflow.org/mpijob", "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob"),
+    *("kubeflow.org/tfjob", "kubeflow.org/xgboostjob"),
+    *("leaderworkerset.x-k8s.io/leaderworkerset", "pod", "ray.io/raycluster", "ray.io/rayjob"),
+    *("ray.io/rayservice", "sparkoperator.k8s.io/sparkapplication", "statefulset"),
+    *("trainer.kubeflow.org/trainjob", "workload.codeflare.dev/appwrapper"),
+)
+"""What ``integrations.frameworks`` may name (kueue v0.19.2, FrameworkName of each package of pkg/controller/jobs)."""
+
+
 def queue_of(plan: Plan, name: str | None, namespace: str) -> ClusterQueue | None:
     """The ClusterQueue that a job is admitted by, through the LocalQueue of its namespace that it names."""
     local = plan.named(LocalQueue, name, namespace)

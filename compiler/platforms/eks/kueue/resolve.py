@@ -25,6 +25,7 @@ from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.evictions import evictions
 from compiler.platforms.eks.kueue.plan import (
+    INTEGRATIONS,
     ClusterQueue,
     Cohort,
     Flavor,
@@ -325,6 +326,7 @@ def queue_manager(context: Context) -> QueueManager:
     )
     requeues = evictions(context, ready, given.requeues)
     strategies = _preemption_strategies(context)
+    frameworks = _frameworks(context)
     return QueueManager(
         at=at,
         origins={
@@ -339,7 +341,8 @@ def queue_manager(context: Context) -> QueueManager:
         recovery=recovery,
         requeue_backoff=Duration(60),
         requeue_limit=requeues,
-        frameworks=_frameworks(context),
+        frameworks=tuple(name for name in frameworks if name in INTEGRATIONS),
+        external_frameworks=tuple(name for name in frameworks if name not in INTEGRATIONS),
         excluded_prefixes=_excluded(context),
     )
 
@@ -355,10 +358,10 @@ def _excluded(context: Context) -> tuple[str, ...]:
 
 
 def _frameworks(context: Context) -> tuple[str, ...]:
-    """The integrations of kinds that any cluster runs, and of those that the spec has jobs of (kueue v0.19.2)."""
+    """What Kueue calls the kinds that any cluster runs, and those that the spec has jobs of."""
     known = kinds().values()
-    always = sorted(kind.framework for kind in known if not kind.operator)
-    more = sorted(kind.framework for kind in used(context) if kind.operator)
+    always = sorted(kind.framework for kind in known if kind.framework and not kind.operator)
+    more = sorted(kind.framework for kind in used(context) if kind.framework and kind.operator)
     return (*always, *more)
 
 

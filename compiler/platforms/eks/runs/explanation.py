@@ -62,15 +62,7 @@ def _explain_restarts(context: Context, job: Job) -> None:
     context.settle(
         job.target, "retries", job.spec.retries, restarts, retried, at=job.at / "retries"
     )
-    if not kind.restarts_gang:
-        return
-    context.derive(
-        job.target,
-        "restart",
-        "restartPolicy Never, backoffLimit 0",
-        "a lost rank hangs the others: every failure passes to JobSet, which recreates all pods",
-        "jobset.x-k8s.io/v1alpha2 failurePolicy",
-    )
+    kind.explain_restart(context, job)
 
 
 def _explain_topology(context: Context, job: Job) -> None:

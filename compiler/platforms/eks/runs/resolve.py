@@ -341,6 +341,7 @@ def _places(job: Job) -> dict[str, Route]:
         "requests": at / "resources",
         "limits": at / "resources",
         "patches": at / ("mounts" if job.spec.runtime is None else "runtime"),
+        "kind": at / "kind",
         "queue": at / "queue",
         "priority": at / "priority",
         "deadline": at / "timeout",

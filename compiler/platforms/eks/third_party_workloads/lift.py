@@ -12,7 +12,7 @@ from compiler.core.pods.plan import Pod
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.kinds import kind_name, kinds
 from compiler.platforms.eks.jobs.kinds.ray_job import as_made_by_kuberay, ray_groups
 from compiler.platforms.eks.jobs.lifting import (
     QUEUE,
@@ -51,7 +51,7 @@ def reads(
         deadline = run_policy(body) / "activeDeadlineSeconds"
         yield Workload(
             at=body.at,
-            kind=(body / "kind").word(),
+            kind=_kind(body),
             name=_name(body),
             namespace=namespace_of(body),
             nodes=_total(counts) if together else None,
@@ -86,6 +86,11 @@ def _total(counts: list[int | None]) -> int | None:
     if len(known) == len(counts):
         return sum(known)
     return None
+
+
+def _kind(body: Reader) -> str:
+    group = (body / "apiVersion").word().rpartition("/")[0]
+    return kind_name(group, (body / "kind").word())
 
 
 def _name(body: Reader) -> str:

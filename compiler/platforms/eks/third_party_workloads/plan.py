@@ -21,7 +21,8 @@ class PodSet(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload(PlanNode):
-    """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; it may start with
+    """An object with pods. ``kind`` is what a spec calls it, or ``kind.group`` where a spec means another kind by its
+    bare kind. ``nodes`` is how many pods belong together, ``None`` where they need not; it may start with
     the ``least`` of them, where that is said. It is ended after ``deadline`` seconds. ``everywhere``: it runs on every
     node."""
 
@@ -37,8 +38,9 @@ class Workload(PlanNode):
 
 
 def is_job(kind: str) -> bool:
-    """Whether a kind is one of jobs, which end: TrainJob, Job, PyTorchJob, JobSet."""
-    return kind.endswith(("Job", "JobSet"))
+    """Whether a kind is one of jobs, which end: TrainJob, Job, PyTorchJob, JobSet, also of another API group."""
+    bare, _, _ = kind.partition(".")
+    return bare.endswith(("Job", "JobSet"))
 
 
 def titled(kind: str, name: str) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from compiler.platforms.eks.jobs.kind import JobKind
 from compiler.rooms import members, members_of_platforms
 
-__all__ = ["called", "kinds", "kinds_of_eks", "of_object", "of_objects"]
+__all__ = ["called", "kind_name", "kinds", "kinds_of_eks", "of_object", "of_objects"]
 
 
 @cache
@@ -43,3 +43,12 @@ def of_objects() -> Mapping[tuple[str, str], JobKind]:
 def of_object(group: str, kind: str) -> JobKind | None:
     """The kind of an object, by its API group and kind; ``None`` for what runs no job of a spec."""
     return of_objects().get((group, kind))
+
+
+def kind_name(group: str, kind: str) -> str:
+    """What rules call the kind of an object, of any kind: as a spec does, or its bare kind; with its API group where a
+    spec means another kind by that, like ``Job.batch.volcano.sh``."""
+    known = of_object(group, kind)
+    if known is not None:
+        return known.name
+    return f"{kind}.{group}" if kind in kinds() else kind

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.core.jobs.variables import variable
-from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
+from compiler.core.pods.plan import INDEX, EnvVar, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
 from compiler.lowering.body import given
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
+from compiler.platforms.eks.jobs.by_jobset import explain_restart, host_of
 from compiler.platforms.eks.jobs.kind import Ending, OwnPods, program_part
 from compiler.platforms.eks.jobs.lifting import (
     Part,
@@ -68,6 +69,7 @@ class JobSet(OwnPods):
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together"
     restarts_gang = True
+    has_peers = True
     made_by_others = True
     has_roles = True
     places = {
@@ -95,6 +97,12 @@ class JobSet(OwnPods):
                 source="jobset v0.12.0, api/jobset/v1alpha2",
             )
 
+    def host(self, job: Job, name: str) -> str:
+        return host_of(job, name)
+
+    def explain_restart(self, context: Context, job: Job) -> None:
+        explain_restart(context, job)
+
     def nodes(self, job: Job) -> int:
         """Its own, and those of its roles: Kueue admits all of them or none."""
         of_roles = sum(role.nodes for role in job.spec.roles)
@@ -113,8 +121,7 @@ class JobSet(OwnPods):
             path = f"metadata.annotations['{INDEX}']"
             yield EnvVar("PET_NODE_RANK", pod_field=path)
         for role in job.spec.roles:
-            pod = f"{name}-{role.name}-0-0"
-            host = f"{pod}.{name}.{job.namespace}.svc.{DOMAIN}"
+            host = host_of(job, name, role.name)
             variable_name = f"{role.name.upper().replace('-', '_')}_HOST"
             why = f"the first pod of role {role.name}"
             yield from variable(context, job, variable_name, host, why, _NAMES)

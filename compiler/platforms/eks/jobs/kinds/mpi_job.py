@@ -53,6 +53,8 @@ class MPIJob(OwnPods):
     pods = (("spec", "mpiReplicaSpecs", "{}", "template", "spec"),)
     name_limit = None
     name_syntax = "dns-subdomain"
+    has_peers = True
+    restarts_gang = False
     launcher = "mpi"
     launchers = ("mpi",)
     run_pods = OF_MPI_JOB

@@ -52,6 +52,7 @@ class PlainJob(OwnPods):
     name_limit = NameLimit(63, "it is the value of a label of its pods")
     name_syntax = "dns-subdomain"
     has_peers = False
+    restarts_gang = False
     elastic = True
     made_by_others = True
     launchers = ("torch",)

@@ -60,6 +60,8 @@ class PyTorchJob(OwnPods):
     pods = (("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),)
     name_limit = None
     name_syntax = "dns-subdomain"
+    has_peers = True
+    restarts_gang = False
     # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
     main = "pytorch"
     launchers = ("torch",)

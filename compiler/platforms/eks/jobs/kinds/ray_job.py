@@ -90,6 +90,8 @@ class RayJob(OwnPods):
     )
     name_limit = NameLimit(47, "its RayCluster gets 6 more, and that has at most 53")
     name_syntax = "dns-1035-label"
+    has_peers = True
+    restarts_gang = False
     launcher = "ray"
     launchers = ("ray",)
     run_pods = OF_RAY_JOB

@@ -28,6 +28,7 @@ from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import chart_version
 from compiler.platforms.eks.jobs.bodies import env_bodies, pod_spec
+from compiler.platforms.eks.jobs.by_jobset import explain_restart, host_of
 from compiler.platforms.eks.jobs.heads import JOBS, job_head
 from compiler.platforms.eks.jobs.kind import Ending, JobKind
 from compiler.platforms.eks.jobs.lifting import PRIORITY, QUEUE, own_annotations
@@ -42,6 +43,7 @@ from compiler.platforms.eks.jobs.plan import (
 from compiler.platforms.eks.jobs.run_pods import OF_JOBSET
 
 if TYPE_CHECKING:
+    from compiler.context import Context
     from compiler.core.jobs.job import Job
 
 INITIALIZER_CPU, INITIALIZER_MEMORY = Quantity.of(2), Quantity.gib(8)
@@ -73,6 +75,13 @@ class OfTrainer(JobKind):
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"
     restarts_gang = True
+    has_peers = True
+
+    def host(self, job: Job, name: str) -> str:
+        return host_of(job, name)
+
+    def explain_restart(self, context: Context, job: Job) -> None:
+        explain_restart(context, job)
 
     def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
         if job.spec.initializer is not None:

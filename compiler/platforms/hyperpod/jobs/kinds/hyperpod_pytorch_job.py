@@ -67,6 +67,8 @@ class HyperPodPyTorchJob(OwnPods):
     pods = (("spec", "replicaSpecs", "*", *POD),)
     name_limit = None
     name_syntax = "dns-subdomain"
+    has_peers = True
+    restarts_gang = False
     launcher = "hyperpodrun"
     launchers = ("hyperpod",)
     # sagemaker-hyperpod 3.12.0, list_pods; its pods have no label with their rank that is published.
