@@ -201,6 +201,7 @@ _PROGRAMS: dict[str, list[str]] = {
     "torch": ["torchrun", "train.py"],
     "mpi": ["mpirun", "python", "train.py"],
     "ray": ["python", "train.py"],
+    "hyperpod": ["hyperpodrun", "train.py"],
 }
 """A command for each framework of a launcher."""
 

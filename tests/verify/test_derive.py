@@ -60,7 +60,7 @@ def test_a_release_that_lacks_the_definition_of_a_kind_is_named(tmp_path: Path) 
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "SOURCE.txt").write_text("source: somewhere\n")
-    with pytest.raises(SystemExit, match="no definition of .*NodePool.* in .*karpenter"):
+    with pytest.raises(SystemExit, match=r"no definition of .*NodePool.* in .*karpenter"):
         main([str(tmp_path), "--into", str(tmp_path)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import ClassVar
@@ -32,15 +32,8 @@ class Launcher:
 
     def check_ignored(self, context: Context, job: Job, *keys: str) -> None:
         """Warn about keys that this launcher ignores, by their paths in the job."""
-        for key in keys:
-            if _is_given(job.spec, key):
-                context.doubt(
-                    "RES130",
-                    f"job `{job.spec.name}` has the launcher `{self.framework}`, "
-                    f"for which `{key}` has no effect",
-                    job.at / tuple(key.split(".")),
-                    "remove it: only other launchers use it",
-                )
+        why = f"has the launcher `{self.framework}`"
+        doubt_ignored(context, job, keys, why, "remove it: only other launchers use it")
 
     def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
         """The processes of each node; ``derived``: one for each accelerator, or one."""
@@ -94,6 +87,18 @@ class Launcher:
 
     def explain(self, context: Context, job: Job) -> None:
         """Derive what only ``explain`` shows."""
+
+
+def doubt_ignored(context: Context, job: Job, keys: Iterable[str], why: str, help_: str) -> None:
+    """Warn about keys of a job that have no effect, by their paths in the job; ``why`` goes on after its name."""
+    for key in keys:
+        if _is_given(job.spec, key):
+            context.doubt(
+                "RES130",
+                f"job `{job.spec.name}` {why}, for which `{key}` has no effect",
+                job.at / tuple(key.split(".")),
+                help_,
+            )
 
 
 def _is_given(spec: SpecModel, key: str) -> bool:

@@ -64,7 +64,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             check_others(context, job, storages)
         kind = kind_of(job)
         kind.check(context, job)
-        if not _has_launcher(job):
+        if job.spec.launcher is not None and not _has_launcher(job):
             able = _able(context, launcher_of(job).framework)
             kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
@@ -193,7 +193,7 @@ def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) ->
         return released.runtime(context, job, spec.runtime)
     launcher = launcher_of(job)
     replicated = launcher.jobs(context, job, pod, asked)
-    if spec.initializer is not None:
+    if spec.initializer is not None and refers:
         from compiler.platforms.eks.runs.initializing import with_initializers
 
         replicated = with_initializers(context, job, replicated, pod)
