@@ -39,6 +39,16 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
         ---
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: chat, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {template: {spec: {tolerations: [{operator: Exists}], containers: [{name: server}]}}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
         apiVersion: sagemaker.amazonaws.com/v1
         kind: HyperPodPyTorchJob
         metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}

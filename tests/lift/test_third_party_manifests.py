@@ -11,6 +11,7 @@ from compiler.lift import kinds, lift
 from compiler.lift.pods import container, pod
 from compiler.lift.reader import Reader
 from compiler.manifest import Manifest
+from compiler.model.kinds import framework_of, has_peers
 from compiler.places import Route
 from compiler.plan import Duration, Plan, Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -20,7 +21,7 @@ from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.rbac.plan import Access
-from compiler.platforms.eks.third_party_workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
 
 
 def read(text: str) -> Plan:
@@ -413,3 +414,23 @@ def test_a_ray_cluster_is_no_gang() -> None:
     (workload,) = read(yaml.safe_dump(body)).of(Workload)
     assert workload.nodes is None
     assert [part.name for part in workload.pods] == ["head", "gpu"]
+
+
+POD_OF_TASK = "{spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}"
+VOLCANO = f"""\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {{name: bert, namespace: team-a, labels: {{kueue.x-k8s.io/queue-name: research}}}}
+spec: {{tasks: [{{name: worker, replicas: 4, template: {POD_OF_TASK}}}]}}
+"""
+
+
+def test_a_job_of_another_api_group_is_not_judged_as_that_of_kubernetes() -> None:
+    """Pods of a batch Job are alone, and Kueue manages it as `batch/job`; Volcano's are one gang, and it has none."""
+    (workload,) = read(VOLCANO).of(Workload)
+    assert workload.kind == "Job.batch.volcano.sh"
+    assert titled(workload.kind, workload.name) == "job `bert`"
+    assert has_peers(workload.kind)
+    assert framework_of(workload.kind) is None
+    assert not has_peers("Job")
+    assert framework_of("Job") == "batch/job"
