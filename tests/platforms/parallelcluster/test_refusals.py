@@ -213,7 +213,7 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}},
         ),
         (
-            "RES310",
+            "RES110",
             "spec.jobs[0].secretEnv[0].key",
             {
                 "secrets": [TOKEN],

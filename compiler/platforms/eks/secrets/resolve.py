@@ -11,8 +11,9 @@ from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.jobs.job import Job
 from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.secrets.spec import SecretsSection
+from compiler.core.secrets.taken import check_key as check_secret_key
+from compiler.core.secrets.taken import check_namespace
 from compiler.core.storage.made import check_key
-from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import Duration, PlanNode
 from compiler.platforms.eks.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
@@ -149,16 +150,7 @@ def _check_job(
         at = job.at / "secretEnv" / index
         secret = _made(context, job, variable.secret, at / "secret", made, declared)
         if secret is not None:
-            keys = secret.secrets_manager.keys
-        else:
-            keys = {}
-        if keys and variable.key not in keys:
-            context.fault(
-                "RES110",
-                f"secret `{variable.secret}` has no key `{variable.key}`",
-                at / "key",
-                f"write one of {listed(keys)}, or add it to `keys` of the secret",
-            )
+            check_secret_key(context, secret, variable.key, at / "key")
     for index, name in enumerate(job.spec.image_pull_secrets):
         at = job.at / "imagePullSecrets" / index
         secret = _made(context, job, name, at, made, declared)
@@ -188,12 +180,5 @@ def _made(
     """The secret of a name that is made in the job's namespace; a fault for one that is made only in others."""
     secret = made.get((job.namespace, name))
     if secret is None and name in declared:
-        spaces = declared[name].namespaces
-        context.fault(
-            "RES110",
-            f"job `{job.spec.name}` is in namespace `{job.namespace}`, "
-            f"and secret `{name}` is made in {listed(spaces)}",
-            at,
-            f"add `{job.namespace}` to `namespaces` of the secret",
-        )
+        check_namespace(context, declared[name], job.spec.name, job.namespace, at)
     return secret

@@ -24,8 +24,8 @@ from compiler.core.jobs.saving import schedule
 from compiler.core.jobs.stopping import grace
 from compiler.core.pods.plan import EFA, NEURON, EnvVar
 from compiler.core.secrets.spec import SecretsSection
+from compiler.core.secrets.taken import check_key, check_namespace
 from compiler.core.storage.storages import Storage, resolve_storage
-from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
@@ -259,21 +259,14 @@ def _stored(context: Context, job: Job, variable: EnvVar) -> StoredValue | None:
             "declare it under `secrets:`, by the name that it has in Secrets Manager",
         )
         return None
-    if job.namespace not in secret.namespaces:
-        context.fault(
-            "RES110",
-            f"job `{job.spec.name}` is in namespace `{job.namespace}`, and secret `{secret.name}` is for "
-            f"{listed(secret.namespaces)}",
-            at / "secret",
-            f"add `{job.namespace}` to `namespaces` of the secret",
-        )
+    if not check_namespace(context, secret, job.spec.name, job.namespace, at / "secret"):
+        return None
+    key = variable.key or ""
+    if not check_key(context, secret, key, at / "key"):
         return None
     kept = secret.secrets_manager
-    keys = kept.keys
-    if keys and variable.key not in keys:
-        context.find("RES310", "key", variable.key or "", keys, at / "key")
-        return None
-    key = keys[variable.key or ""] if keys else variable.key or ""
+    if kept.keys:
+        key = kept.keys[key]
     return StoredValue(name=variable.name, secret=kept.existing.name, key=key)
 
 
