@@ -17,7 +17,7 @@ from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
 from compiler.spec.errors import keys_of
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, NETWORK, SUBNETS, files, spec
 from tests.platforms.passes import codes, compiled, item_model, leads, with_key
 
 BLOCK = {
@@ -120,6 +120,13 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
     assert not before.diagnostics
     found = [(fact.code, str(fact.at)) for fact in after.diagnostics]
     assert found or files(before) != files(after)
+
+
+def _small(**size: Any) -> dict[str, Any]:
+    """The network with another size of the subnet that the nodes are in."""
+    nodes, other = SUBNETS
+    subnet = {"id": nodes["id"], "zone": nodes["zone"], **size}
+    return {"existing": {**NETWORK["existing"], "subnets": [subnet, other]}}
 
 
 @pytest.mark.parametrize(
@@ -232,6 +239,16 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             {"pool": {"capacity": {"block": BLOCK}}, "job": {"timeout": "48h"}},
         ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
+        (
+            "RES026",
+            "spec.network.existing.subnets[0].cidr",
+            {"network": _small(cidr="10.0.0.0/28"), "pool": {"nodes": 12}},
+        ),
+        (
+            "RES026",
+            "spec.network.existing.subnets[0].freeAddresses",
+            {"network": _small(freeAddresses=11), "pool": {"nodes": 12}},
+        ),
         (
             "RES315",
             "spec.platform.parallelCluster.headNode.instanceType",
