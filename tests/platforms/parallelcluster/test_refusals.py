@@ -239,6 +239,27 @@ def _small(**size: Any) -> dict[str, Any]:
             {"pool": {"capacity": {"block": BLOCK}}, "job": {"timeout": "48h"}},
         ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
+        ("RES390", "spec.nodePools[0].rootVolume.size", {"pool": {"rootVolume": {"size": "44Gi"}}}),
+        (
+            "RES390",
+            "spec.nodePools[0].rootVolume.iops",
+            {"pool": {"rootVolume": {"size": "500Gi", "iops": 16001}}},
+        ),
+        (
+            "RES390",
+            "spec.nodePools[0].rootVolume.throughput",
+            {"pool": {"rootVolume": {"size": "500Gi", "iops": 16000, "throughput": 1001}}},
+        ),
+        (
+            "RES390",
+            "spec.platform.parallelCluster.headNode.rootSize",
+            {"own": {"headNode": {"rootSize": "16385Gi"}}},
+        ),
+        (
+            "RES391",
+            "spec.platform.parallelCluster.scaledownIdletime",
+            {"own": {"scaledownIdletime": "90s"}},
+        ),
         (
             "RES026",
             "spec.network.existing.subnets[0].cidr",

@@ -29,6 +29,7 @@ from compiler.platforms.parallelcluster.settings.names import (
     scripts_bucket,
     security_groups,
 )
+from compiler.platforms.parallelcluster.settings.root_volumes import check_root_size
 from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection, ParallelCluster
 
 if TYPE_CHECKING:
@@ -175,6 +176,15 @@ def _find_subnet(context: Context, id: str, at: Route) -> None:
 def _idle_minutes(context: Context, own: ParallelCluster) -> int:
     """How long a node waits for its next job before it goes."""
     idle = own.scaledown_idletime
+    at = AT / "scaledownIdletime"
+    if idle is not None and idle.seconds % 60:
+        context.fault(
+            "RES391",
+            f"`{idle}` is no whole number of minutes, as ParallelCluster counts",
+            at,
+            f"write `{idle.seconds // 60 + 1}m`",
+            source="aws-parallelcluster 3.16.1, SlurmSettings.ScaledownIdletime",
+        )
     return context.settle(
         "cluster",
         "scaledownIdletime",
@@ -182,7 +192,7 @@ def _idle_minutes(context: Context, own: ParallelCluster) -> int:
         _IDLE_MINUTES,
         "as long as a node takes to come, so that the next job of a row finds it",
         "aws-parallelcluster 3.16.1, SlurmSettings.ScaledownIdletime",
-        at=AT / "scaledownIdletime",
+        at=at,
     )
 
 
@@ -210,13 +220,15 @@ def _settings(context: Context, own: ParallelCluster) -> dict[str, str | int]:
 
 def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
     root = own.head_node.root_size
+    at_root = AT / "headNode" / "rootSize"
+    check_root_size(context, "the root volume of the head node", root, at_root)
     size = context.settle(
         "cluster",
         "headNode.rootSize",
         root,
         Quantity.gib(_HEAD_GIB),
         "`/home` of all nodes is on it",
-        at=AT / "headNode" / "rootSize",
+        at=at_root,
     )
     minutes = _idle_minutes(context, own)
     cidr = context.settle(

@@ -29,6 +29,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
 )
 from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
 from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
+from compiler.platforms.parallelcluster.settings.root_volumes import check_root_volume
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {
@@ -76,6 +77,8 @@ def _check_cohorts(context: Context) -> None:
 
 def _check(context: Context, pool: Pool) -> None:
     """What a compute resource cannot do."""
+    whose = f"the root volume of pool `{pool.name}`"
+    check_root_volume(context, whose, pool.spec.root_volume, pool.at / "rootVolume")
     if len(pool.spec.capacity) > 1:
         context.fault(
             "RES303",
