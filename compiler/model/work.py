@@ -340,9 +340,9 @@ class Work:
         return self.job.has_pods
 
     @property
-    def exported(self) -> Mapping[str, str]:
-        """Variables that a batch script sets for torchrun, as it writes them; those of pods are in ``env``."""
-        return self.job.exported
+    def variables(self) -> Mapping[str, str | None]:
+        """The variables that its program has: ``env``, and what a batch script sets for torchrun, as it writes them."""
+        return {**self.job.exported, **self.env}
 
     @property
     def grace(self) -> tuple[int | None, Route]:

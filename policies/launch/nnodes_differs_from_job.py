@@ -61,7 +61,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
             help = f"write `--nnodes={_nodes(work)}`"
         yield from _differing(work, "--nnodes", given, work.where_said("nnodes"), help)
         return
-    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
+    said = work.variables  # torchrun reads each option from PET_*
     in_env = said.get("PET_NNODES")
     if in_env is not None:
         help = "remove it: it is set for the job"

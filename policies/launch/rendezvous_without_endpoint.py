@@ -32,7 +32,7 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     if work.own_sets and is_elastic(work):
         return  # the operator sets `PET_RDZV_ENDPOINT` (training-operator v1.9.4, pkg/controller.v1/pytorch/elastic.go)
     given = named_options(work.words)
-    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
+    said = work.variables  # torchrun reads each option from PET_*
     backend = given.get("rdzv-backend") or said.get("PET_RDZV_BACKEND")
     endpoint = given.get("rdzv-endpoint") or said.get("PET_RDZV_ENDPOINT", "")
     if backend != "c10d" or endpoint is None:

@@ -52,7 +52,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
         return
     torchrun = launches(work.words)
     given = named_options(work.words)
-    said = {**work.exported, **work.env}  # torchrun reads each option from PET_*
+    said = work.variables  # torchrun reads each option from PET_*
     if torchrun and "standalone" in given:
         yield _finding(
             work,

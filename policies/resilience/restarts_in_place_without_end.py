@@ -35,7 +35,7 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
     if not work.gang or not launches(work.words):
         return
     most = world.param("restarts")
-    said = {**work.exported, **work.env}
+    said = work.variables
     given = named_options(work.words).get("max-restarts") or said.get(_RESTARTS)
     if given is None or not given.isdecimal() or len(given) > 9 or int(given) <= most:
         return
