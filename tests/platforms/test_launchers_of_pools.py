@@ -124,7 +124,7 @@ def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
     context = context_of(spec())
     assert last.name == "Karpenter"
     (resolved,) = context.once(resolve_pools).values()
-    assert chosen(context, resolved.spec) is last
+    assert chosen(context.spec, resolved.spec) is last
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from typing import Any
 
 from compiler.catalog.exporters import kept
 from compiler.context import Context
+from compiler.core.pools.spec import PoolsSection
 from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import RUNS
@@ -28,6 +29,7 @@ from compiler.platforms.eks.monitoring.stack import (
     wanted,
 )
 from compiler.platforms.eks.notifications.stack import alerts_of
+from compiler.platforms.eks.settings.launcher import launcher_asked
 
 _JOBSET = "jobset.x-k8s.io"
 _FLUX_KINDS = {
@@ -39,15 +41,12 @@ _FLUX_KINDS = {
         "OCIRepository": "ocirepositories",
     },
 }
-_LABELS = {
-    "nodes": (
-        "node.kubernetes.io/instance-type",
-        "karpenter.sh/nodepool",
-        "eks.amazonaws.com/nodegroup",
-    ),
-    "pods": RUNS,
-}
-"""What kube-state-metrics says of labels: what nodes are, and which job a pod is of."""
+_NODE_LABELS = (
+    "node.kubernetes.io/instance-type",
+    "karpenter.sh/nodepool",
+    "eks.amazonaws.com/nodegroup",
+)
+"""What kube-state-metrics says of the labels of nodes, in every cluster."""
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -68,7 +67,7 @@ def values(setting: Setting) -> dict[str, Any]:
                 "cAdvisorMetricRelabelings": [*_keep("cadvisor", readers=reading), _OF_PODS],
             }
         },
-        "kube-state-metrics": _state_metrics(reading),
+        "kube-state-metrics": _state_metrics(context, reading),
         "prometheus-node-exporter": _node_exporter(),
         "prometheusOperator": {
             "resources": resources(*_OPERATOR),
@@ -171,9 +170,16 @@ def _selected(*kinds: str) -> dict[str, bool]:
     return {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
 
 
-def _state_metrics(reading: Collection[str]) -> dict[str, Any]:
+def _node_labels(context: Context) -> list[str]:
+    """The labels of nodes that alerts name: those of every cluster, and of what launches the nodes of a pool."""
+    pools = PoolsSection.of(context.spec).node_pools
+    of_launchers = {launcher_asked(context, pool).part_label for pool in pools}
+    return [*_NODE_LABELS, *sorted(of_launchers.difference(_NODE_LABELS))]
+
+
+def _state_metrics(context: Context, reading: Collection[str]) -> dict[str, Any]:
     """kube-state-metrics, with the labels and the objects of others that alerts name."""
-    labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in _LABELS.items()]
+    labels = [f"nodes=[{','.join(_node_labels(context))}]", f"pods=[{','.join(RUNS)}]"]
     rules = [
         {"apiGroups": [group], "resources": list(kinds.values()), "verbs": ["list", "watch"]}
         for (group, _), kinds in _FLUX_KINDS.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.catalog.ami_families import AL2023, families, of_alias
@@ -11,6 +12,8 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, placement_group
 from compiler.core.pools.share import ROOT_GIB
+from compiler.output.body import at as value
+from compiler.plan import Plan
 from compiler.plan.scheduling import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
@@ -21,6 +24,7 @@ from compiler.plan.scheduling import (
 )
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.addons import startup_taints
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -34,7 +38,7 @@ from compiler.platforms.eks.nodes.plan import (
     SelectorTerm,
 )
 from compiler.platforms.eks.release.versions import OF_THE_PLATFORM, own_versions
-from compiler.platforms.eks.settings.launcher import launcher_of
+from compiler.platforms.eks.settings.launcher import Repairs, Volume, launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -174,6 +178,29 @@ def _disks(context: Context, pool: Pool) -> tuple[BlockDevice, ...]:
     if not family.data_device:
         return (disk,)
     return disk, BlockDevice(family.root_device, Quantity.gib(family.system_gib))
+
+
+def volumes(plan: Plan, pool: str) -> Iterator[Volume]:
+    """What the node classes of a pool say of disks."""
+    for part in plan.of(NodePool):
+        node_class = plan.named(NodeClass, part.node_class)
+        if pool not in (part.name, part.title) or node_class is None:
+            continue
+        for device in node_class.block_devices:
+            yield Volume(device.size, device.iops, device.throughput)
+
+
+def repairs(plan: Plan) -> Repairs:
+    """Whether Karpenter's gate for repair is open."""
+    off = "nobody replaces a sick node: `health.nodeRepair` is off"
+    if any(_has_gate(release) for release in plan.of(HelmRelease)):
+        off = ""
+    return Repairs("Karpenter", "karpenter-provider-aws v1.14.1, RepairPolicies", off)
+
+
+def _has_gate(release: HelmRelease) -> bool:
+    gate = value(release.values, "settings", "featureGates", "nodeRepair")
+    return release.chart == "karpenter" and gate is True
 
 
 def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:

@@ -21,7 +21,7 @@ class HyperPod(PoolLauncher):
         "nodes of HyperPod run no commands of ours when they boot",
         "remove it: over TCP every node mounts it",
     )
-    huge_pages = False
+    no_huge_pages = "nobody says how many huge pages nodes of HyperPod have"
     uncounted = (HUGEPAGES,)
     ages = False
     disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
