@@ -38,15 +38,14 @@ def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
         yield _node_pool(context, pool, node_pool)
 
 
-def volumes(plan: Plan, pool: str) -> Iterator[Volume]:
+def root_volume(plan: Plan, pool: str) -> Volume | None:
     """What the nodes of a pool have for pods, images and logs."""
     for part in plan.of(NodePool):
         node_class = plan.named(AutoNodeClass, part.node_class)
-        if pool not in (part.name, part.title) or node_class is None:
-            continue
-        disk = node_class.ephemeral
-        if disk is not None:
-            yield Volume(disk.size, disk.iops, disk.throughput)
+        if part.title == pool and node_class is not None and node_class.ephemeral is not None:
+            disk = node_class.ephemeral
+            return Volume(disk.size, disk.iops, disk.throughput)
+    return None
 
 
 def refused(context: Context, pool: Pool) -> Iterator[Refused]:

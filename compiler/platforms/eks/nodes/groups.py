@@ -138,15 +138,16 @@ def _repairs(config: Mapping[str, object]) -> bool:
     return bool(config.get("enabled", True))
 
 
-def volumes(plan: Plan, pool: str) -> Iterator[Volume]:
-    """The root volumes of the groups of a pool."""
+def root_volume(plan: Plan, pool: str) -> Volume | None:
+    """What the groups of a pool say, which are alike."""
     for group in _of_pool(plan, pool):
         if group.volume is not None:
-            yield Volume(Quantity.gib(group.volume), group.volume_iops, group.volume_throughput)
+            return Volume(Quantity.gib(group.volume), group.volume_iops, group.volume_throughput)
+    return None
 
 
 def repairs(plan: Plan, pool: str) -> Repairs:
-    """What the groups of a pool say, which are all alike."""
+    """The settings of the groups of a pool, which are alike."""
     source = "EKS user guide, node-repair"
     group = next(_of_pool(plan, pool))
     off = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.catalog.ami_families import AL2023, families, of_alias
@@ -180,14 +179,14 @@ def _disks(context: Context, pool: Pool) -> tuple[BlockDevice, ...]:
     return disk, BlockDevice(family.root_device, Quantity.gib(family.system_gib))
 
 
-def volumes(plan: Plan, pool: str) -> Iterator[Volume]:
-    """What the node classes of a pool say of disks."""
+def root_volume(plan: Plan, pool: str) -> Volume | None:
+    """The first volume of a pool's node classes, which are alike."""
     for part in plan.of(NodePool):
         node_class = plan.named(NodeClass, part.node_class)
-        if pool not in (part.name, part.title) or node_class is None:
-            continue
-        for device in node_class.block_devices:
-            yield Volume(device.size, device.iops, device.throughput)
+        if part.title == pool and node_class is not None and node_class.block_devices:
+            disk = node_class.block_devices[0]
+            return Volume(disk.size, disk.iops, disk.throughput)
+    return None
 
 
 def repairs(plan: Plan) -> Repairs:

@@ -156,19 +156,20 @@ def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
 def _root(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item | None:
     name = f"root volumes of {pool.name}"
     least, most = pool.nodes.min, pool.nodes.max
-    for volume in chosen(planned.spec, pool).volumes(planned.plan, pool.name):
-        return disks(
-            planned,
-            name,
-            volume.size,
-            least,
-            most,
-            WITH_NODES,
-            volume.iops,
-            volume.throughput,
-            pool.name,
-        )
-    return None
+    volume = chosen(planned.spec, pool).root_volume(planned.plan, pool.name)
+    if volume is None:
+        return None
+    return disks(
+        planned,
+        name,
+        volume.size,
+        least,
+        most,
+        WITH_NODES,
+        volume.iops,
+        volume.throughput,
+        pool.name,
+    )
 
 
 def repair(planned: PlannedCluster) -> Iterator[Block]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ASKED = (
     *("name", "place", "key", "code", "no_commands", "no_huge_pages", "ages", "disks"),
     *("part_label", "brings_efa_plugin", "drains_blocks"),
-    *("launches", "refused", "nodes", "volumes", "repairs", "most_repaired"),
+    *("launches", "refused", "nodes", "root_volume", "repairs", "most_repaired"),
 )
 """What every launcher must set itself. The values of :class:`PoolLauncher` mark what is not set, so that the guards
 can name all of it (tests/platforms/test_launchers_of_pools.py)."""
@@ -158,8 +158,8 @@ class PoolLauncher(Launcher):
         """What it makes of a pool: nodes of the plan."""
         raise NotImplementedError
 
-    def volumes(self, plan: Plan, pool: str) -> Iterator[Volume]:
-        """The volumes of a node of a pool, as the plan has them."""
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        """The volume of a node of a pool with its images, as the plan has it; ``None`` where it does not say one."""
         raise NotImplementedError
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:

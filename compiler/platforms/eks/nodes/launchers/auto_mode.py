@@ -42,6 +42,7 @@ class AutoMode(PoolLauncher):
     part_label = NODEPOOL_LABEL
     brings_efa_plugin = False
     drains_blocks = Drainer("EKS", None)
+    instance_labels = False
 
     def launches(self, spec: ClusterSpec, pool: NodePool) -> bool:
         return ClusterSection.of(spec).auto_mode is not None
@@ -56,10 +57,10 @@ class AutoMode(PoolLauncher):
 
         yield from auto_nodes(context, pool)
 
-    def volumes(self, plan: Plan, pool: str) -> Iterator[Volume]:
-        from compiler.platforms.eks.nodes.auto import volumes
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        from compiler.platforms.eks.nodes.auto import root_volume
 
-        yield from volumes(plan, pool)
+        return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
         source = "EKS user guide, node-health: enabled with EKS Auto Mode"

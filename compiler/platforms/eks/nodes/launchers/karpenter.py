@@ -53,10 +53,10 @@ class Karpenter(PoolLauncher):
         if pool.overlaid:
             yield node_overlay(context, pool)
 
-    def volumes(self, plan: Plan, pool: str) -> Iterator[Volume]:
-        from compiler.platforms.eks.nodes.karpenter import volumes
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        from compiler.platforms.eks.nodes.karpenter import root_volume
 
-        yield from volumes(plan, pool)
+        return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
         from compiler.platforms.eks.nodes.karpenter import repairs

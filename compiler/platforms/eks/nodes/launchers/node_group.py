@@ -49,10 +49,10 @@ class NodeGroup(PoolLauncher):
 
         yield from node_groups(context, pool)
 
-    def volumes(self, plan: Plan, pool: str) -> Iterator[Volume]:
-        from compiler.platforms.eks.nodes.groups import volumes
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        from compiler.platforms.eks.nodes.groups import root_volume
 
-        yield from volumes(plan, pool)
+        return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
         from compiler.platforms.eks.nodes.groups import repairs
