@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ASKED = (
     *("name", "place", "key", "code", "no_commands", "no_huge_pages", "ages", "disks"),
-    *("part_label", "brings_efa_plugin", "drains_blocks"),
+    *("part_label", "brings_efa_plugin", "drains_blocks", "made_by"),
     *("launches", "refused", "nodes", "root_volume", "repairs", "most_repaired"),
 )
 """What every launcher must set itself. The values of :class:`PoolLauncher` mark what is not set, so that the guards
@@ -139,8 +139,8 @@ class PoolLauncher(Launcher):
     """Whether its nodes are taken of the account's quotas of EC2."""
     scripts: ClassVar[str] = ""
     """The folder in that of the bootstrap with the scripts that make and remove its nodes, if it has any."""
-    bootstrapped: ClassVar[bool] = False
-    """Whether the bootstrap makes its nodes, before there is anything in the cluster."""
+    made_by: ClassVar[str] = ""
+    """Who starts its nodes, and makes no placement group for them."""
     protection: ClassVar[Mapping[str, str]] = {"karpenter.sh/do-not-disrupt": "true"}
     """Annotations of pods by which it empties no node under them."""
     instance_labels: ClassVar[bool] = True

@@ -27,6 +27,7 @@ class HyperPod(PoolLauncher):
     disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
     disks_at = "/opt/dlami/nvme"
     of_ec2 = False
+    made_by = "HyperPod"
     scripts = "hyperpod"
     own_label = True
     protection = {}

@@ -41,6 +41,7 @@ class AutoMode(PoolLauncher):
     disks = "EKS user guide, automode-learn-instances: considerations"
     part_label = NODEPOOL_LABEL
     brings_efa_plugin = False
+    made_by = "EKS"
     drains_blocks = Drainer("EKS", None)
     instance_labels = False
 

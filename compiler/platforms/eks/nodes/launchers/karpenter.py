@@ -35,6 +35,7 @@ class Karpenter(PoolLauncher):
     disks = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
     part_label = NODEPOOL_LABEL
     brings_efa_plugin = False
+    made_by = "Karpenter"
     drains_blocks = Drainer("Karpenter", Duration.minutes(1))
     """karpenter-provider-aws v1.14.1, capacityreservation/expiration."""
 

@@ -32,7 +32,7 @@ class NodeGroup(PoolLauncher):
     drains_blocks = Drainer("EKS", None)
     own_label = True
     efa_only = False
-    bootstrapped = True
+    made_by = "eksctl"
     instance_labels = False
     untested = "it is a managed node group, whose taints are for good"
 
