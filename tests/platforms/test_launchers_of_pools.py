@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import date
@@ -88,6 +89,11 @@ def of_launcher(launcher: PoolLauncher, *, job: dict[str, Any] | None = None) ->
     return spec(pool=pool, job={"nodes": 2, **(job or {})}, **sample)
 
 
+def snake(key: str) -> str:
+    """How Python calls a key of the spec."""
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", key)
+
+
 def context_of(data: dict[str, Any]) -> Context:
     model = loaded(data)
     catalog = load_catalog()
@@ -164,6 +170,21 @@ class TestEveryLauncher:
         data = of_launcher(launcher)
         data["spec"]["nodePools"][0].update(REFUSED[launcher.name]["pool"])
         assert launcher.code in {each.code for each in faults_of(data)}
+
+    def test_only_its_own_modules_read_its_key(self, launcher: PoolLauncher) -> None:
+        """All others ask its record."""
+        if not launcher.key:
+            return
+        record = sys.modules[type(launcher).__module__]
+        text = Path(str(record.__file__)).read_text()
+        own = {record.__name__, *re.findall(r"from (compiler\.\S+\.nodes\.\w+) import", text)}
+        readers = {
+            ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            for path in (ROOT / "compiler").rglob("*.py")
+            if re.search(rf"\.{snake(launcher.key)}\b", path.read_text())
+        }
+        assert readers
+        assert readers <= own, f"ask the record of `{launcher.name}`: {readers - own}"
 
     def test_its_page_has_it(self, launcher: PoolLauncher) -> None:
         page = (ROOT / "docs/capacity.md").read_text()

@@ -64,7 +64,7 @@ def refused(context: Context, pool: Pool) -> Iterator[Refused]:
         if other.key and other.launches(context.spec, spec):
             yield Refused(
                 at / other.key,
-                f"is a {other.name}, whose nodes need add-ons that a cluster with EKS Auto Mode has not",
+                f"has `{other.key}`, whose nodes need add-ons that a cluster with EKS Auto Mode has not",
                 "remove it, or `autoMode`",
                 "eksctl v0.230.0, pkg/ctl/cmdutils/configfile.go",
             )
