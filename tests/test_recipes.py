@@ -265,30 +265,96 @@ def failure_rate(house: House) -> None:
 
 LAUNCHER = '''"""Nodes that somebody starts by hand."""
 
-from compiler.platforms.eks.nodes.launchers.karpenter import Karpenter
-from compiler.platforms.eks.settings.launcher import Refused
+from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools, root_volume
+from compiler.platforms.eks.settings.launcher import Drainer, PoolLauncher, Refused, Repairs
 
 
-class ByHand(Karpenter):
+class ByHand(PoolLauncher):
     name = "by hand"
     place = 5
-    code = "RES190"
 
-    def launches(self, context, pool):
+    def launches(self, spec, pool):
         return pool.name == "hand"
-
-    def refused(self, context, pool):
-        yield Refused(pool.at / "nodes", "is launched by hand", "start them", "nobody")
-
+REST
 
 LAUNCHER = ByHand()
 '''
+REST = """
+    key = ""
+    code = "RES190"
+    no_commands = None
+    no_huge_pages = ""
+    ages = False
+    disks = "nobody"
+    part_label = "karpenter.sh/nodepool"
+    brings_efa_plugin = False
+    made_by = "somebody"
+    drains_blocks = Drainer("somebody", None)
+
+    def refused(self, context, pool):
+        if not pool.static:
+            yield Refused(pool.at / "nodes", "is launched by hand", "start them", "nobody")
+
+    def nodes(self, context, pool):
+        yield from node_classes(context, pool)
+        yield from node_pools(context, pool)
+
+    def root_volume(self, plan, pool):
+        return root_volume(plan, pool)
+
+    def repairs(self, plan, pool):
+        return Repairs(self.name, "nobody", off="nobody replaces a sick node")
+
+    def most_repaired(self, pool):
+        return 0, "nobody replaces a sick node"
+"""
+SAMPLE = """    "Karpenter": {},
+    "by hand": {"pool": {"name": "hand"}},
+"""
+NOT_FOLLOWED = """    "by hand": {"pool": {"nodes": {"max": 4}}},
+    "EKS Auto Mode": {"pool\""""
+GUARDS = "tests/platforms/test_launchers_of_pools.py"
+
+
+def guards(house: House) -> str:
+    """What the guards say of the launcher, in the copy."""
+    asked = (GUARDS, "-k", "hand", "--tb=line", "-p", "no:cacheprovider")
+    return house.python("-m", "pytest", *asked)
 
 
 @recipe("a launcher of a pool's nodes")
 def launcher(house: House) -> None:
-    house.write("compiler/platforms/eks/nodes/launchers/by_hand.py", LAUNCHER)
-    assert "pool `hand` is launched by hand" in house.check(spec(pool={"name": "hand"}))
+    """One file, its sample and its row: the guards name all that is missing, and then hold it."""
+    file = "compiler/platforms/eks/nodes/launchers/by_hand.py"
+    page = "docs/capacity.md"
+    for test in (*ROOT.glob("tests/*.py"), *ROOT.glob("tests/platforms/*.py")):
+        house.write(str(test.relative_to(ROOT)), test.read_text())
+    house.write(page, (ROOT / page).read_text())
+    house.write(file, LAUNCHER.replace("REST", ""))
+    said = guards(house)
+    for missing in (
+        "launcher `by hand` does not say: key, code, no_commands, no_huge_pages, ages, disks, part_label, "
+        "brings_efa_plugin, drains_blocks, made_by, refused, nodes, root_volume, repairs, most_repaired",
+        "launcher `by hand` has no sample in `SAMPLES`",
+        "`docs/capacity.md` has no row of launcher `by hand`",
+    ):
+        assert missing in said, said
+
+    tests, rows = (ROOT / GUARDS).read_text(), (ROOT / page).read_text()
+    tests = tests.replace('    "Karpenter": {},\n', SAMPLE, 1)
+    house.write(
+        page, rows.replace("| Karpenter |", "| by hand | one | by hand |\n| Karpenter |", 1)
+    )
+    house.write(GUARDS, tests.replace('    "EKS Auto Mode": {"pool"', NOT_FOLLOWED, 1))
+    house.write(file, LAUNCHER.replace("REST", REST.replace("karpenter.sh/nodepool", "by/hand")))
+    assert "says of its nodes what is not written: {'part_label': (True, False)}" in guards(house)
+    house.write(file, LAUNCHER.replace("REST", REST))
+    said = guards(house)
+    assert "failed" not in said, said
+    assert " passed" in said, said
+
+    scaled = {"name": "hand", "nodes": {"max": 4}}
+    assert "pool `hand` is launched by hand" in house.check(spec(pool=scaled))
     assert "launched by hand" not in house.check(spec())
 
 

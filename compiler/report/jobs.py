@@ -13,7 +13,7 @@ from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.jobs.plan import runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.report.subject import Subject
 
 
@@ -111,12 +111,11 @@ def _capacity(pool: NodePool) -> str:
 def _placement(subject: Subject, node_pools: list[Pool], pool: str) -> Iterator[str]:
     groups = set()
     for node_pool in node_pools:
-        node_class = class_of(subject.plan, node_pool)
-        if node_class is not None and node_class.placement_group:
-            groups.add(node_class.placement_group)
-    for node_group in subject.plan.of(NodeGroup):
-        if node_group.placement_group and node_group.title == pool:
-            groups.add(node_group.placement_group)
+        node: FixedPool | NodeClass | None = class_of(subject.plan, node_pool)
+        if isinstance(node_pool, FixedPool):
+            node = node_pool
+        if node is not None and node.placement_group:
+            groups.add(node.placement_group)
     for group in sorted(groups):
         yield f"placement group {group}"
     flavor = subject.plan.named(Flavor, pool)

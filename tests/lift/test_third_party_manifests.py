@@ -14,6 +14,7 @@ from compiler.manifest import Manifest
 from compiler.model.kinds import framework_of, has_peers
 from compiler.places import Route
 from compiler.plan import Duration, Plan, Quantity
+from compiler.platforms.eks.cluster.lower import cluster_config, group_config
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import ProblemDetector
@@ -188,6 +189,22 @@ managedNodeGroups:
     assert cluster.network.subnets[0].zone == "us-west-2a"
     assert cluster.addons[0].values == {}
     assert cluster.auto_mode is None
+
+
+def test_self_managed_groups_are_read_and_never_written_as_managed_ones() -> None:
+    cluster = read("""
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2, version: "1.35"}
+nodeGroups: [{name: gpu, instanceType: p5.48xlarge}]
+""").one(Cluster)
+    assert cluster is not None
+    (group,) = cluster.node_groups
+    assert not group.managed
+    with pytest.raises(AssertionError, match="none is written"):
+        cluster_config(cluster)
+    with pytest.raises(AssertionError, match="none is written"):
+        group_config(cluster, group)
 
 
 def test_a_detector_from_its_chart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import date
@@ -10,20 +11,20 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import ROOT, faults_of, loaded, plan_of, spec
+from builders import ROOT, faults_of, loaded, resolved, spec
 
 from compiler.catalog import load_catalog
 from compiler.context import Context
 from compiler.core.pools.pools import resolve_pools
+from compiler.diagnostics import Severity
 from compiler.driver import check
 from compiler.formats import lifted
 from compiler.lower import lower
 from compiler.outcome import Options
-from compiler.plan import Plan
 from compiler.platforms import EKS
 from compiler.platforms.eks.nodes.launchers import chosen, launchers
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.platforms.eks.settings.launcher import ASKED, PoolLauncher, launcher_of
+from platforms.nodes_of_pools import differing, said, seen, unlike
 
 OPTIONS = Options(today=date(2026, 11, 23))
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -38,15 +39,59 @@ REFUSED: dict[str, dict[str, Any]] = {
     "Karpenter": {"pool": {"nodes": {"min": 1, "max": 2}}},
 }
 """By launcher that refuses something, what it does not follow, laid over its sample."""
+POOLS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "from none": {"nodes": {"max": 4}},
+    "several types": {
+        "instanceTypes": ["p4d.24xlarge", "p4de.24xlarge"],
+        "labels": {"team": "research"},
+        "taints": [{"key": "team", "value": "research", "effect": "NoSchedule"}],
+        "rootVolume": {"size": "500Gi", "iops": 6000, "throughput": 500},
+        "placement": {"group": "mine"},
+    },
+    "reservations": {
+        "capacity": {
+            "reserved": {
+                "reservations": [
+                    {"id": "cr-0a1b2c3d4e5f60718", "nodes": 1},
+                    {"id": "cr-1a1b2c3d4e5f60718", "nodes": 1},
+                ]
+            }
+        }
+    },
+    "block": {
+        "instanceTypes": ["p5.48xlarge"],
+        "zones": ["us-west-2a"],
+        "capacity": {
+            "block": {
+                "reservations": [{"id": "cr-0a1b2c3d4e5f60718", "nodes": 2}],
+                "starts": "2026-12-01T11:30:00Z",
+                "ends": "2026-12-15T11:30:00Z",
+            }
+        },
+    },
+    "spot": {"capacity": {"spot": {}}},
+    "without accelerators": {"instanceTypes": ["m7i.8xlarge"], "zones": ["us-west-2a"]},
+    "parts of GPUs": {"gpuSharing": {"mig": {"profile": "1g.5gb"}}},
+    "Trainium": {"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2a"]},
+    "disks unused": {"localStorage": "none"},
+}
+"""Pools of any launcher, laid over its sample."""
 
 of_each = pytest.mark.parametrize("launcher", launchers(), ids=lambda launcher: launcher.name)
 
 
 def of_launcher(launcher: PoolLauncher, *, job: dict[str, Any] | None = None) -> dict[str, Any]:
     """A spec with two nodes of a launcher, and a job on them."""
+    assert launcher.name in SAMPLES, f"launcher `{launcher.name}` has no sample in `SAMPLES`"
     sample = dict(SAMPLES[launcher.name])
     pool = {"nodes": 2, **sample.pop("pool", {})}
     return spec(pool=pool, job={"nodes": 2, **(job or {})}, **sample)
+
+
+def snake(key: str) -> str:
+    """How Python calls a key of the spec."""
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", key)
 
 
 def context_of(data: dict[str, Any]) -> Context:
@@ -55,14 +100,11 @@ def context_of(data: dict[str, Any]) -> Context:
     return Context("lab", model.spec, catalog, catalog.newest_release, "generated", EKS)
 
 
-def pools_in(plan: Plan) -> list[NodePool | NodeGroup]:
-    return [*plan.of(NodePool), *plan.of(NodeGroup)]
-
-
 @of_each
 class TestEveryLauncher:
     def test_it_says_all_that_is_asked_of_a_launcher(self, launcher: PoolLauncher) -> None:
-        assert [name for name in ASKED if name not in vars(type(launcher))] == []
+        missing = [name for name in ASKED if name not in vars(type(launcher))]
+        assert not missing, f"launcher `{launcher.name}` does not say: {', '.join(missing)}"
         assert [other.name for other in launchers() if other.place == launcher.place] == [
             launcher.name
         ]
@@ -71,23 +113,37 @@ class TestEveryLauncher:
         (pool,) = context_of(of_launcher(launcher)).once(resolve_pools).values()
         assert launcher_of(pool) is launcher
 
-    def test_what_it_makes_reads_back(self, launcher: PoolLauncher) -> None:
-        plan = plan_of(of_launcher(launcher))
+    @pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
+    def test_its_nodes_will_be_what_it_says(
+        self, launcher: PoolLauncher, pool: dict[str, Any]
+    ) -> None:
+        data = of_launcher(launcher)
+        data["spec"]["nodePools"][0].update(pool)
+        data["spec"] |= {"jobs": [], "tags": {"cost-center": "research"}}
+        plan, found = resolved(data)
+        codes = {each.code for each in found if each.severity is Severity.ERROR}
+        if plan is None or codes:
+            assert pool
+            assert codes == {launcher.code}
+            return
         read = lifted(lower(plan), closed=True)
-        made = {(type(each), each.name): each for each in pools_in(plan)}
-        again = {(type(each), each.name): each for each in pools_in(read)}
-        assert any(name == "gpu" for _, name in made)
-        assert made.keys() == again.keys()
-        for key, pool in made.items():
-            assert again[key].labels == pool.labels
-            assert again[key].taints == pool.taints
+        context = context_of(data)
+        (own,) = context.once(resolve_pools).values()
+        assert launcher_of(own) is launcher
+        made = {node.identity: node for node in launcher.nodes(context, own) if node.carried}
+        assert made
+        for key, node in made.items():
+            lost = unlike(node, read.named(type(node), key.name))
+            assert not lost, f"{key.kind} `{key.name}` is written with another {', '.join(lost)}"
+        wrong = differing(said(context, launcher, own, plan), seen(context, launcher, own, read))
+        assert not wrong, f"`{launcher.name}` says of its nodes what is not written: {wrong}"
 
     def test_its_nodes_are_counted_by_the_quota(
         self, launcher: PoolLauncher, tmp_path: Path
     ) -> None:
         """A quota of three nodes is more than a pool of two has."""
-        quota = [{"pool": "gpu", "nodes": 3}]
         data = of_launcher(launcher)
+        quota = [{"pool": data["spec"]["nodePools"][0]["name"], "nodes": 3}]
         data["spec"]["queues"] = [{"name": "q", "namespaces": ["a"], "quota": quota}]
         file = tmp_path / "spec.yaml"
         file.write_text(yaml.safe_dump(data))
@@ -109,14 +165,31 @@ class TestEveryLauncher:
         if not launcher.code:
             assert launcher.name not in REFUSED
             return
+        assert launcher.name in REFUSED, f"launcher `{launcher.name}` has no pool in `REFUSED`"
         assert launcher.code not in {each.code for each in faults_of(of_launcher(launcher))}
         data = of_launcher(launcher)
         data["spec"]["nodePools"][0].update(REFUSED[launcher.name]["pool"])
         assert launcher.code in {each.code for each in faults_of(data)}
 
+    def test_only_its_own_modules_read_its_key(self, launcher: PoolLauncher) -> None:
+        """All others ask its record."""
+        if not launcher.key:
+            return
+        record = sys.modules[type(launcher).__module__]
+        text = Path(str(record.__file__)).read_text()
+        own = {record.__name__, *re.findall(r"from (compiler\.\S+\.nodes\.\w+) import", text)}
+        readers = {
+            ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            for path in (ROOT / "compiler").rglob("*.py")
+            if re.search(rf"\.{snake(launcher.key)}\b", path.read_text())
+        }
+        assert readers
+        assert readers <= own, f"ask the record of `{launcher.name}`: {readers - own}"
+
     def test_its_page_has_it(self, launcher: PoolLauncher) -> None:
         page = (ROOT / "docs/capacity.md").read_text()
-        assert f"| {launcher.name} |" in page
+        row = f"| {launcher.name} |"
+        assert row in page, f"`docs/capacity.md` has no row of launcher `{launcher.name}`"
 
 
 def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
@@ -124,7 +197,7 @@ def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
     context = context_of(spec())
     assert last.name == "Karpenter"
     (resolved,) = context.once(resolve_pools).values()
-    assert chosen(context, resolved.spec) is last
+    assert chosen(context.spec, resolved.spec) is last
 
 
 @pytest.mark.slow

@@ -7,10 +7,12 @@ from typing import Any
 
 from compiler.context import Context
 from compiler.core.jobs.job import Kind
+from compiler.core.pools.launcher import Launcher
+from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.jobs.admission import Admission
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
-from compiler.platforms.eks.nodes.launchers import chosen as launcher
+from compiler.platforms.eks.nodes.launchers import chosen
 from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
 from compiler.platforms.eks.release.versions import own_versions
@@ -34,6 +36,11 @@ admission = Admission()
 def kinds() -> Mapping[str, Kind]:
     """What runs a job, by name; the first runs those that name none."""
     return kinds_of_eks()
+
+
+def launcher(context: Context, pool: NodePool) -> Launcher:
+    """What launches the nodes of a pool."""
+    return chosen(context.spec, pool)
 
 
 def nodes_export(context: Context) -> str:

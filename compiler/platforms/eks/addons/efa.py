@@ -9,6 +9,7 @@ from compiler.context import Context
 from compiler.core.pools.pools import pool_types
 from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
+from compiler.platforms.eks.settings.launcher import launcher_asked
 
 OWN_NAME = "trainyard-efa-device-plugin"
 _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
@@ -29,10 +30,10 @@ def _has_efa(instance: InstanceType) -> bool:
     return instance.efa_interfaces > 0
 
 
-def _by_eksctl(context: Context) -> bool:
-    """Whether eksctl installs its own plugin, as it does with every node group that has EFA (v0.230.0, tasks.go)."""
+def _comes_with_nodes(context: Context) -> bool:
+    """Whether nodes of a pool come with a plugin of their launcher."""
     return any(
-        pool.managed_node_group is not None and _uses_efa(pool, instance)
+        _uses_efa(pool, instance) and launcher_asked(context, pool).brings_efa_plugin
         for pool, instance in context.once(pool_types)
     )
 
@@ -43,7 +44,7 @@ def values(setting: Setting) -> dict[str, Any]:
     eksctl's plugin is a DaemonSet of the name that the chart's would have, and each run of `eksctl create` puts it in
     its place. It tolerates no taint of a pool and so comes to none of its nodes, under a name of its own.
     """
-    if _by_eksctl(setting.context):
+    if _comes_with_nodes(setting.context):
         own_name = {"fullnameOverride": OWN_NAME}
     else:
         own_name = {}

@@ -12,6 +12,7 @@ from typing import Any
 
 from compiler.catalog.exporters import kept
 from compiler.context import Context
+from compiler.core.pools.spec import PoolsSection
 from compiler.lowering.body import resources
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.jobs.pod_labels import pod_labels
@@ -28,6 +29,7 @@ from compiler.platforms.eks.monitoring.stack import (
     wanted,
 )
 from compiler.platforms.eks.notifications.stack import alerts_of
+from compiler.platforms.eks.settings.launcher import launcher_asked
 
 _JOBSET = "jobset.x-k8s.io"
 _FLUX_KINDS = {
@@ -44,7 +46,7 @@ _NODE_LABELS = (
     "karpenter.sh/nodepool",
     "eks.amazonaws.com/nodegroup",
 )
-"""What kube-state-metrics says of nodes."""
+"""What kube-state-metrics says of the labels of nodes, in every cluster."""
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -168,10 +170,17 @@ def _selected(*kinds: str) -> dict[str, bool]:
     return {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
 
 
+def _node_labels(context: Context) -> list[str]:
+    """The labels of nodes that alerts name: those of every cluster, and of what launches the nodes of a pool."""
+    pools = PoolsSection.of(context.spec).node_pools
+    of_launchers = {launcher_asked(context, pool).part_label for pool in pools}
+    return [*_NODE_LABELS, *sorted(of_launchers.difference(_NODE_LABELS))]
+
+
 def _state_metrics(context: Context, reading: Collection[str]) -> dict[str, Any]:
     """kube-state-metrics, with the labels and the objects of others that alerts name: what nodes are, and which job a
     pod is of."""
-    named = {"nodes": _NODE_LABELS, "pods": pod_labels(context).runs}
+    named = {"nodes": _node_labels(context), "pods": pod_labels(context).runs}
     labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in named.items()]
     rules = [
         {"apiGroups": [group], "resources": list(kinds.values()), "verbs": ["list", "watch"]}

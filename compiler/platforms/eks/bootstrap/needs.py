@@ -116,7 +116,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
         quotas=quotas,
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
-        managed=launcher_of(pool).bootstrapped,
+        made_by=launcher_of(pool).made_by,
         spot="spot" in spec.capacity_types,
     )
 

@@ -45,7 +45,7 @@ class Purchase:
 class PoolNeeds:
     """What one pool takes of the account: ``quotas`` for each node; and what a node shows when it is in order.
 
-    ``managed``: its nodes are those of managed node groups; ``spot``: they may be Spot Instances.
+    ``made_by``: who starts its nodes; ``spot``: they may be Spot Instances.
     """
 
     pool: str
@@ -57,7 +57,7 @@ class PoolNeeds:
     quotas: tuple[ServiceQuota, ...]
     devices: tuple[tuple[str, str], ...]
     purchase: Purchase | None = None
-    managed: bool = False
+    made_by: str = ""
     spot: bool = False
 
 

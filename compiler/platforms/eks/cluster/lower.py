@@ -215,6 +215,7 @@ def _addon(addon: Addon) -> Body:
 
 
 def _group(group: NodeGroup) -> Body:
+    assert group.managed, "groups of eksctl's `nodeGroups` are read, and none is written"
     return given(
         name=group.name,
         instanceTypes=list(group.instance_types),

@@ -14,13 +14,9 @@ from compiler.plan.units import Duration
 from compiler.planned import PlannedCluster
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.eks.failures.restarting import admission, again, evicted, patience, then
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.settings.launcher import PoolLauncher
+from compiler.platforms.eks.nodes.launchers import chosen
 
 _SOURCE = "kubernetes 1.36, node lifecycle controller; jobset v0.12.0, which deletes Jobs in the foreground"
-LOOKS = Duration.minutes(1)
-"""How often Karpenter looks for Capacity Blocks that end (karpenter-provider-aws v1.14.1,
-capacityreservation/expiration)."""
 
 
 def node_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outcome:
@@ -86,11 +82,14 @@ def zone_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outco
 def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iterator[Outcome]:
     """EC2 takes the instances of its Capacity Block."""
     pool = job.gang.pool
-    if not planned.is_block(pool):
+    declared = planned.pool(pool)
+    if declared is None or declared.block is None:
         return
-    who, notice = "EKS", Part("notice", 0, None, "how often EKS looks is not known")
-    if any(part.title == pool and not part.auto for part in planned.plan.of(NodePool)):
-        who, notice = "Karpenter", noticed(LOOKS.seconds, f"Karpenter looks every {LOOKS}")
+    launcher = chosen(planned.spec, declared)
+    who, every = launcher.drains_blocks
+    notice = Part("notice", 0, None, f"how often {who} looks is not known")
+    if every is not None:
+        notice = noticed(every.seconds, f"{who} looks every {every}")
     assert job.pod is not None, "jobs of EKS run in pods"
     grace = job.pod.stops_within
     ended = Part("processes end", 0, grace, "`terminationGracePeriodSeconds` of the pods")
@@ -105,13 +104,13 @@ def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iter
     outcome = restarted(
         Failure.BLOCK,
         job,
-        f"{who}, {PoolLauncher.block_notice} before the block's end",
+        f"{who}, {launcher.block_notice} before the block's end",
         f"it drains the nodes: pods have {Duration(grace)} to save, and then they are killed",
         (notice, ended, *rest, pulled(), started()),
         of=pool,
         needs=needs,
         holds=False,
-        source=PoolLauncher.block_source,
+        source=launcher.block_source,
     )
     yield replace(outcome, repeated=saved_at_the_end(job, grace))
 

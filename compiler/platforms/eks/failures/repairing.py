@@ -11,22 +11,16 @@ from compiler.core.pools.waits import REPAIR, REPAIR_SILENT
 from compiler.dataclass import dataclass
 from compiler.failures.footing import Footing
 from compiler.failures.parts import Part, new_node
-from compiler.output.body import at as value
 from compiler.plan import Plan
 from compiler.plan.units import Duration
 from compiler.planned import PlannedCluster
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import BurnIn
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.nodes.launchers import chosen
 
 _AGENT = "eks-node-monitoring-agent"
 _GPUS = "AcceleratedHardwareReady"
-_KARPENTER = "karpenter-provider-aws v1.14.1, RepairPolicies"
-_GROUPS = "EKS user guide, node-repair"
-_AUTO = "EKS user guide, node-health: enabled with EKS Auto Mode"
-
-
 _WATCHER = "EKS' node monitoring agent sets AcceleratedHardwareReady to False"
 
 
@@ -75,35 +69,27 @@ class Repairing:
 def repairing(planned: PlannedCluster, job: Footing) -> Repairing:
     """Who repairs the nodes that a job tries first."""
     plan, pool = planned.plan, job.gang.pool
+    declared = planned.pool(pool)
+    assert declared is not None, "the jobs of a spec have its pools"
+    said = chosen(planned.spec, declared).repairs(plan, pool)
     test = _test(plan, pool)
-    for group in plan.of(NodeGroup):
-        if group.title == pool:
-            return replace(_of_group(group, watched=is_watched(plan)), test=test)
-    if any(part.auto for part in plan.of(NodePool)):
-        return replace(_both("EKS Auto Mode", _AUTO), test=test)
-    if not any(_repairs(release) for release in plan.of(HelmRelease)):
-        why = "nobody replaces a sick node: `health.nodeRepair` is off"
-        return Repairing(source=_KARPENTER, why=why, test=test)
-    repairs = _both("Karpenter", _KARPENTER)
-    if not is_watched(plan):
-        repairs = _blind(repairs)
-    return replace(repairs, test=test)
-
-
-def _both(who: str, source: str) -> Repairing:
-    """Somebody who replaces nodes that are silent, and those with a broken GPU."""
-    return Repairing(
-        who=who,
+    if said.off:
+        return Repairing(source=said.source, why=said.off, test=test)
+    repairs = Repairing(
+        who=said.who,
         silent=REPAIR_SILENT.seconds,
         broken=REPAIR.seconds,
-        source=source,
+        source=said.source,
         watcher=_WATCHER,
+        test=test,
     )
-
-
-def _blind(repairs: Repairing) -> Repairing:
-    why = "nobody sees that a GPU is sick: `health.nodeMonitoringAgent` is off"
-    return replace(repairs, broken=None, watcher="", why=why)
+    if not said.watches and not is_watched(plan):
+        why = "nobody sees that a GPU is sick: `health.nodeMonitoringAgent` is off"
+        return replace(repairs, broken=None, watcher="", why=why)
+    if not said.overrides:
+        return repairs
+    why = "nothing follows one of these Xids: `nodeRepairConfigOverrides` says `NoAction`"
+    return replace(repairs, by_xid=dict(_overrides(said.overrides)), why=why)
 
 
 def is_watched(plan: Plan) -> bool:
@@ -113,23 +99,6 @@ def is_watched(plan: Plan) -> bool:
     names = [addon.name for addon in addons]
     names += [release.chart for release in plan.of(HelmRelease)]
     return _AGENT in names
-
-
-def _repairs(release: HelmRelease) -> bool:
-    gate = value(release.values, "settings", "featureGates", "nodeRepair")
-    return release.chart == "karpenter" and gate is True
-
-
-def _of_group(group: NodeGroup, *, watched: bool) -> Repairing:
-    if not group.repair:
-        why = "nobody replaces a sick node: `nodeRepairConfig.enabled` of the node group is off"
-        return Repairing(source=_GROUPS, why=why)
-    repairs = _both("EKS", _GROUPS)
-    if not watched:
-        return _blind(repairs)
-    by_xid = dict(_overrides(group.repair_config.get("nodeRepairConfigOverrides") or ()))
-    why = "nothing follows one of these Xids: `nodeRepairConfigOverrides` says `NoAction`"
-    return replace(repairs, by_xid=by_xid, why=why)
 
 
 def _overrides(overrides: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, int | None]]:

@@ -15,12 +15,13 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import GPU_PRESENT, Pool
-from compiler.plan import PlanNode
+from compiler.plan import Plan, PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools
+from compiler.platforms.eks.nodes.launchers import launchers
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, Boot, Budget, NodeClass, NodePool
-from compiler.platforms.eks.settings.launcher import Refused, some_nodes_always_on
+from compiler.platforms.eks.settings.launcher import Refused, Volume, some_nodes_always_on
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 _NODE_CLASS = "EKS user guide, create-node-class"
@@ -37,7 +38,17 @@ def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
         yield _node_pool(context, pool, node_pool)
 
 
-def refused(pool: Pool) -> Iterator[Refused]:
+def root_volume(plan: Plan, pool: str) -> Volume | None:
+    """What the nodes of a pool have for pods, images and logs."""
+    for part in plan.of(NodePool):
+        node_class = plan.named(AutoNodeClass, part.node_class)
+        if part.title == pool and node_class is not None and node_class.ephemeral is not None:
+            disk = node_class.ephemeral
+            return Volume(disk.size, disk.iops, disk.throughput)
+    return None
+
+
+def refused(context: Context, pool: Pool) -> Iterator[Refused]:
     """What EKS Auto Mode does not do of what a pool asks for."""
     spec, at = pool.spec, pool.at
     for index, instance in enumerate(pool.instances):
@@ -49,13 +60,14 @@ def refused(pool: Pool) -> Iterator[Refused]:
                 _LEARN,
             )
     yield from some_nodes_always_on(pool, "EKS Auto Mode", _LEARN)
-    if spec.managed_node_group is not None:
-        yield Refused(
-            at / "managedNodeGroup",
-            "is a managed node group, whose nodes need add-ons that a cluster with EKS Auto Mode has not",
-            "remove it, or `autoMode`",
-            "eksctl v0.230.0, pkg/ctl/cmdutils/configfile.go",
-        )
+    for other in launchers():
+        if other.key and other.launches(context.spec, spec):
+            yield Refused(
+                at / other.key,
+                f"has `{other.key}`, whose nodes need add-ons that a cluster with EKS Auto Mode has not",
+                "remove it, or `autoMode`",
+                "eksctl v0.230.0, pkg/ctl/cmdutils/configfile.go",
+            )
     if spec.gpu_sharing is not None:
         yield Refused(
             at / "gpuSharing",

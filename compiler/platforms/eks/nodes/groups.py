@@ -14,7 +14,9 @@ from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
 from compiler.core.pools.share import ROOT_GIB
+from compiler.core.pools.spec import NodePool
 from compiler.diagnostics.diagnostic import listed
+from compiler.plan import Plan
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.addons import startup_taints
@@ -22,9 +24,12 @@ from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.release.ami import ami_build
-from compiler.platforms.eks.settings.launcher import Refused
+from compiler.platforms.eks.settings.launcher import SICK_SHARE, Refused, Repairs, Volume
 
 _EKSCTL = "eksctl v0.230.0"
+GROUP_NODES = 5
+"""A managed node group of so many nodes is repaired however many of them are sick; of a larger one none, where more
+than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
 
 
 def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
@@ -131,6 +136,46 @@ def _repair(pool: Pool) -> Mapping[str, object]:
 
 def _repairs(config: Mapping[str, object]) -> bool:
     return bool(config.get("enabled", True))
+
+
+def root_volume(plan: Plan, pool: str) -> Volume | None:
+    """What the groups of a pool say, which are alike."""
+    for group in _of_pool(plan, pool):
+        if group.volume is not None:
+            return Volume(Quantity.gib(group.volume), group.volume_iops, group.volume_throughput)
+    return None
+
+
+def repairs(plan: Plan, pool: str) -> Repairs:
+    """The settings of the groups of a pool, which are alike."""
+    source = "EKS user guide, node-repair"
+    group = next(_of_pool(plan, pool))
+    off = ""
+    if not group.repair:
+        off = "nobody replaces a sick node: `nodeRepairConfig.enabled` of the node group is off"
+    overrides = group.repair_config.get("nodeRepairConfigOverrides") or ()
+    return Repairs("EKS", source, off, overrides=overrides)
+
+
+def _of_pool(plan: Plan, pool: str) -> Iterator[NodeGroup]:
+    return (group for group in plan.of(NodeGroup) if group.title == pool)
+
+
+def most_repaired(pool: NodePool) -> tuple[int, str]:
+    """What its settings say, or else what EKS does."""
+    nodes = pool.nodes.max
+    managed = pool.managed_node_group
+    assert managed is not None, "only asked of a managed node group"
+    config = managed.node_repair_config
+    if config.max_unhealthy_node_threshold_count is not None:
+        most = min(nodes, config.max_unhealthy_node_threshold_count)
+        return most, "as `nodeRepairConfig.maxUnhealthyNodeThresholdCount` says"
+    share = config.max_unhealthy_node_threshold_percentage
+    if share is not None:
+        return nodes * share // 100, f"{share}% of {nodes}, as `nodeRepairConfig` says"
+    if nodes <= GROUP_NODES:
+        return nodes, f"EKS: all of a node group of {GROUP_NODES} nodes at most"
+    return nodes * SICK_SHARE // 100, f"EKS: {SICK_SHARE}% of {nodes}"
 
 
 def refused(context: Context, pool: Pool) -> Iterator[Refused]:

@@ -11,6 +11,8 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, placement_group
 from compiler.core.pools.share import ROOT_GIB
+from compiler.output.body import at as value
+from compiler.plan import Plan
 from compiler.plan.scheduling import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
@@ -21,6 +23,7 @@ from compiler.plan.scheduling import (
 )
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.addons import startup_taints
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -34,7 +37,7 @@ from compiler.platforms.eks.nodes.plan import (
     SelectorTerm,
 )
 from compiler.platforms.eks.release.versions import OF_THE_PLATFORM, own_versions
-from compiler.platforms.eks.settings.launcher import launcher_of
+from compiler.platforms.eks.settings.launcher import Repairs, Volume, launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -174,6 +177,29 @@ def _disks(context: Context, pool: Pool) -> tuple[BlockDevice, ...]:
     if not family.data_device:
         return (disk,)
     return disk, BlockDevice(family.root_device, Quantity.gib(family.system_gib))
+
+
+def root_volume(plan: Plan, pool: str) -> Volume | None:
+    """The first volume of a pool's node classes, which are alike."""
+    for part in plan.of(NodePool):
+        node_class = plan.named(NodeClass, part.node_class)
+        if part.title == pool and node_class is not None and node_class.block_devices:
+            disk = node_class.block_devices[0]
+            return Volume(disk.size, disk.iops, disk.throughput)
+    return None
+
+
+def repairs(plan: Plan) -> Repairs:
+    """Whether Karpenter's gate for repair is open."""
+    off = "nobody replaces a sick node: `health.nodeRepair` is off"
+    if any(_has_gate(release) for release in plan.of(HelmRelease)):
+        off = ""
+    return Repairs("Karpenter", "karpenter-provider-aws v1.14.1, RepairPolicies", off)
+
+
+def _has_gate(release: HelmRelease) -> bool:
+    gate = value(release.values, "settings", "featureGates", "nodeRepair")
+    return release.chart == "karpenter" and gate is True
 
 
 def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:

@@ -163,6 +163,7 @@ class NodeOverlay(PlanNode):
 class NodeGroup(PlanNode):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
+    The latter are read of third parties' files and never written: their fields differ (eksctl v0.230.0, schema.json).
     Those of a pool stand by themselves in the plan, each in a file of its own; others are those of their ``Cluster``.
 
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.

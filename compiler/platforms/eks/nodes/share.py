@@ -23,7 +23,8 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
-    has_pages = has_driver and chosen(context, pool).huge_pages
+    no_huge_pages = chosen(context.spec, pool).no_huge_pages
+    has_pages = has_driver and not no_huge_pages
     pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
     if pool.gpu_sharing is not None:
@@ -41,5 +42,5 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         huge_pages=Quantity.mib(pages_mib),
         left=(cpu_milli, memory_mib),
         agents=(agents.cpu_milli, agents.memory_mib),
-        no_huge_pages="pods on nodes of EKS Auto Mode ask for no huge pages, since their number is not documented",
+        no_huge_pages=no_huge_pages,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
@@ -24,25 +23,14 @@ from compiler.plan.units import Quantity
 from compiler.planned import PlannedCluster
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import MadeNetwork
-from compiler.platforms.eks.nodes.plan import (
-    AutoNodeClass,
-    BlockDevice,
-    NodeClass,
-    NodeGroup,
-    NodePool,
-)
+from compiler.platforms.eks.nodes.launchers import chosen
 from compiler.platforms.eks.report import logs, managed_monitoring, monitoring
+from compiler.platforms.eks.settings.launcher import SICK_SHARE
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 __all__ = ["costs", "repair"]
 
 _SYSTEM = "system"
-SICK_SHARE = 20
-"""Percent of a NodePool's nodes that may be sick, rounded up; beyond it Karpenter repairs none of them
-(kubernetes-sigs/karpenter, pkg/controllers/node/health: allowedUnhealthyPercent)."""
-GROUP_NODES = 5
-"""A managed node group of so many nodes is repaired however many of them are sick; of a larger one none, where more
-than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
@@ -168,48 +156,28 @@ def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
 def _root(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item | None:
     name = f"root volumes of {pool.name}"
     least, most = pool.nodes.min, pool.nodes.max
-    for device in _root_devices(planned, pool.name):
-        return disks(
-            planned,
-            name,
-            device.size,
-            least,
-            most,
-            WITH_NODES,
-            device.iops,
-            device.throughput,
-            pool.name,
-        )
-    return None
-
-
-def _root_devices(planned: PlannedCluster, pool: str) -> Iterator[BlockDevice]:
-    """The volumes of a pool's nodes, from what launches them."""
-    plan = planned.plan
-    for part in planned.node_pools(pool):
-        if not isinstance(part, NodePool):
-            continue
-        auto = plan.named(AutoNodeClass, part.node_class)
-        if auto is not None and auto.ephemeral is not None:
-            yield auto.ephemeral
-        own = plan.named(NodeClass, part.node_class)
-        if own is not None:
-            yield from own.block_devices
-    for group in plan.of(NodeGroup):
-        if group.title == pool and group.volume is not None:
-            yield BlockDevice(
-                device="",
-                size=Quantity.gib(group.volume),
-                iops=group.volume_iops,
-                throughput=group.volume_throughput,
-            )
+    volume = chosen(planned.spec, pool).root_volume(planned.plan, pool.name)
+    if volume is None:
+        return None
+    return disks(
+        planned,
+        name,
+        volume.size,
+        least,
+        most,
+        WITH_NODES,
+        volume.iops,
+        volume.throughput,
+        pool.name,
+    )
 
 
 def repair(planned: PlannedCluster) -> Iterator[Block]:
     """How many sick nodes of each pool are replaced."""
     rows: list[tuple[Text, ...]] = []
     for node_pool in planned.pools():
-        sick, why = repaired(node_pool)
+        launcher = chosen(planned.spec, node_pool)
+        sick, why = launcher.most_repaired(node_pool)
         rows.append((node_pool.name, str(node_pool.nodes.max), Explained(str(sick), why)))
     if not rows:
         return
@@ -221,23 +189,3 @@ def repair(planned: PlannedCluster) -> Iterator[Block]:
     )
     header = ("pool", "nodes:", "sick nodes that are replaced, at most:")
     yield table(header, rows)
-
-
-def repaired(pool: spec_pools.NodePool) -> tuple[int, str]:
-    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there; and
-    why as many."""
-    nodes = pool.nodes.max
-    managed = pool.managed_node_group
-    if managed is None:
-        most = math.ceil(nodes * SICK_SHARE / 100)
-        return most, f"Karpenter: {SICK_SHARE}% of {nodes}, rounded up"
-    config = managed.node_repair_config
-    if config.max_unhealthy_node_threshold_count is not None:
-        most = min(nodes, config.max_unhealthy_node_threshold_count)
-        return most, "as `nodeRepairConfig.maxUnhealthyNodeThresholdCount` says"
-    share = config.max_unhealthy_node_threshold_percentage
-    if share is not None:
-        return nodes * share // 100, f"{share}% of {nodes}, as `nodeRepairConfig` says"
-    if nodes <= GROUP_NODES:
-        return nodes, f"EKS: all of a node group of {GROUP_NODES} nodes at most"
-    return nodes * SICK_SHARE // 100, f"EKS: {SICK_SHARE}% of {nodes}"

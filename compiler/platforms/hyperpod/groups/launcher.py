@@ -21,12 +21,13 @@ class HyperPod(PoolLauncher):
         "nodes of HyperPod run no commands of ours when they boot",
         "remove it: over TCP every node mounts it",
     )
-    huge_pages = False
+    no_huge_pages = "nobody says how many huge pages nodes of HyperPod have"
     uncounted = (HUGEPAGES,)
     ages = False
     disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
     disks_at = "/opt/dlami/nvme"
     of_ec2 = False
+    made_by = "HyperPod"
     scripts = "hyperpod"
     own_label = True
     protection = {}

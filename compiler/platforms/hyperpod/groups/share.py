@@ -13,6 +13,7 @@ from compiler.context import Context
 from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
+from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
 
 _SOURCE = "sagemaker-hyperpod 3.12.0, hyperpod/training/quota_allocation_util.py"
 _FIRST_CORES = (300, 150, 100, 100)
@@ -52,5 +53,5 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         huge_pages=Quantity(0),
         left=(cpu_milli, memory_mib),
         agents=(0, 0),
-        no_huge_pages="nobody says how many huge pages nodes of HyperPod have",
+        no_huge_pages=LAUNCHER.no_huge_pages,
     )

@@ -5,6 +5,7 @@ A file a pool, so that an edit of one pool changes no other's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from compiler.core.pools.spec import Capacity, NodePool
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
 from compiler.platforms.eks.monitoring.plan import Rule
+from compiler.platforms.eks.settings.launcher import launcher_asked
 
 
 def prices(context: Context, types: list[str], pool: str) -> Iterator[Rule]:
@@ -38,7 +40,8 @@ def alerts(context: Context, pool: NodePool) -> Iterator[Alert]:
             price = on_demand(context.catalog, pool.instance_types[0], context.spec.region)
             cost = f", ${price.usd:g} an hour each" if price is not None else ""
             severity = CRITICAL if block is not None else WARNING
-            expr = f"({reserved} - {_nodes_of(pool)}) > 0{_while_it_lasts(capacity)}"
+            there = _nodes_of(context, pool)
+            expr = f"({reserved} - {there}) > 0{_while_it_lasts(capacity)}"
             yield reservation_unused(pool.name, reserved, expr, cost, severity)
 
 
@@ -46,12 +49,13 @@ def _seconds(timestamp: str) -> int:
     return int(datetime.fromisoformat(timestamp).timestamp())
 
 
-def _nodes_of(pool: NodePool) -> str:
-    """How many nodes a pool has: by Karpenter's label, with one NodePool for each reservation, or by EKS'."""
-    label = f'label_karpenter_sh_nodepool=~"{pool.name}(-cr-.+)?"'
-    if pool.managed_node_group is not None:
-        label = f'label_eks_amazonaws_com_nodegroup=~"{pool.name}(-cr-.+)?"'
-    return f"(count(kube_node_labels{{{label}}}) or vector(0))"
+def _nodes_of(context: Context, pool: NodePool) -> str:
+    """How many nodes a pool has, of which each reservation may have a part.
+
+    kube-state-metrics writes `_` for what no label of Prometheus may have (v2.20.0, internal/store/utils.go).
+    """
+    label = re.sub(r"\W", "_", launcher_asked(context, pool).part_label)
+    return f'(count(kube_node_labels{{label_{label}=~"{pool.name}(-cr-.+)?"}}) or vector(0))'
 
 
 def _while_it_lasts(capacity: Capacity) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from compiler.context import Context
 from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.settings.launcher import PoolLauncher
 from compiler.rooms import members
+from compiler.spec.cluster import ClusterSpec
 
 __all__ = ["chosen", "launchers"]
 
@@ -19,6 +19,6 @@ def launchers() -> tuple[PoolLauncher, ...]:
     return tuple(sorted(found, key=lambda launcher: launcher.place))
 
 
-def chosen(context: Context, pool: NodePool) -> PoolLauncher:
+def chosen(spec: ClusterSpec, pool: NodePool) -> PoolLauncher:
     """What launches the nodes of a pool of the spec; the last one launches those that no other does."""
-    return next(launcher for launcher in launchers() if launcher.launches(context, pool))
+    return next(launcher for launcher in launchers() if launcher.launches(spec, pool))

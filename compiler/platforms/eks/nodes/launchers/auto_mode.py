@@ -8,9 +8,19 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.spec import NodePool
-from compiler.plan.base import PlanNode
-from compiler.platforms.eks.settings.launcher import NoCommands, PoolLauncher, Refused
+from compiler.plan import Plan, PlanNode
+from compiler.plan.scheduling import NODEPOOL_LABEL
+from compiler.platforms.eks.settings.launcher import (
+    Drainer,
+    NoCommands,
+    PoolLauncher,
+    Refused,
+    Repairs,
+    Volume,
+    share_repaired,
+)
 from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.spec.cluster import ClusterSpec
 
 
 class AutoMode(PoolLauncher):
@@ -18,27 +28,47 @@ class AutoMode(PoolLauncher):
 
     name = "EKS Auto Mode"
     place = 1
+    key = ""
     code = "RES190"
     no_commands = NoCommands(
         "nodes of EKS Auto Mode run no commands when they boot",
         "remove it, or `autoMode`: over TCP every node mounts it",
     )
-    huge_pages = False
+    no_huge_pages = (
+        "pods on nodes of EKS Auto Mode ask for no huge pages, since their number is not documented"
+    )
     ages = True
     disks = "EKS user guide, automode-learn-instances: considerations"
+    part_label = NODEPOOL_LABEL
+    brings_efa_plugin = False
+    made_by = "EKS"
+    drains_blocks = Drainer("EKS", None)
+    instance_labels = False
 
-    def launches(self, context: Context, pool: NodePool) -> bool:
-        return ClusterSection.of(context.spec).auto_mode is not None
+    def launches(self, spec: ClusterSpec, pool: NodePool) -> bool:
+        return ClusterSection.of(spec).auto_mode is not None
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         from compiler.platforms.eks.nodes.auto import refused
 
-        yield from refused(pool)
+        yield from refused(context, pool)
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
         from compiler.platforms.eks.nodes.auto import auto_nodes
 
         yield from auto_nodes(context, pool)
+
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        from compiler.platforms.eks.nodes.auto import root_volume
+
+        return root_volume(plan, pool)
+
+    def repairs(self, plan: Plan, pool: str) -> Repairs:
+        source = "EKS user guide, node-health: enabled with EKS Auto Mode"
+        return Repairs(self.name, source, watches=True)
+
+    def most_repaired(self, pool: NodePool) -> tuple[int, str]:
+        return share_repaired(pool.nodes.max)
 
     def check_job(self, context: Context, job: Job) -> None:
         from compiler.platforms.eks.nodes.auto import check_life

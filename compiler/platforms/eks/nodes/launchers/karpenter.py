@@ -7,8 +7,19 @@ from collections.abc import Iterator
 from compiler.context import Context
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.spec import NodePool
-from compiler.plan.base import PlanNode
-from compiler.platforms.eks.settings.launcher import PoolLauncher, Refused, some_nodes_always_on
+from compiler.plan import Plan, PlanNode
+from compiler.plan.scheduling import NODEPOOL_LABEL
+from compiler.plan.units import Duration
+from compiler.platforms.eks.settings.launcher import (
+    Drainer,
+    PoolLauncher,
+    Refused,
+    Repairs,
+    Volume,
+    share_repaired,
+    some_nodes_always_on,
+)
+from compiler.spec.cluster import ClusterSpec
 
 
 class Karpenter(PoolLauncher):
@@ -17,12 +28,18 @@ class Karpenter(PoolLauncher):
     name = "Karpenter"
     place = 9
     code = "RES348"
+    key = ""
     no_commands = None
-    huge_pages = True
+    no_huge_pages = ""
     ages = False
     disks = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
+    part_label = NODEPOOL_LABEL
+    brings_efa_plugin = False
+    made_by = "Karpenter"
+    drains_blocks = Drainer("Karpenter", Duration.minutes(1))
+    """karpenter-provider-aws v1.14.1, capacityreservation/expiration."""
 
-    def launches(self, context: Context, pool: NodePool) -> bool:
+    def launches(self, spec: ClusterSpec, pool: NodePool) -> bool:
         return True
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
@@ -36,6 +53,19 @@ class Karpenter(PoolLauncher):
         yield from node_pools(context, pool)
         if pool.overlaid:
             yield node_overlay(context, pool)
+
+    def root_volume(self, plan: Plan, pool: str) -> Volume | None:
+        from compiler.platforms.eks.nodes.karpenter import root_volume
+
+        return root_volume(plan, pool)
+
+    def repairs(self, plan: Plan, pool: str) -> Repairs:
+        from compiler.platforms.eks.nodes.karpenter import repairs
+
+        return repairs(plan)
+
+    def most_repaired(self, pool: NodePool) -> tuple[int, str]:
+        return share_repaired(pool.nodes.max)
 
 
 LAUNCHER = Karpenter()
