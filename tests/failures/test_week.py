@@ -15,7 +15,8 @@ from compiler.catalog import load_catalog
 from compiler.failures.week import Week
 from failures.walking import READ, saving, week_of
 
-LLAMA, RSC = (rate.hours for rate in load_catalog().failure_rates.rates)
+HOURS = {rate.name: rate.hours for rate in load_catalog().failure_rates.rates}
+LLAMA, RSC = HOURS["Llama 3 405B"], HOURS["Meta RSC-1"]
 
 
 def found(data: dict[str, Any]) -> Week:
@@ -41,6 +42,7 @@ def test_every_rate_has_a_source_and_a_date() -> None:
     assert {"failure rate: Llama 3 405B", "failure rate: Meta RSC-1"} <= named
 
 
+@pytest.mark.usefixtures("two_failure_rates")
 def test_a_week_by_hand() -> None:
     """32 GPUs fail 168 × 32 / 50,677 and 168 × 32 / 29,538 times. After a failure 780 to 2,880 seconds pass, half an
     hour is repeated by half, and a save of 210 seconds is made 336 times."""
