@@ -575,6 +575,8 @@ def launcher_of_jobs(house: House) -> None:
 
 NOTICE_KEY = '''"""What people are told who log in."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from compiler.spec.section import Section
@@ -582,6 +584,8 @@ from compiler.spec.section import Section
 
 class NoticeSection(Section):
     """A notice."""
+
+    elsewhere: ClassVar[str] = "tell people yourself"
 
     notice: str | None = Field(None, description="What people are told.", examples=["hello"])
 
@@ -652,7 +656,9 @@ def capability(house: House) -> None:
     written = house.compile(data)["platform/kube-public.configmap-notice.yaml"]
     assert "text: maintenance on Sunday" in written
     data["spec"]["platform"] = {"parallelCluster": {}}
-    assert "error[SPC006]: `notice` is no part of platform `parallelCluster`" in house.check(data)
+    said = house.check(data)
+    assert "error[SPC006]: `notice` is no part of platform `parallelCluster`" in said
+    assert "help: tell people yourself" in said
 
 
 @pytest.mark.parametrize("name", RECIPES)
