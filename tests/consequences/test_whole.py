@@ -102,7 +102,7 @@ COMES_AND_GOES = {
 """What is said of a thing that is added, and of one that is removed: the kinds."""
 NAMED = [(kind, both) for both, kinds in COMES_AND_GOES.items() for kind in kinds.split()]
 BY_KIND = dict(NAMED)
-OBJECTS = [kind for kind in judges() if kind[0].isupper() and not kind.startswith("AWS::")]
+OBJECTS = [kind for kind in sorted(judges()) if kind[0].isupper() and not kind.startswith("AWS::")]
 """Kinds of Kubernetes."""
 
 
@@ -126,7 +126,7 @@ def test_the_table_has_kinds_with_a_judge_and_each_once() -> None:
     assert BY_KIND.keys() - judges().keys() == set()
 
 
-@pytest.mark.parametrize("kind", judges())
+@pytest.mark.parametrize("kind", sorted(judges()))
 def test_a_thing_comes_and_goes(kind: str) -> None:
     both = (said(None, thing(kind)), said(thing(kind), None))
     assert both == BY_KIND.get(kind, both)
