@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
 
-from compiler.catalog import load_catalog
+from compiler.catalog import Catalog, load_catalog
 from compiler.catalog.failure_rates import FailureRates
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
@@ -79,13 +79,14 @@ def one_cdk8s() -> Iterator[type[OneCdk8s]]:
     OneCdk8s.end()
 
 
-@pytest.fixture
-def two_failure_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def two_failure_rates() -> Iterator[None]:
     """The two rates by which numbers of tests were computed by hand: a third one that is published changes none."""
-    catalog = load_catalog()
-    known = {rate.name: rate for rate in catalog.failure_rates.rates}
+    known = {rate.name: rate for rate in load_catalog().failure_rates.rates}
     two = FailureRates((known["Llama 3 405B"], known["Meta RSC-1"]))
-    monkeypatch.setitem(catalog.__dict__, "failure_rates", two)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Catalog, "failure_rates", property(lambda catalog: two))
+        yield
 
 
 @pytest.fixture(scope="session")
