@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.language.whole import elsewhere, language
 from compiler.platforms import PLATFORMS
 from compiler.spec.errors import keys_of
@@ -18,4 +19,5 @@ KEYS = {
 def test_every_key_of_another_platform_says_what_to_write_instead(name: str) -> None:
     """Its help would only list the keys that there are."""
     others = set().union(*KEYS.values()) - KEYS[name]
-    assert others - PLATFORMS[name].instead.keys() - elsewhere().keys() == set()
+    missing = others - PLATFORMS[name].instead.keys() - elsewhere().keys()
+    assert not missing, f"{name} does not say what to write instead of {listed(sorted(missing))}"
