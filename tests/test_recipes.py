@@ -41,6 +41,7 @@ SAME = {
     "A key of the spec": "a key of the spec",
     "An add-on": "an add-on",
     "An AMI family": "an AMI family",
+    "An instance type": "an instance type",
     "An upstream version": "a release",
 }
 """Recipes of CONTRIBUTING.md that the table has too."""
