@@ -194,24 +194,63 @@ def fixed_code(house: House) -> None:
     assert "What is wrong." in house.run("explain", "RES998")
 
 
-ADD_ON = '''"""An add-on of EKS for every cluster."""
+PROBE_KEY = '''"""A prober of the network."""
 
-from compiler.context import SPEC
+from typing import ClassVar
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.section import Section
+
+
+class Probe(SpecModel):
+    """A prober of the network."""
+
+
+class ProbeSection(Section):
+    """A prober of the network."""
+
+    elsewhere: ClassVar[str] = "probe it yourself"
+
+    probe: Probe | None = Field(None, description="A prober of the network.", examples=[{}])
+
+
+SECTION = ProbeSection
+'''
+ADD_ON = '''"""A prober of the network, where the spec asks for it."""
+
+from compiler.context import SPEC, Context
+from compiler.core.probe.spec import ProbeSection
 from compiler.platforms.eks.addons.addon import EKS, AddOn
 
-ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC, after=("vpc-cni",))
+
+def wanted(context: Context) -> bool:
+    return ProbeSection.of(context.spec).probe is not None
+
+
+ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC / "probe", wanted=wanted, after=("vpc-cni",))
 '''
 
 
 @recipe("an add-on")
 def add_on(house: House) -> None:
+    """With a key of its own, which is a room of the core: no other platform is edited, and no older release."""
+    house.write("compiler/core/probe/__init__.py", "")
+    house.write("compiler/core/probe/spec.py", PROBE_KEY)
+    house.replace(
+        "compiler/platforms/eks/__init__.py",
+        ('"core.pools",\n', '"core.pools",\n        "core.probe",\n'),
+    )
     house.write("compiler/platforms/eks/addons/new_add_on.py", ADD_ON)
     facts = {"source": "EKS add-on", "checked": "2026-11-21", "restarts": "nothing"}
     house.write(f"{NEWEST}/new-add-on.json", json.dumps(facts))
-    assert "name: new-add-on" in house.compile(spec())["bootstrap/eksctl.yaml"]
-    older = house.check(spec(release="2026.08"))
+    assert "name: new-add-on" in house.compile(spec(probe={}))["bootstrap/eksctl.yaml"]
+    older = house.check(spec(probe={}, release="2026.08"))
     assert "error[RES270]: release 2026.08 has no `new-add-on`" in older
     assert "INT000" not in older
+    other = house.check(spec(probe={}, platform={"parallelCluster": {}}))
+    assert "help: probe it yourself" in other
 
 
 @recipe("a release")
