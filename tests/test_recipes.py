@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import ROOT, spec
+from builders import RELEASE, ROOT, spec
 
 pytestmark = pytest.mark.slow
 
-NEWEST = "compiler/catalog/data/releases/2026.11"
+NEWEST = f"compiler/catalog/data/releases/{RELEASE.name}"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
     "a format of what is written": "needs a plan node and a target that make its artifacts",
@@ -255,21 +255,22 @@ def add_on(house: House) -> None:
 
 @recipe("a release")
 def release(house: House) -> None:
-    facts = {"base": "2026.11", "date": "2026-11-24"}
-    house.write("compiler/catalog/data/releases/2026.12/release.json", json.dumps(facts))
-    assert "release 2026.12" in house.run("catalog", "sources")
-    assert "RES001" not in house.check(spec(release="2026.12"))
-    assert "RES001" in house.check(spec(release="2026.13"))
+    facts = {"base": RELEASE.name, "date": "2099-12-24"}
+    house.write("compiler/catalog/data/releases/2099.12/release.json", json.dumps(facts))
+    assert "release 2099.12" in house.run("catalog", "sources")
+    assert "RES001" not in house.check(spec(release="2099.12"))
+    assert "RES001" in house.check(spec(release="2099.13"))
 
 
 @recipe("a minor version of Kubernetes")
 def minor(house: House) -> None:
-    data = spec(platform={"eks": {"version": "1.38"}})
+    newest = [minor.after for minor in RELEASE.minors.values()][-1]
+    data = spec(platform={"eks": {"version": newest}})
     assert "error[RES002]" in house.check(data)
     known = ROOT / "compiler/catalog/data/releases/2026.08/kubernetes/1.36.json"
-    house.write(f"{NEWEST}/kubernetes/1.38.json", known.read_text())
+    house.write(f"{NEWEST}/kubernetes/{newest}.json", known.read_text())
     written = house.compile(data)["bootstrap/eksctl.yaml"]
-    assert yaml.safe_load(written)["metadata"]["version"] == "1.38"
+    assert yaml.safe_load(written)["metadata"]["version"] == newest
 
 
 INSTANCES = "compiler/catalog/data/instances.json"
@@ -297,9 +298,13 @@ def instance_type(house: House) -> None:
 
 @recipe("a price")
 def price(house: House) -> None:
+    """The price that a newer one replaces goes."""
+
     def one_more(data: Any) -> None:
+        for each in data["sets"]:
+            each["usd"].get("m7i.large", {}).pop("eu-west-3", None)
         source = ["prices", "https://example.test", "1", "2026-11-24"]
-        data["sets"].insert(0, {"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
+        data["sets"].append({"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
 
     code = (
         "from compiler.catalog import load_catalog; from compiler.catalog.prices import on_demand; "
