@@ -673,7 +673,7 @@ def ami_family(house: House) -> None:
 
 RACK = ROOT / "tests" / "platforms" / "rack"
 """The smallest platform: machines that somebody keeps, and a file for each of their jobs."""
-IMPORT = "from compiler.platforms.parallelcluster import PARALLEL_CLUSTER\n"
+IMPORT = "from compiler.platforms.eks import EKS\n"
 REGISTRY = "012345678901.dkr.ecr.us-west-9.amazonaws.com/train:1"
 
 
@@ -696,13 +696,8 @@ def platform(house: House) -> None:
     for file in sorted(RACK.rglob("*.py")):
         house.write(f"compiler/platforms/rack/{file.relative_to(RACK)}", file.read_text())
     path = "compiler/platforms/__init__.py"
-    text = (
-        (ROOT / path)
-        .read_text()
-        .replace(IMPORT, f"{IMPORT}from compiler.platforms.rack import RACK\n")
-    )
-    house.write(
-        path, text.replace("HYPER_POD, PARALLEL_CLUSTER)}", "HYPER_POD, PARALLEL_CLUSTER, RACK)}")
+    house.replace(
+        path, (IMPORT, f"from compiler.platforms.rack import RACK\n{IMPORT}"), (")}", ", RACK)}")
     )
 
     files = house.compile(rack())
