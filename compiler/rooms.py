@@ -45,6 +45,7 @@ class Platform:
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
     - ``settle``: what is recorded once all rooms have resolved
+    - ``NOT_GIVEN``: nodes of the core that rules read and it has none of, by name, and why it need not
     """
 
     name: str

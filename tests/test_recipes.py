@@ -17,28 +17,22 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import ROOT, spec
+from builders import RELEASE, ROOT, spec
 
 pytestmark = pytest.mark.slow
 
-NEWEST = "compiler/catalog/data/releases/2026.11"
+NEWEST = f"compiler/catalog/data/releases/{RELEASE.name}"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
     "a format of what is written": "needs a plan node and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
     "a kind to verify": "needs its released definition, which `make schemas` reads",
-    "a webhook's rule": "is found by the name of a kind whose definition is kept, and all that have rules have theirs",
     "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
     "what an upgrade asks for": "tests/catalog/test_upgrades.py reads entries of a test's own",
     "a key that names a file other than YAML": "is a key of the spec",
-    "a document of its own for a list item": "is a model of the language",
-    "what a change of a kind means": "tests/consequences/test_kinds.py asks for a judge of each kind",
-    "an immutable field": "tests/history/test_immutable.py runs over the rows",
     "A fault in the output": "is a test that fails first",
     "A change of what jobs are rendered to": "is a command",
     "A dependency": "needs a package index",
-    "an alert": "tests/monitoring asks each for its case, its page and metrics that an exporter has",
-    "a dashboard": "tests/dashboards asks each for metrics that an exporter has, and for what Grafana's types say",
 }
 """By recipe, why it is not run here."""
 SAME = {
@@ -47,6 +41,7 @@ SAME = {
     "A key of the spec": "a key of the spec",
     "An add-on": "an add-on",
     "An AMI family": "an AMI family",
+    "An instance type": "an instance type",
     "An upstream version": "a release",
 }
 """Recipes of CONTRIBUTING.md that the table has too."""
@@ -67,6 +62,14 @@ class House:
         self.written.setdefault(path, file.read_bytes() if file.exists() else None)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def replace(self, path: str, *changes: tuple[str, str]) -> None:
+        """Replace texts of a module, each at its first place."""
+        text = (self.folder / path).read_text()
+        for before, after in changes:
+            assert before in text, before
+            text = text.replace(before, after, 1)
+        self.write(path, text)
 
     def edit(self, path: str, change: Callable[[Any], None]) -> None:
         """Change what a file of data says."""
@@ -104,6 +107,12 @@ class House:
         )
         assert "Traceback" not in done.stdout, done.stdout
         return done.stdout
+
+    def guarded(self, file: str, names: str) -> str:
+        """What tests of the project say of the copy."""
+        path = str(ROOT / "tests" / file)
+        options = (f"--rootdir={ROOT}", "--tb=short", "-rf", "-k", names)
+        return self.python("-m", "pytest", *options, path)
 
     def run(self, *arguments: str) -> str:
         """What `trainyard` prints."""
@@ -185,62 +194,117 @@ def fixed_code(house: House) -> None:
     assert "What is wrong." in house.run("explain", "RES998")
 
 
-ADD_ON = '''"""An add-on of EKS for every cluster."""
+PROBE_KEY = '''"""A prober of the network."""
 
-from compiler.context import SPEC
+from typing import ClassVar
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.section import Section
+
+
+class Probe(SpecModel):
+    """A prober of the network."""
+
+
+class ProbeSection(Section):
+    """A prober of the network."""
+
+    elsewhere: ClassVar[str] = "probe it yourself"
+
+    probe: Probe | None = Field(None, description="A prober of the network.", examples=[{}])
+
+
+SECTION = ProbeSection
+'''
+ADD_ON = '''"""A prober of the network, where the spec asks for it."""
+
+from compiler.context import SPEC, Context
+from compiler.core.probe.spec import ProbeSection
 from compiler.platforms.eks.addons.addon import EKS, AddOn
 
-ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC, after=("vpc-cni",))
+
+def wanted(context: Context) -> bool:
+    return ProbeSection.of(context.spec).probe is not None
+
+
+ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC / "probe", wanted=wanted, after=("vpc-cni",))
 '''
 
 
 @recipe("an add-on")
 def add_on(house: House) -> None:
+    """With a key of its own, which is a room of the core: no other platform is edited, and no older release."""
+    house.write("compiler/core/probe/__init__.py", "")
+    house.write("compiler/core/probe/spec.py", PROBE_KEY)
+    house.replace(
+        "compiler/platforms/eks/__init__.py",
+        ('"core.pools",\n', '"core.pools",\n        "core.probe",\n'),
+    )
     house.write("compiler/platforms/eks/addons/new_add_on.py", ADD_ON)
     facts = {"source": "EKS add-on", "checked": "2026-11-21", "restarts": "nothing"}
     house.write(f"{NEWEST}/new-add-on.json", json.dumps(facts))
-    assert "name: new-add-on" in house.compile(spec())["bootstrap/eksctl.yaml"]
-    older = house.check(spec(release="2026.08"))
+    assert "name: new-add-on" in house.compile(spec(probe={}))["bootstrap/eksctl.yaml"]
+    older = house.check(spec(probe={}, release="2026.08"))
     assert "error[RES270]: release 2026.08 has no `new-add-on`" in older
     assert "INT000" not in older
+    other = house.check(spec(probe={}, platform={"parallelCluster": {}}))
+    assert "help: probe it yourself" in other
 
 
 @recipe("a release")
 def release(house: House) -> None:
-    facts = {"base": "2026.11", "date": "2026-11-24"}
-    house.write("compiler/catalog/data/releases/2026.12/release.json", json.dumps(facts))
-    assert "release 2026.12" in house.run("catalog", "sources")
-    assert "RES001" not in house.check(spec(release="2026.12"))
-    assert "RES001" in house.check(spec(release="2026.13"))
+    facts = {"base": RELEASE.name, "date": "2099-12-24"}
+    house.write("compiler/catalog/data/releases/2099.12/release.json", json.dumps(facts))
+    assert "release 2099.12" in house.run("catalog", "sources")
+    assert "RES001" not in house.check(spec(release="2099.12"))
+    assert "RES001" in house.check(spec(release="2099.13"))
 
 
 @recipe("a minor version of Kubernetes")
 def minor(house: House) -> None:
-    data = spec(platform={"eks": {"version": "1.38"}})
+    newest = [minor.after for minor in RELEASE.minors.values()][-1]
+    data = spec(platform={"eks": {"version": newest}})
     assert "error[RES002]" in house.check(data)
     known = ROOT / "compiler/catalog/data/releases/2026.08/kubernetes/1.36.json"
-    house.write(f"{NEWEST}/kubernetes/1.38.json", known.read_text())
+    house.write(f"{NEWEST}/kubernetes/{newest}.json", known.read_text())
     written = house.compile(data)["bootstrap/eksctl.yaml"]
-    assert yaml.safe_load(written)["metadata"]["version"] == "1.38"
+    assert yaml.safe_load(written)["metadata"]["version"] == newest
+
+
+INSTANCES = "compiler/catalog/data/instances.json"
 
 
 @recipe("an instance type")
 def instance_type(house: House) -> None:
-    def one_more(data: Any) -> None:
-        data["instances"]["p4d.99xlarge"] = data["instances"]["p4d.24xlarge"]
-
+    """First as `trainyard catalog refresh` writes it, which asks EC2; then with the facts that no package stores."""
+    known = json.loads((ROOT / INSTANCES).read_text())
+    own = {"p4d.99xlarge": known["instances"]["p4d.24xlarge"]}
+    source = ["EC2", "https://ec2.us-west-2.amazonaws.com", "now", "2026-11-24"]
+    written = {"schema": known["schema"], "sources": [source], "regions": {}, "instances": own}
+    house.write("catalog.json", json.dumps(written))
     data = spec(pool={"instanceTypes": ["p4d.99xlarge"]})
     assert "RES005" in house.check(data)
-    house.edit("compiler/catalog/data/instances.json", one_more)
+    assert "RES005" not in house.check(data, "--catalog", "catalog.json")
+
+    for made in (INSTANCES, "compiler/catalog/data/managed_policies.json"):
+        house.write(made, (ROOT / made).read_text())
+    house.edit("compiler/catalog/data/curated.json", lambda data: data["types"].update(own))
+    house.python("-m", "compiler.catalog.build")
     assert "p4d.99xlarge" in house.run("catalog", "p4d.99xlarge")
     assert "RES005" not in house.check(data)
 
 
 @recipe("a price")
 def price(house: House) -> None:
+    """The price that a newer one replaces goes."""
+
     def one_more(data: Any) -> None:
+        for each in data["sets"]:
+            each["usd"].get("m7i.large", {}).pop("eu-west-3", None)
         source = ["prices", "https://example.test", "1", "2026-11-24"]
-        data["sets"].insert(0, {"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
+        data["sets"].append({"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
 
     code = (
         "from compiler.catalog import load_catalog; from compiler.catalog.prices import on_demand; "
@@ -358,6 +422,188 @@ def launcher(house: House) -> None:
     assert "launched by hand" not in house.check(spec())
 
 
+ALERT = """        Alert(
+            name="NobodyLooks",
+            expr='max by (kind, name) (gotk_resource_info{ready="False"}) > 0',
+            wait="45m",
+            severity=INFO,
+            summary=f"nobody looks at {_OBJECT}",
+            means="It is not ready, and nobody looks.",
+            steps=("Look.",),
+        ),
+"""
+
+
+@recipe("an alert")
+def alert(house: House) -> None:
+    """Its case is asked for by tests/monitoring, and so are metrics that an exporter has."""
+    path = "compiler/platforms/eks/monitoring/alerts/control.py"
+    house.replace(path, ("        Alert(\n", f"{ALERT}        Alert(\n"))
+    written = house.compile(spec(monitoring={}))
+    (rules,) = (
+        text for path, text in written.items() if "prometheusrule-trainyard-control" in path
+    )
+    assert "alert: NobodyLooks" in rules
+
+
+PAGE = '''"""What nodes have left on their disks."""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.dashboards.page import Page
+from compiler.platforms.eks.dashboards.panels import COUNT, choice, number, rows
+
+NODES = choice("node", "kube_node_labels", several=True)
+COUNTED = number("Nodes", COUNT, "count(kube_node_labels)")
+PAGE = Page("disks", "Disks", (NODES,), rows({"Nodes": [COUNTED]}))
+'''
+
+
+@recipe("a dashboard")
+def dashboard(house: House) -> None:
+    """That an exporter has its metrics is asked for by tests/dashboards."""
+    house.write("compiler/platforms/eks/dashboards/subjects/disks.py", PAGE)
+    house.replace(
+        "compiler/platforms/eks/dashboards/resolve.py",
+        ("        cost,\n", "        cost,\n        disks,\n"),
+        ("    yield nodes.PAGE\n", "    yield nodes.PAGE\n    yield disks.PAGE\n"),
+    )
+    assert any("dashboard-disks" in path for path in house.compile(spec(monitoring={})))
+
+
+WEBHOOK = '''"""LeaderWorkerSet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.output.body import at
+from compiler.verify.fault import Fault, refused
+from compiler.verify.webhooks import Lookup
+
+GROUP = "leaderworkerset.x-k8s.io"
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    if at(body, "spec", "replicas") == 99:
+        yield refused(("spec", "replicas"), "99 are too many", "take fewer")
+'''
+REFUSED = """apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: many}
+spec:
+  replicas: 99
+  leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: a, image: "a:1"}]}}}
+"""
+
+
+@recipe("a webhook's rule")
+def webhook(house: House) -> None:
+    house.write("objects.yaml", REFUSED)
+    assert "99 are too many" not in house.run("lint", "objects.yaml")
+    house.write("compiler/verify/webhooks/leaderworkerset.py", WEBHOOK)
+    assert "99 are too many" in house.run("lint", "objects.yaml")
+
+
+JUDGE = '''"""Errands."""
+
+from compiler.edits.change import Consequence, Effect
+
+
+def _errand(edit, steps):
+    return Effect(Consequence.ENDS_JOBS, "the errand is run again")
+
+
+KINDS = {"Errand.errands.example.dev": _errand}
+'''
+JUDGED = """
+from compiler.consequences.judging import effects
+from compiler.edits.edit import edit_of
+from compiler.edits.thing import Thing
+
+kind = "Errand.errands.example.dev"
+thing = Thing(kind, (kind, "x"), "x", "x.yaml", {"metadata": {"name": "x"}})
+for effect, _ in effects(edit_of(None, thing)):
+    print(effect.why)
+"""
+
+
+@recipe("what a change of a kind means")
+def consequence(house: House) -> None:
+    assert "run again" not in house.python("-c", JUDGED)
+    house.write("compiler/consequences/judges/errands.py", JUDGE)
+    assert house.python("-c", JUDGED) == "the errand is run again\n"
+
+
+@recipe("an immutable field")
+def immutable(house: House) -> None:
+    """A queue cannot be held, says a rule that the API server does not have."""
+    queue = {
+        "name": "all",
+        "namespaces": ["team"],
+        "quota": [{"pool": "gpu", "nodes": 4}],
+        "stopPolicy": "None",
+    }
+    data = spec(queues=[queue])
+    house.compile(data)
+    queue["stopPolicy"] = "Hold"
+    assert "CHG002" not in house.check(data)
+    row = 'Rule(("spec", "stopPolicy"), "undo it", "nobody")'
+    path = "compiler/history/immutable.py"
+    house.replace(path, ('    "Secret": [\n', f'    "ClusterQueue": [{row}],\n    "Secret": [\n'))
+    said = house.check(data)
+    assert "error[CHG002]: `spec.stopPolicy` of ClusterQueue/all cannot change" in said
+
+
+CONTACTS = '''"""Whom to call."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.section import Section
+
+
+class Contact(SpecModel):
+    """Whom to call."""
+
+    name: str = Field(description="The name.", examples=["night"])
+    phone: int = Field(ge=1, description="The number.", examples=[112])
+
+
+class ContactsSection(Section):
+    """Whom to call."""
+
+    contacts: list[Contact] = Field([], description="Whom to call.", examples=[[]])
+
+
+SECTION = ContactsSection
+DOCUMENTS = {"TrainingContact": ("contacts", Contact)}
+'''
+CONTACT = """---
+apiVersion: trainyard.dev/v1alpha1
+kind: TrainingContact
+metadata: {name: night, cluster: lab}
+spec: {phone: 0}
+"""
+
+
+@recipe("a document of its own for a list item")
+def document(house: House) -> None:
+    house.write("compiler/core/contacts/__init__.py", "")
+    house.write("compiler/core/contacts/spec.py", CONTACTS)
+    house.replace(
+        "compiler/platforms/eks/__init__.py",
+        ('"core.pools",\n', '"core.pools",\n        "core.contacts",\n'),
+    )
+    house.write("spec.yaml", yaml.safe_dump(spec()) + CONTACT)
+    said = house.run("check", "spec.yaml", "--no-cache")
+    assert "error[SPC004]" in said
+    assert "phone: 0" in said
+
+
 FORMAT = '''"""One line for each code."""
 
 
@@ -438,6 +684,9 @@ def section(house: House) -> None:
 
 @recipe("the speed of an accelerator")
 def speed(house: House) -> None:
+    def without(data: Any) -> None:
+        data["accelerators"].pop("A10G", None)
+
     def one_more(data: Any) -> None:
         data["accelerators"]["A10G"] = {
             "tflops": {"bf16": 125},
@@ -449,6 +698,7 @@ def speed(house: House) -> None:
     model = {"sharding": "full", "shape": SMALL, "batch": {"sequenceLength": 512}}
     data = spec(pool=pool, job={"nodes": 2, "model": model})
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(data))
+    house.edit("compiler/catalog/data/accelerators.json", without)
     assert "the speed of A10G in bf16 is not in the catalog" in house.run("fit", "spec.yaml")
     house.edit("compiler/catalog/data/accelerators.json", one_more)
     assert "tokens a second of an accelerator" in house.run("fit", "spec.yaml")
@@ -489,7 +739,7 @@ def ami_family(house: House) -> None:
 
 RACK = ROOT / "tests" / "platforms" / "rack"
 """The smallest platform: machines that somebody keeps, and a file for each of their jobs."""
-IMPORT = "from compiler.platforms.parallelcluster import PARALLEL_CLUSTER\n"
+IMPORT = "from compiler.platforms.eks import EKS\n"
 REGISTRY = "012345678901.dkr.ecr.us-west-9.amazonaws.com/train:1"
 
 
@@ -507,17 +757,13 @@ def rack(job: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
 
 @recipe("a platform")
 def platform(house: House) -> None:
-    """A folder, and its name in the tuple: no other file is edited. What the core judges is judged of it too."""
+    """A folder, and its name in the tuple: no other file is edited. What the core judges is judged of it too, and the
+    guard of what rules read names what this one does not give."""
     for file in sorted(RACK.rglob("*.py")):
         house.write(f"compiler/platforms/rack/{file.relative_to(RACK)}", file.read_text())
     path = "compiler/platforms/__init__.py"
-    text = (
-        (ROOT / path)
-        .read_text()
-        .replace(IMPORT, f"{IMPORT}from compiler.platforms.rack import RACK\n")
-    )
-    house.write(
-        path, text.replace("HYPER_POD, PARALLEL_CLUSTER)}", "HYPER_POD, PARALLEL_CLUSTER, RACK)}")
+    house.replace(
+        path, (IMPORT, f"from compiler.platforms.rack import RACK\n{IMPORT}"), (")}", ", RACK)}")
     )
 
     files = house.compile(rack())
@@ -550,6 +796,10 @@ def platform(house: House) -> None:
     committed(house)
     house.check(rack({"command": ["python", "other.py"]}))
     assert "whoever keeps the machines starts it again" in house.run("plan", "spec.yaml")
+
+    said = house.guarded("policy/test_nodes_of_platforms.py", "test_a_platform_gives")
+    assert re.findall(r"^FAILED .*\[(\w+)\]", said, re.MULTILINE) == ["rack"], said
+    assert "rack gives no RegionalCluster, and says not why: it is read by `compiler/" in said
 
 
 def committed(house: House) -> None:
@@ -650,6 +900,8 @@ def launcher_of_jobs(house: House) -> None:
 
 NOTICE_KEY = '''"""What people are told who log in."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from compiler.spec.section import Section
@@ -657,6 +909,8 @@ from compiler.spec.section import Section
 
 class NoticeSection(Section):
     """A notice."""
+
+    elsewhere: ClassVar[str] = "tell people yourself"
 
     notice: str | None = Field(None, description="What people are told.", examples=["hello"])
 
@@ -727,7 +981,9 @@ def capability(house: House) -> None:
     written = house.compile(data)["platform/kube-public.configmap-notice.yaml"]
     assert "text: maintenance on Sunday" in written
     data["spec"]["platform"] = {"parallelCluster": {}}
-    assert "error[SPC006]: `notice` is no part of platform `parallelCluster`" in house.check(data)
+    said = house.check(data)
+    assert "error[SPC006]: `notice` is no part of platform `parallelCluster`" in said
+    assert "help: tell people yourself" in said
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.language.reference import all_keys
-from compiler.language.whole import language
+from compiler.language.whole import elsewhere, language
 from compiler.platforms import PLATFORMS
 from compiler.rooms import Platform
 from compiler.spec.errors import keys_of
@@ -54,7 +54,10 @@ def _instead(platform: Platform, path: str) -> str | None:
     help = platform.instead_of(path)
     if help is not None:
         return help
-    return None if path.split(".")[0] in _keys(platform) else "remove it"
+    first = path.split(".")[0]
+    if first in _keys(platform):
+        return None
+    return elsewhere().get(first, "remove it")
 
 
 def _keys(platform: Platform) -> list[str]:

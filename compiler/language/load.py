@@ -13,7 +13,7 @@ from compiler.core.jobs.spec import Job
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.diagnostics.near import meant
-from compiler.language.whole import language
+from compiler.language.whole import elsewhere, language
 from compiler.places import Document, Route
 from compiler.places.tree import MappingNode, Node, SequenceNode
 from compiler.platforms import EKS, PLATFORMS
@@ -78,7 +78,7 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     if fault.at != _SPEC / key or key not in _all_keys():
         return _of_meant(fault, fault.at, platform)
     keys = listed(sorted(_keys(platform.rooms)))
-    otherwise = f"remove it; the platform has {keys}"
+    otherwise = elsewhere().get(str(key), f"remove it; the platform has {keys}")
     help = platform.instead.get(str(key), otherwise)
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help

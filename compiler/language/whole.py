@@ -1,5 +1,6 @@
 """The model of a whole spec: of one platform, and of all of them together."""
 
+from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -10,6 +11,8 @@ from compiler.platforms import EKS, PLATFORMS
 from compiler.rooms import Platform, parts
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import ClusterSpec, TrainingCluster
+from compiler.spec.errors import keys_of
+from compiler.spec.section import Section
 
 _PLATFORM = "platform"
 
@@ -29,6 +32,17 @@ def every_language() -> type[TrainingCluster]:
     sections = [module.SECTION for module in parts("spec", tuple(rooms))]
     shared = tuple(section for section in sections if _PLATFORM not in section.model_fields)
     return _whole(shared, platform=_any_platform())
+
+
+@cache
+def elsewhere() -> Mapping[str, str]:
+    """By key of ``spec``, what its section says to write instead on platforms without it."""
+    said: dict[str, str] = {}
+    for module in parts("spec"):
+        section: type[Section] = module.SECTION
+        if section.elsewhere:
+            said |= dict.fromkeys(keys_of(section), section.elsewhere)
+    return said
 
 
 def _whole(sections: tuple[type[SpecModel], ...], **fields: Any) -> type[TrainingCluster]:

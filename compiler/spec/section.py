@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from compiler.spec.base import SpecModel
 
 
 class Section(SpecModel):
-    """Keys of ``spec`` that belong to one room. The spec of a platform is all sections of its rooms."""
+    """Keys of ``spec`` that belong to one room. The spec of a platform is all sections of its rooms.
+
+    ``elsewhere``: what to write instead of them on platforms without the room that have no words of their own for
+    them (``Platform.instead``).
+    """
+
+    elsewhere: ClassVar[str] = ""
 
     @classmethod
     def of(cls, spec: SpecModel) -> Self:

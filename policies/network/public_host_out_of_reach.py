@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.catalog import Catalog
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
@@ -18,12 +19,7 @@ _HUB = "docker.io"
 _CACHED = (_HUB, "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com", "registry.k8s.io")
 _COPIED = ("gcr.io", "mcr.microsoft.com", "nvcr.io")
 _OF_FILES = ("bitbucket.org", "github.com", "github.io", "gitlab.com", "ngc.nvidia.com")
-_OF_CHARTS = (
-    "charts.external-secrets.io",
-    "charts.jetstack.io",
-    "helm.cilium.io",
-    "helm.ngc.nvidia.com",
-)
+_OF_CHARTS = ("charts.jetstack.io",)
 _ECR = r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\."
 _HOST = r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)"
 
@@ -75,10 +71,20 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
         return
     for work in (*world.works, *world.pods):
         yield from _images(work, world)
+    public = (*_CACHED, *_COPIED, *_OF_FILES, *_OF_CHARTS, *_of_releases(world.catalog))
     for source in plan.of(HelmSource):
-        yield from _source(source, "the chart")
+        yield from _source(source, "the chart", public)
     for repository in plan.of(GitSource):
-        yield from _source(repository, "the repository")
+        yield from _source(repository, "the repository", public)
+
+
+def _of_releases(catalog: Catalog) -> Iterator[str]:
+    """The hosts of the charts of all releases."""
+    for release in catalog.releases.values():
+        for component in release.components.values():
+            host = re.match(_HOST, component.chart.repository) if component.chart else None
+            if host is not None:
+                yield host[1]
 
 
 def _images(work: Work, world: World) -> Iterator[Finding]:
@@ -127,12 +133,14 @@ def _help(host: str, region: str | None) -> str:
     return ""
 
 
-def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
+def _source(
+    source: HelmSource | GitSource, what: str, public: tuple[str, ...]
+) -> Iterator[Finding]:
     host = re.match(_HOST, source.url)
     if host is None:
         return
     name = host[1].lower()
-    if not _is_of(name, (*_CACHED, *_COPIED, *_OF_FILES, *_OF_CHARTS)):
+    if not _is_of(name, public):
         return
     kind = "GitRepository"
     if isinstance(source, HelmSource):

@@ -12,6 +12,8 @@ import yaml
 from builders import spec
 from running import ROOT, Command, snapshot
 
+from compiler.catalog import accelerators
+
 SHAPE = {
     "layers": 32,
     "hidden": 4096,
@@ -110,7 +112,10 @@ def test_experts_are_named_where_there_are_some(tmp_path: Path, trainyard: Comma
     assert "experts" not in trainyard("fit", "lab.yaml", cwd=written(tmp_path)).out
 
 
-def test_without_a_speed_there_is_no_time(tmp_path: Path, trainyard: Command) -> None:
+def test_without_a_speed_there_is_no_time(
+    tmp_path: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(accelerators._data()["accelerators"], "A10G", raising=False)
     folder = written(tmp_path, pool={"instanceTypes": ["g5.48xlarge"]})
     why = "the speed of A10G in bf16 is not in the catalog"
     assert f"  time of a step: not computed, since {why}\n" in (

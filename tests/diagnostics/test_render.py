@@ -46,7 +46,9 @@ def show(format: str, *diagnostics: Diagnostic, color: bool = False) -> str:
 
 
 def test_every_module_is_a_format() -> None:
-    assert FORMATS == ("github", "json", "junit", "markdown", "sarif", "text")
+    assert {"github", "json", "junit", "markdown", "sarif", "text"} <= set(FORMATS)
+    for format in FORMATS:
+        assert "EFA003" in show(format, EFA), format
 
 
 def test_text_shows_place_caret_related_notes_and_help() -> None:

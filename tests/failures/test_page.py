@@ -24,6 +24,15 @@ def test_every_published_rate_is_on_the_page() -> None:
         assert row.endswith(f"| {round(rate.hours):,} GPU hours |")
 
 
+def test_every_rate_has_a_source_and_a_date() -> None:
+    named = {source.name for source in load_catalog().sources}
+    for rate in load_catalog().failure_rates.rates:
+        assert rate.source
+        assert rate.version
+        assert rate.date[:2] == "20"
+        assert f"failure rate: {rate.name}" in named
+
+
 def test_every_value_of_the_json_is_on_the_page() -> None:
     def listed(key: str) -> list[str]:
         match = re.search(rf"`{key}` \(([^)]*)\)", PAGE)

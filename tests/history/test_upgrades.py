@@ -28,17 +28,17 @@ from history.folder import codes, compiled, only_object, write
 
 pytestmark = pytest.mark.slow
 
-OLDER = list(load_catalog().releases)[-2]
-BEFORE = load_catalog().releases[OLDER]
+OLDER, NEWER = list(load_catalog().releases)[:2]
+BEFORE, AFTER = load_catalog().releases[OLDER], load_catalog().releases[NEWER]
 
 
 def test_an_upgrade_of_the_release_says_what_restarts(trainyard: Command, tmp_path: Path) -> None:
     assert compiled(tmp_path, trainyard, spec(release=OLDER)).code == 0
-    done = compiled(tmp_path, trainyard, spec())
+    done = compiled(tmp_path, trainyard, spec(release=NEWER))
     assert done.code == 0
     assert codes(done) == {"CHG010", "CHG011"}
     for name in ("karpenter", "kueue", "trainer", "ami", "flux"):
-        before, after = BEFORE.version(name), RELEASE.version(name)
+        before, after = BEFORE.version(name), AFTER.version(name)
         assert before != after
         assert f"{name} {before} → {after}: restarts " in done.out
     assert re.search(r"note\[CHG010\]: \d+ components change their versions\n", done.out)
@@ -49,7 +49,7 @@ def test_an_upgrade_of_the_release_says_what_restarts(trainyard: Command, tmp_pa
 
 
 def test_a_downgrade_that_loses_data_is_refused(trainyard: Command, tmp_path: Path) -> None:
-    compiled(tmp_path, trainyard, spec())
+    compiled(tmp_path, trainyard, spec(release=NEWER))
     done = compiled(tmp_path, trainyard, spec(release=OLDER))
     assert done.code == 1
     (fault,) = [line for line in done.out.splitlines() if "error[" in line]
@@ -113,12 +113,10 @@ def test_a_step_that_nobody_assessed_is_a_warning(trainyard: Command, tmp_path: 
 def test_the_report_has_a_section_of_upgrades(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec(release=OLDER))
     assert "## Upgrades" not in trainyard("report", "spec.yaml", cwd=tmp_path).out
-    (tmp_path / "spec.yaml").write_text(
-        (tmp_path / "spec.yaml").read_text().replace(OLDER, RELEASE.name)
-    )
+    (tmp_path / "spec.yaml").write_text((tmp_path / "spec.yaml").read_text().replace(OLDER, NEWER))
     out = trainyard("report", "spec.yaml", cwd=tmp_path).out
     section = out.partition("## Upgrades")[2].partition("\n## ")[0]
-    before, after = BEFORE.version("kueue"), RELEASE.version("kueue")
+    before, after = BEFORE.version("kueue"), AFTER.version("kueue")
     assert f"| kueue | {before} | {after} | safe | Kueue's controller" in section
     assert "- [ ] " in section
     assert "Source: " in section

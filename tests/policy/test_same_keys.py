@@ -30,6 +30,7 @@ from compiler.examples.rehearse import (
 from compiler.formats import objects
 from compiler.language.by_platform import keys_by_platform
 from compiler.language.reference import all_keys
+from compiler.platforms import PLATFORMS
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Rule
@@ -44,7 +45,7 @@ SUBNETS = [
 ]
 NETWORK = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": SUBNETS}}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "parallelCluster": {"platform": {"parallelCluster": {}}},
+    **{name: {"platform": {name: {}}} for name in PLATFORMS if name != "eks"},
     "hyperPod": {
         "platform": {"hyperPod": {}},
         "nodePools": [{"name": "gpu", "nodes": 4}],
@@ -197,7 +198,7 @@ WORD = re.compile(r"(?<![\w/-])[A-Za-z]+(?![\w/(=-])")
 """A word that may be a key: no part of a path or of another name."""
 
 
-@pytest.mark.parametrize("platform", ["parallelCluster", "hyperPod"])
+@pytest.mark.parametrize("platform", [name for name in PLATFORMS if name != "eks"])
 def test_a_help_names_keys_that_the_platform_takes(platform: str) -> None:
     none = refused(platform)
     assert "signalFile" in refused("parallelCluster")

@@ -314,11 +314,12 @@ def test_what_is_read_in_a_minute_stands_open(trainyard: Command, folder: Path) 
     text = trainyard(*command, cwd=folder).out
     opened, _, folded = text.partition("<details><summary>Who gets in")
     titles = re.findall("^## (.+)$", opened, re.MULTILINE)
-    assert titles == ["What the merge does", "Changes", "Admission", "Cost and quota"]
-    assert re.findall("^## (.+)$", folded, re.MULTILINE)[:2] == [
-        "Who gets in, what changes hands",
-        "Cost",
-    ]
+    first = ["What the merge does", "Changes", "Admission", "Cost and quota"]
+    assert [title for title in titles if title in first] == first
+    rest = re.findall("^## (.+)$", folded, re.MULTILINE)
+    assert rest[0] == "Who gets in, what changes hands"
+    assert "Cost" in rest
+    assert set(titles).isdisjoint(rest)
     assert "- **moves jobs in the queue**: `~` `job pretrain`: " in part(
         text, "What the merge does"
     )
@@ -631,6 +632,7 @@ def test_failures_of_jobs_that_are_alike_share_a_row(trainyard: Command, tmp_pat
     assert by_failure["it leaves the spec"][4:] == ["it runs on", "0s", "nothing", "0"]
 
 
+@pytest.mark.usefixtures("two_failure_rates")
 def test_failures_and_their_cost(trainyard: Command, tmp_path: Path) -> None:
     """510 s to end, 60 to start, 210 to read, 900 of work: 1.9 hours of four nodes at 21.957642 dollars. At most a hang
     of 600 s, a node after 900 and its image after 600 are added."""

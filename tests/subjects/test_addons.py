@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import (
     FSX,
     RELEASE,
@@ -24,7 +25,9 @@ from builders import (
 from compiler.catalog import Catalog, InstanceType, load_catalog
 from compiler.catalog.catalog import DATA, Releases
 from compiler.context import Context
+from compiler.examples.overlay import merged
 from compiler.formats import objects
+from compiler.language.reference import all_keys
 from compiler.language.whole import language
 from compiler.lower import lower
 from compiler.manifest import Manifest
@@ -49,6 +52,7 @@ from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.resolve import resolve
 
 ADD_ONS = list(addons.addons().values())
+RELEASED = [addon for addon in ADD_ONS if addon.by != OWN]
 RELEASES = list(load_catalog().releases.values())
 EVERYTHING = spec(
     monitoring={},
@@ -75,12 +79,41 @@ def setting_of(data: dict[str, Any]) -> Setting:
     return Setting(context, queue_manager(context))
 
 
-@pytest.mark.parametrize(
-    "addon", [addon for addon in ADD_ONS if addon.by != OWN], ids=lambda addon: addon.component
-)
+EXAMPLES = {key.path: key.example for key in all_keys()}
+
+
+def asking_for(addon: AddOn) -> dict[str, Any]:
+    """A spec with everything, and with the key that asks for the add-on, by the example of its field."""
+    _, *keys = addon.at
+    below: Any = EVERYTHING["spec"]
+    while keys and keys[0] in below:
+        below = below[keys.pop(0)]
+    if addon.wanted(context_of(EVERYTHING)) or not keys:
+        return EVERYTHING
+    value = yaml.safe_load(EXAMPLES[str(addon.at)])
+    for key in reversed(addon.at[1:]):
+        value = {key: value}
+    return merged(EVERYTHING, {"spec": value})
+
+
+def test_the_key_of_an_add_on_is_switched_on_by_its_example() -> None:
+    asked = [addon for addon in RELEASED if asking_for(addon) is not EVERYTHING]
+    assert {"cilium", "alloy", "opencost"} <= {addon.component for addon in asked}
+    assert [addon for addon in asked if not addon.wanted(context_of(asking_for(addon)))] == []
+
+
+def test_the_newest_release_has_every_add_on() -> None:
+    """An older one need not: a cluster of it that needs the add-on is told to take a newer release (RES270)."""
+    assert {addon.component for addon in RELEASED} - RELEASE.components.keys() == set()
+
+
+@pytest.mark.parametrize("addon", RELEASED, ids=lambda addon: addon.component)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_every_release_has_what_an_add_on_is_installed_from(addon: AddOn, release: Any) -> None:
-    component = release.components[addon.component]
+def test_a_release_has_what_its_add_ons_are_installed_from(addon: AddOn, release: Any) -> None:
+    component = release.components.get(addon.component)
+    if component is None:
+        assert release is not RELEASE
+        return
     needed = {
         HELM: component.chart,
         KUSTOMIZE: component.git,
@@ -95,7 +128,7 @@ def test_every_release_has_what_an_add_on_is_installed_from(addon: AddOn, releas
     "addon", [addon for addon in ADD_ONS if addon.reach], ids=lambda addon: addon.component
 )
 def test_agents_reach_every_pool(addon: AddOn) -> None:
-    values: Any = addon.values(setting_of(EVERYTHING))
+    values: Any = addon.values(setting_of(asking_for(addon)))
     for key in addon.reach:
         values = values[key]
     assert values in (EVERYWHERE, True)

@@ -26,6 +26,7 @@ from compiler.platforms.hyperpod.jobs.wanted import operated
 from compiler.spec.cluster import ClusterSpec
 
 __all__ = [
+    "NOT_GIVEN",
     "addon_values",
     "admission",
     "check_release",
@@ -36,6 +37,12 @@ __all__ = [
     "own_versions",
     "settle",
 ]
+
+
+NOT_GIVEN: Mapping[str, str] = {
+    "CapacityWindow": "SageMaker knows when a training plan begins and ends, and the spec does not"
+}
+"""Nodes of the core that it has none of."""
 
 
 def launcher(context: Context, pool: NodePool) -> Launcher:

@@ -16,6 +16,7 @@ from compiler.platforms.parallelcluster.share import node_share
 from compiler.spec.cluster import ClusterSpec
 
 __all__ = [
+    "NOT_GIVEN",
     "check_release",
     "kinds",
     "launcher",
@@ -24,6 +25,13 @@ __all__ = [
     "own_versions",
     "settle",
 ]
+
+
+NOT_GIVEN: Mapping[str, str] = {
+    "PersistentVolume": "nodes mount file systems themselves, by what the configuration says of each",
+    "VolumeClaim": "a job has the folders that its nodes have mounted",
+}
+"""Nodes of the core that it has none of."""
 
 
 class HeadNodeLauncher(Launcher):

@@ -120,14 +120,15 @@ def launcher_of(job: Job) -> Launcher:
     """The launcher of a job: the one that it names, or that of its kind."""
     spec = job.spec
     if spec.launcher is not None:
-        return _launcher(spec.launcher.name)
+        return launcher_named(spec.launcher.name)
     if spec.runtime is not None:
-        return _launcher(_OF_RUNTIMES[spec.runtime])
-    return _launcher(job.kind.launcher)
+        return launcher_named(_OF_RUNTIMES[spec.runtime])
+    return launcher_named(job.kind.launcher)
 
 
 @cache
-def _launcher(name: str) -> Launcher:
+def launcher_named(name: str) -> Launcher:
+    """The launcher of a folder."""
     module = f"{launchers.__name__}.{name}.resolve"
     launcher: Launcher = import_module(module).LAUNCHER
     return launcher
