@@ -12,8 +12,6 @@ from ipaddress import IPv4Network
 
 LETTERS = "abcdefg"
 _LONGEST = 28  # VPC user guide, subnet sizing: /16 to /28
-KEPT = 5
-"""The addresses of a subnet that AWS keeps (VPC user guide, subnet sizing)."""
 
 
 def private_part(cidr: str, zone: str) -> str | None:
@@ -42,11 +40,6 @@ def overlapping(blocks: dict[str, str]) -> Iterator[tuple[str, str]]:
         for other, taken in read[:index]:
             if block.overlaps(taken):
                 yield name, other
-
-
-def usable(cidr: str) -> int:
-    """The addresses of a subnet that its hosts can have."""
-    return IPv4Network(cidr).num_addresses - KEPT
 
 
 def _letter(zone: str) -> int | None:

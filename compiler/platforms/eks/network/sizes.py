@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compiler.catalog.addresses import taken, warm
+from compiler.catalog.addresses import taken, usable, warm
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
-from compiler.platforms.eks.network.cut import usable
 from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 if TYPE_CHECKING:
-    from compiler.core.network.forms.existing import ExistingNetwork, Subnet
+    from compiler.core.network.forms.existing import ExistingNetwork
     from compiler.platforms.eks.network.plan import MadeNetwork
 
 _OF_EKS = 16
@@ -84,33 +83,23 @@ def fits_existing(context: Context, given: ExistingNetwork, pools: dict[str, Poo
     """The same for subnets that exist, in the zones of which all sizes are given."""
     rooms: list[_Room] = []
     for zone, subnets in given.private.items():
-        known = [_addresses(subnet) for subnet in subnets]
+        known = [subnet.addresses for subnet in subnets]
         sizes = [size for size in known if size is not None]
         if len(sizes) < len(subnets):
             continue
         first = subnets[0]
-        key = "cidr" if first.free_addresses is None else "freeAddresses"
         index = given.subnets.index(first)
         at = SPEC / "network" / "existing" / "subnets" / index
         room = _Room(
             zone,
             f"the private subnets in `{zone}` have {sum(sizes)} addresses",
             sum(sizes),
-            at / key,
+            at / first.sized_by,
             "add a private subnet of the zone, or take fewer nodes",
             source="VPC user guide, subnet sizing",
         )
         rooms.append(room)
     _have_room(context, rooms, pools)
-
-
-def _addresses(subnet: Subnet) -> int | None:
-    """The free addresses of a subnet, or all that its hosts can have; ``None`` where neither is said."""
-    if subnet.free_addresses is not None:
-        return subnet.free_addresses
-    if subnet.cidr is None:
-        return None
-    return usable(subnet.cidr)
 
 
 def _have_room(context: Context, rooms: list[_Room], pools: dict[str, Pool]) -> None:
