@@ -288,10 +288,7 @@ def test_a_storage_beside_a_misspelt_type_is_not_in_the_zone_of_no_pool(tmp_path
         ({"jobDefaults": {"topolog": {}}}, INSTEAD["jobs.topology"]),
         ({"network": {"creat": {}}}, INSTEAD["network.create"]),
         ({"job": {"launcher": {"slurm": {}}}}, "`launcher` has: `torchrun`"),
-        (
-            {"job": {"resources": {"gp": 8}}},
-            "`resources` has: `cpu`, `memory`, `accelerators`",
-        ),
+        ({"job": {"resources": {"gp": 8}}}, "`resources` has: `cpu`, `memory`, `accelerators`"),
     ],
 )
 def test_a_word_from_elsewhere_leads_to_no_key_that_is_refused(
