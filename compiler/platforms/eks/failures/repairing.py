@@ -25,6 +25,8 @@ _GPUS = "AcceleratedHardwareReady"
 _KARPENTER = "karpenter-provider-aws v1.14.1, RepairPolicies"
 _GROUPS = "EKS user guide, node-repair"
 _AUTO = "EKS user guide, node-health: enabled with EKS Auto Mode"
+PLUGIN = ", device plugin"
+"""What a new node starts after its driver."""
 
 
 _WATCHER = "EKS' node monitoring agent sets AcceleratedHardwareReady to False"
@@ -68,7 +70,7 @@ class Repairing:
     def nodes(self, job: Footing, *, replaced: bool) -> tuple[Part, ...]:
         """Until a node is there in the place of the one that failed."""
         if replaced:
-            return new_node(self.test, job.spare), *self.checks
+            return new_node(self.test, job.spare, PLUGIN), *self.checks
         return Part("new node", 0, None, f"0s where a node is free; {self.why}"), *self.checks
 
 
