@@ -783,6 +783,20 @@ def platform(house: House) -> None:
     assert "error[SPC006]: `monitoring` is no part of platform `rack`" in said
     assert "help: watch the machines yourself" in said
 
+    meeting = ["accelerate", "launch", "--num_machines=2", "--main_process_ip=h", "t.py"]
+    commands = {
+        "RUN026": ["accelerate", "launch", "--num_machines=2", "t.py"],
+        "RUN036": ["torchrun", "--nnodes=2", "--node_rank=0", "t.py"],
+        "RUN121": meeting,
+    }
+    for code, command in commands.items():
+        data = rack({"nodes": 2, "command": command})
+        data["spec"]["queues"][0]["quota"][0]["nodes"] = 2
+        said = house.check(data)
+        found = said.partition(f"[{code}]")[2].partition("\n\n")[0]
+        assert "help: " in found, said
+        assert not re.search(r"(?i)slurm|srun|scontrol|batch|\bpods?\b|kube", found), found
+
     lustre = {"name": "data", "fsxLustre": {"create": {"size": "1200Gi", "throughputPerTiB": 125}}}
     assert "INT0" not in house.check(rack(storage=[lustre]))
     house.compile(rack())

@@ -8,14 +8,21 @@ of its card and no address (pkg/ipamd, maxENI less the unmanaged ones; EC2 user 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import IPv4Network
 from math import ceil
 from typing import Any
 
 from compiler.catalog.instance import InstanceType
 from compiler.dataclass import dataclass
 
+_KEPT = 5  # of a subnet, by AWS (VPC user guide, subnet sizing)
 _PREFIX = 16
 _NONE: Mapping[str, Any] = {}
+
+
+def usable(cidr: str) -> int:
+    """The addresses of a subnet that its hosts can have."""
+    return IPv4Network(cidr).num_addresses - _KEPT
 
 
 @dataclass(frozen=True, slots=True)

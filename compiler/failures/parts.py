@@ -65,9 +65,9 @@ def gone(hung: tuple[int, int], replaced: int | None, notice: Part, why: str) ->
     return Part("processes end", hung[0], max(hung[1], rest), why)
 
 
-def new_node(test: int, spare: int) -> Part:
-    """Until a node is there: none has to come where one is free."""
-    why = f"0s where a node is free; from nothing {PROVISION}: launch, boot, driver, device plugin"
+def new_node(test: int, spare: int, then: str = "") -> Part:
+    """Until a node is there: none has to come where one is free. ``then``: what it starts after its driver."""
+    why = f"0s where a node is free; from nothing {PROVISION}: launch, boot, driver{then}"
     if test:
         why += f", and its diagnostics {Duration(test)} (NVIDIA DCGM 4.6, dcgmi diag)"
     if spare:

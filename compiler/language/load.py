@@ -21,7 +21,7 @@ from compiler.rooms import Platform, parts
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.errors import explain_all, keys_of, meant_paths
+from compiler.spec.errors import Instead, explain_all, keys_of, meant_paths
 
 __all__ = ["load", "platform_of"]
 
@@ -57,12 +57,14 @@ def load(
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
     model = language(platform)
-    faults = _of_defaults(document)
+    faults = _of_defaults(document, platform)
     faults += _left_out(document, platform)
     try:
         spec = model.model_validate(data)
     except ValidationError as problem:
-        of_spec = explain_all(problem.errors(include_url=False), model, document)
+        of_spec = explain_all(
+            problem.errors(include_url=False), model, document, _instead(platform)
+        )
         faults += [_with_platforms(_of_platform(fault, platform)) for fault in of_spec]
     else:
         if not faults:
@@ -158,7 +160,18 @@ def _keys(subjects: tuple[str, ...] | None) -> set[str]:
     return keys
 
 
-def _of_defaults(document: Document) -> list[Diagnostic]:
+def _instead(platform: Platform) -> Instead:
+    """What to write for a key that a platform does not take; what jobs inherit are keys of jobs."""
+
+    def instead(path: str) -> str | None:
+        plain = path.replace("[]", "")
+        first, dot, rest = plain.partition(".")
+        return platform.instead_of(f"jobs.{rest}" if first == DEFAULTS and dot else plain)
+
+    return instead
+
+
+def _of_defaults(document: Document, platform: Platform) -> list[Diagnostic]:
     """What is wrong with ``jobDefaults``, which no job need have."""
     spec = document.root.child("spec")
     if spec is not None:
@@ -175,7 +188,7 @@ def _of_defaults(document: Document) -> list[Diagnostic]:
         errors = [
             error for error in problem.errors(include_url=False) if error["type"] != "missing"
         ]
-        return explain_all(errors, model, document)
+        return explain_all(errors, model, document, _instead(platform))
     return []
 
 

@@ -87,8 +87,9 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _list_kinds(key: dict[str, Any]) -> None:
-    """The kinds of jobs that some platform runs, which the core does not know."""
-    names = [name for platform in PLATFORMS.values() for name in platform.asked().kinds()]
+    """The kinds of jobs that a spec may name on some platform, which the core does not know."""
+    naming = [each for each in PLATFORMS.values() if each.instead_of("jobs.kind") is None]
+    names = [name for platform in naming for name in platform.asked().kinds()]
     key["anyOf"][0] = {"type": "string", "enum": list(dict.fromkeys(names))}
 
 

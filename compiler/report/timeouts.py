@@ -26,6 +26,7 @@ from compiler.report.subject import Subject
 
 _RENDEZVOUS = "PET_RDZV_CONF"
 _JOIN = "join_timeout"
+_LOST = "the other nodes, as long as Kueue waits for a lost pod"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _of_launchers(works: tuple[Work, ...]) -> Iterator[Wait]:
             yield Wait(
                 "torchrun",
                 seconds,
-                "the other nodes, as long as Kueue waits for a lost pod",
+                _LOST if work.has_pods else "the other nodes, while one that is lost is replaced",
                 f"`{_JOIN}` of {_RENDEZVOUS}",
                 least=RECOVERY.seconds,
                 because=f"repair {REPAIR}, node {PROVISION}, image {PULL}",

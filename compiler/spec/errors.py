@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args, get_origin
+from typing import Any, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
-from compiler.diagnostics.near import meant
+from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.words import kind_of
 from compiler.places import Document, Route, ScalarNode
 from compiler.spec.elsewhere import REMARKS, meant_key, resources_help
@@ -44,16 +44,18 @@ _BOUND = {
 }
 _LONGEST_LIST = 60
 _OF_KUBERNETES = ("namespace", "labels", "annotations")
+Instead: TypeAlias = Callable[[str], str | None]
 
 
 def explain_all(
-    details: Sequence[ErrorDetails], model: type[BaseModel], document: Document
+    details: Sequence[ErrorDetails], model: type[BaseModel], document: Document, instead: Instead
 ) -> list[Diagnostic]:
-    """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
+    """Every fault of a document once: a key that is only misspelt is unknown, and not missing too. ``instead``: what to
+    write for a key that the platform does not take, by its path below ``spec``, so that no help names it."""
     data = document.root.to_python()
     faults = []
     for detail in details:
-        fault = explain(detail, model, data)
+        fault = explain(detail, model, data, instead)
         faults.append(_as_written(fault, document))
     misspelt = set()
     for fault in faults:
@@ -94,7 +96,9 @@ def _meant(key: str) -> str:
     return f"did you mean `{key}`?"
 
 
-def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
+def explain(
+    details: ErrorDetails, model: type[BaseModel], data: Any, instead: Instead
+) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
     at = _route(details["loc"], data)
     of_key = "[key]" in details["loc"]
@@ -106,7 +110,7 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
             "SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True
         )
     if kind == "extra_forbidden":
-        return _unknown(at, model, value)
+        return _unknown(at, model, value, instead)
     if kind == "spec_value":
         if context["key"]:
             at = at / str(context["key"])
@@ -273,23 +277,21 @@ def _kind(annotation: Any) -> str:
     return "model_type"
 
 
-def _unknown(at: Route, model: type[BaseModel], value: Any) -> Diagnostic:
+def _unknown(at: Route, model: type[BaseModel], value: Any, instead: Instead) -> Diagnostic:
     owner = model_at(model, at.parent)
     assert owner is not None
-    known = keys_of(owner)
-    where = "this mapping"
     key = str(at[-1])
-    if at.parent:
-        owner_key = at.parent[-1]
-    else:
-        owner_key = 0
-    if isinstance(owner_key, str):
-        where = f"`{owner_key}`"
-    help = meant(key, known) or _has(where, known)
+    owner_key = at.parent[-1] if at.parent else 0
+    where = f"`{owner_key}`" if isinstance(owner_key, str) else "this mapping"
+    above = _section(at.parent) or ""
+    refused = {name: instead(f"{above}.{name}".strip(".")) for name in keys_of(owner)}
+    known = [name for name, help in refused.items() if help is None]
+    nearest = near(key, refused, limit=1)
+    help = meant(key, known) or (nearest and refused[nearest[0]]) or _has(where, known)
     if at.parent == ("metadata",) and key in _OF_KUBERNETES:
         help = "remove it: the objects of a cluster take theirs from `spec`"
     outer = _one_too_high(owner, key)
-    if outer is not None:
+    if outer in known:
         help = f"write it under `{outer}`"
     elsewhere = _meant_elsewhere(at)
     if elsewhere:

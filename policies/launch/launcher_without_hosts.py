@@ -118,10 +118,9 @@ def _accelerate_help(work: Work) -> str:
             "remove `--num_machines`: Trainer's variables say it, or add "
             "`--main_process_ip=$(PET_MASTER_ADDR)` and `--machine_rank=$(PET_NODE_RANK)`"
         )
-    return (
-        "add `--main_process_ip` with the first node of `scontrol show hostnames` and "
-        "`--machine_rank=$SLURM_NODEID`, in a shell that srun starts on each node"
-    )
+    words = work.job.words
+    rank = words.own_rank("--machine_rank")
+    return f"add `--main_process_ip` with {words.first}, and {rank}"
 
 
 _MPI = ("mpirun", "mpiexec", "horovodrun")

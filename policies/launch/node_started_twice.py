@@ -181,7 +181,7 @@ def _rank_help(work: Work) -> str:
             "add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "
             "`--num_processes` and `--main_process_ip`: torchrun inside takes what Trainer sets"
         )
-    return "add `--machine_rank=$SLURM_NODEID`, in a shell that srun starts on each node"
+    return f"add {work.job.words.own_rank('--machine_rank')}"
 
 
 def _fabric(work: Work) -> Iterator[Finding]:

@@ -69,10 +69,10 @@ def _help(work: Work) -> str:
         return "add `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`"
-    return (
-        "add `--rdzv-endpoint=$head:29500` with the first node: "
-        '`head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`'
-    )
+    words = work.job.words
+    if not words.first_host:
+        return f"add `--rdzv-endpoint=HOST:29500` with {words.first}"
+    return f"add `--rdzv-endpoint=$head:29500` with the first node: `head={words.first_host}`"
 
 
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  # what is read, not bound

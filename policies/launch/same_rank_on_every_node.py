@@ -110,7 +110,6 @@ def _is_on(value: str | None) -> bool:
 
 
 _NOT_READ = "not read: a rendezvous by c10d ranks the nodes itself"
-_FIRST_NODE = "the first node of `scontrol show hostnames`"
 
 
 def _without_standalone(work: Work) -> str:
@@ -118,9 +117,11 @@ def _without_standalone(work: Work) -> str:
         return "remove it, and say where the nodes meet: `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "remove it: the nodes find each other by the variables that Trainer sets"
+    words = work.job.words
+    count = words.count or work.nodes
     return (
-        "write `--nnodes=$SLURM_JOB_NUM_NODES --rdzv_backend=c10d --rdzv_endpoint=HOST:29500` instead; "
-        f"HOST is {_FIRST_NODE}"
+        f"write `--nnodes={count} --rdzv_backend=c10d --rdzv_endpoint=HOST:29500` instead; "
+        f"HOST is {words.first}"
     )
 
 
@@ -129,10 +130,8 @@ def _own_rank(work: Work) -> str:
         return "take it from a variable of the pod, like the index that its controller gives it"
     if work.has_pods:
         return "remove it: `PET_NODE_RANK` is set in each pod"
-    return (
-        "write `--node_rank=$SLURM_NODEID` in a shell that srun starts on each node, "
-        "or `--rdzv_backend=c10d`, which ranks the nodes itself"
-    )
+    rank = work.job.words.own_rank("--node_rank")
+    return f"write {rank}, or `--rdzv_backend=c10d`, which ranks the nodes itself"
 
 
 def _own_master(work: Work) -> str:
@@ -140,7 +139,7 @@ def _own_master(work: Work) -> str:
         return "name the host of the first pod"
     if work.has_pods:
         return "remove it: `PET_MASTER_ADDR` is set"
-    return f"name {_FIRST_NODE}"
+    return f"name {work.job.words.first}"
 
 
 def _jax(work: Work) -> Iterator[Finding]:
@@ -162,7 +161,7 @@ def _finding(
     work: Work, what: str, at: Route, label: str, help: str, severity: Severity | None = None
 ) -> Finding:
     spec_help = help
-    if not work.has_pods:
+    if work.job.exported:
         spec_help = "remove it: the script of the job exports what torchrun reads on each node"
     return Finding(
         f"job `{work.name}` has {work.nodes} nodes, and {what}",

@@ -33,5 +33,12 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
                 f"`{name}` is set in {work.title}",
                 work.where_env(name),
                 label="hides devices from every process",
-                help=f"remove it: {'the device plugin decides' if work.has_pods else 'Slurm sets it'}",
+                help=f"remove it: {_decides(work)}",
             )
+
+
+def _decides(work: Work) -> str:
+    if work.has_pods:
+        return "the device plugin decides"
+    devices = work.job.words.devices
+    return f"{devices} sets it" if devices else "every process sees the devices of the job then"

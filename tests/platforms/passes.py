@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from compiler.driver import check
-from compiler.language.whole import language
 from compiler.outcome import Compilation, Options
-from compiler.rooms import Platform
 from compiler.spec.errors import inner_model, keys_of
 
 
@@ -46,23 +42,3 @@ def leads(model: type[BaseModel], keys: list[str]) -> bool:
         return True
     inner = inner_model(fields_of(model)[first].annotation)
     return inner is not None and leads(inner, rest)
-
-
-def item_model(platform: Platform, section: str) -> type[BaseModel]:
-    """The model of the items of a list of ``spec``, like ``nodePools``."""
-    spec = inner_model(language(platform).model_fields["spec"].annotation)
-    assert spec is not None
-    model = inner_model(fields_of(spec)[section].annotation)
-    assert model is not None
-    return model
-
-
-def with_key(
-    data: dict[str, Any], platform: Platform, path: str, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A spec with a key of its first pool or job, like ``jobs.retries``: its given value, or the key's own example."""
-    section, key = path.split(".")
-    examples = fields_of(item_model(platform, section))[key].examples
-    changed = copy.deepcopy(data)
-    changed["spec"][section][0][key] = given.get(path, examples[0] if examples else None)
-    return changed

@@ -8,32 +8,35 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import spec
 
 from compiler.driver import check
 from compiler.language.whole import language
 from compiler.outcome import Options
-from compiler.platforms import EKS, HYPER_POD, PARALLEL_CLUSTER
+from compiler.platforms import PLATFORMS
 from compiler.spec.errors import inner_model
-from tests.platforms.hyperpod.clusters import spec as hyperpod
-from tests.platforms.parallelcluster.clusters import spec as slurm
 from tests.platforms.passes import fields_of
-
-SMALL = {EKS: spec(), HYPER_POD: hyperpod(), PARALLEL_CLUSTER: slurm()}
+from tests.platforms.small import small, without_small
 
 
 def _cases() -> list[Any]:
     """Each example of each section of each platform."""
     cases = []
-    for platform, small in SMALL.items():
+    for name, platform in PLATFORMS.items():
+        if name in without_small():
+            continue
         whole = inner_model(language(platform).model_fields["spec"].annotation)
         assert whole is not None
         for section, field in fields_of(whole).items():
             for number, example in enumerate(field.examples or ()):
-                changed = copy.deepcopy(small)
+                changed = copy.deepcopy(small(platform))
                 changed["spec"][section] = example
                 cases.append(pytest.param(changed, id=f"{platform.name} {section} {number}"))
     return cases
+
+
+def test_every_platform_has_a_small_cluster() -> None:
+    """`spec()` of `clusters.py` in its folder of tests: without it no guard of all platforms runs over it."""
+    assert without_small() == []
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def test_an_error_without_words_of_its_own_is_still_reported() -> None:
 
     with pytest.raises(ValidationError) as caught:
         Odd.model_validate({"host": 1})
-    found = explain(caught.value.errors()[0], Odd, {"host": 1})
+    found = explain(caught.value.errors()[0], Odd, {"host": 1}, lambda _: None)
     assert (found.code, str(found.at)) == ("SPC005", "host")
     assert found.message.startswith("`host`: ")
     assert "trainyard schema" in found.help

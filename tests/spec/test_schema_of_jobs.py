@@ -11,6 +11,7 @@ from schemas import committed
 
 from compiler.language.load import load
 from compiler.places import Document
+from compiler.platforms import PARALLEL_CLUSTER, PLATFORMS
 from compiler.source.inherit import inherit
 
 MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
@@ -97,6 +98,16 @@ def test_both_take_what_is_sound(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize("data", BROKEN)
 def test_both_refuse_what_is_not(data: dict[str, Any]) -> None:
     assert accepted(data) == (False, False)
+
+
+def test_the_schema_offers_no_kind_that_every_platform_refuses() -> None:
+    """A platform that refuses `jobs.kind` runs jobs of a kind that no spec names."""
+    assert committed("TrainingCluster").is_valid(spec(job={"kind": "JobSet"}))
+    refusing = [each for each in PLATFORMS.values() if each.instead_of("jobs.kind") is not None]
+    assert PARALLEL_CLUSTER in refusing
+    for platform in refusing:
+        for kind in platform.asked().kinds():
+            assert not committed("TrainingCluster").is_valid(spec(job={"kind": kind})), kind
 
 
 def document_of(kind: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -197,8 +197,9 @@ def _check_unique(
 
 
 def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
-    """The API server refuses a pod with two mounts at one path, long after it accepted the job."""
-    known = {"/dev/shm": "the shared memory that every pod has"}
+    """Of two mounts at one path one hides the other; in pods the API server refuses them, long after it accepted the
+    job."""
+    known = {"/dev/shm": "its shared memory"}
     for index, mount in enumerate(job.mounts):
         path = posixpath.normpath(mount.path)
         if path in known:

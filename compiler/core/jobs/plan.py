@@ -35,6 +35,28 @@ class EarlierCommand(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeWords:
+    """What the program of a job can write for what only its nodes know, where no pods are; "" where nothing says it.
+
+    ``rank``: the number of the node; ``count``: how many there are; ``first``: how the first one is found, in words,
+    and ``first_host`` in a shell; ``in_shell``: a shell that is started on each node; ``devices``: who gives them.
+    """
+
+    rank: str = ""
+    count: str = ""
+    first: str = "the host of the first node"
+    first_host: str = ""
+    in_shell: str = "a shell on each node"
+    devices: str = ""
+
+    def own_rank(self, option: str) -> str:
+        """An option with the number of the node."""
+        if not self.rank:
+            return f"`{option}` with the number of each node, from 0"
+        return f"`{option}={self.rank}` in {self.in_shell}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gang(PlanNode):
     """A job: what runs on each of its nodes, which start and end together. Platforms have their own.
 
@@ -45,10 +67,11 @@ class Gang(PlanNode):
     of its pods fit on a node of its pool. ``retries``: how often it is started again after it failed, where it says
     so itself. ``before``: what runs before its program. ``files``: texts that it has itself, by the paths at which its
     program finds them. ``misspelt``: as of containers. ``has_pods``: it runs in pods of Kubernetes. ``has_all_efa``: it
-    asks for no EFA, and has all devices of its nodes.
+    asks for no EFA, and has all devices of its nodes. ``words``: what its program writes where it has no pods.
     """
 
     has_pods: ClassVar[bool] = False
+    words: ClassVar[NodeWords] = NodeWords()
     has_all_efa: ClassVar[bool] = False
 
     name: str

@@ -60,6 +60,17 @@ INSTEAD: Mapping[str, str] = {
         "write `scaledownIdletime` of the platform, which is the same for all pools"
     ),
     # storage
+    # aws-parallelcluster 3.16.1, ExistingFsxNetworkingValidator
+    "storage.fsxLustre.existing.address": (
+        "remove it, and name a file system in the VPC of the cluster: ParallelCluster mounts no other"
+    ),
+    # aws-parallelcluster-cookbook, setup_disk
+    "storage.ebs.existing.fileSystem": (
+        "remove it: ParallelCluster mounts the file system that the volume has, and makes ext4 where it has none"
+    ),
+    "storage.ebs.existing.kmsKey": (
+        "remove it, and name an IAM policy that allows the key in `policies` of the platform"
+    ),
     "storage.ebs.create": (
         "write `fsxLustre:`, which all nodes mount, or use the nodes' own disks below `/scratch`"
     ),

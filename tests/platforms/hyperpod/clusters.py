@@ -46,6 +46,27 @@ BASE: dict[str, Any] = {
         }
     ],
 }
+PARTS: dict[str, dict[str, Any]] = {
+    "the cluster": {
+        "platform": {
+            "hyperPod": {"trainingPlans": {"a100": PLAN}, "deepHealthChecks": ["InstanceStress"]},
+            "eks": {
+                "apiServer": {"public": ["203.0.113.0/24"]},
+                "systemNodes": {"instanceType": "m7i.2xlarge", "nodes": 2},
+                "addons": {
+                    "external-dns": {
+                        "role": {
+                            "namespace": "external-dns",
+                            "serviceAccount": "external-dns",
+                            "policies": ["arn:aws:iam::111122223333:policy/dns"],
+                        }
+                    }
+                },
+            },
+        }
+    }
+}
+"""Sections that only this platform has, and what goes with them."""
 
 
 def spec(**parts: Any) -> dict[str, Any]:

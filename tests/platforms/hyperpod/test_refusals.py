@@ -18,8 +18,8 @@ from compiler.platforms import EKS, HYPER_POD
 from compiler.platforms.eks.cluster.plan import PlacementGroup
 from compiler.platforms.hyperpod.differences import INSTEAD
 from compiler.spec.errors import keys_of
-from tests.platforms.hyperpod.clusters import NETWORK, PLAN, files, spec
-from tests.platforms.passes import codes, compiled, item_model, leads, with_key
+from tests.platforms.hyperpod.clusters import NETWORK, PLAN, spec
+from tests.platforms.passes import codes, compiled, leads
 
 
 @pytest.mark.parametrize("path", INSTEAD)
@@ -64,37 +64,6 @@ def test_editors_take_no_two_platforms_that_stand_apart() -> None:
             if list(fault.absolute_path) == ["spec", "platform"]
         ]
         assert (not faults) is is_one, platform
-
-
-# A value of each key that HyperPod takes, where the key's own example does not fit the small cluster.
-_EXAMPLES: dict[str, Any] = {
-    "nodePools.instanceTypes": ["p4de.24xlarge"],
-    "nodePools.zones": ["us-west-2a"],
-    "nodePools.nodes": 8,
-    "nodePools.capacity": {"spot": {}},
-    "nodePools.rootVolume": {"size": "500Gi"},
-    "nodePools.spareNodes": 1,
-}
-_ELSEWHERE = {
-    *("nodePools.name", "nodePools.extends"),
-    "nodePools.meanTimeBetweenFailures",  # by it the report says how often to save
-}
-
-
-def _taken() -> list[str]:
-    keys = [f"nodePools.{key}" for key in keys_of(item_model(HYPER_POD, "nodePools"))]
-    return [key for key in keys if key not in INSTEAD and key not in _ELSEWHERE]
-
-
-@pytest.mark.parametrize("path", _taken())
-def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
-    """With the key another file is written, or something is found: a value that changes nothing was dropped."""
-    base = spec()
-    changed = with_key(base, HYPER_POD, path, _EXAMPLES)
-    before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
-    known = {(fact.code, str(fact.at)) for fact in before.diagnostics}
-    found = {(fact.code, str(fact.at)) for fact in after.diagnostics}
-    assert found - known or files(before) != files(after)
 
 
 _CAPACITY = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}

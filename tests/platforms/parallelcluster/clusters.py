@@ -39,6 +39,31 @@ BASE: dict[str, Any] = {
         }
     ],
 }
+PARTS: dict[str, dict[str, Any]] = {
+    "accounting": {
+        "platform": {
+            "parallelCluster": {
+                "accounting": ACCOUNTING,
+                "headNode": {"instanceType": "m7i.2xlarge", "subnet": SUBNETS[0]["id"]},
+                "loginNodes": {"count": 1},
+                "ssh": {"keyName": "research", "allowedCidr": "203.0.113.0/24"},
+                "budget": {"monthly": 500000, "emails": ["platform@example.com"]},
+            }
+        },
+        "priorities": [{"name": "urgent", "value": 1000}, {"name": "later", "value": 100}],
+        "queues": [
+            {
+                "name": name,
+                "namespaces": [f"team-{name}"],
+                "cohort": "all",
+                "quota": [{"pool": "a100", "nodes": 2, "borrowingLimit": 1}],
+            }
+            for name in ("a", "b")
+        ],
+        "jobs": [{**BASE["jobs"][0], "nodes": 2, "queue": "a", "priority": "later"}],
+    }
+}
+"""Sections that only this platform has, and what goes with them."""
 
 
 def spec(**parts: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
 from compiler.spec.errors import keys_of
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, NETWORK, SUBNETS, files, spec
-from tests.platforms.passes import codes, compiled, item_model, leads, with_key
+from tests.platforms.passes import codes, compiled, leads
 
 BLOCK = {
     "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
@@ -57,69 +57,6 @@ def test_every_key_of_another_platform_says_what_to_write_instead() -> None:
     ours = set(keys_of(language(PARALLEL_CLUSTER).model_fields["spec"].annotation))
     others = set(keys_of(language(EKS).model_fields["spec"].annotation))
     assert others - ours <= INSTEAD.keys()
-
-
-# A value of each key that ParallelCluster takes, where the key's own example does not fit the small cluster. What a key
-# says besides what it writes is judged, and so is a finding or another value of `explain`.
-_EXAMPLES: dict[str, Any] = {
-    "nodePools.name": None,
-    "nodePools.extends": None,
-    "nodePools.instanceTypes": ["p4de.24xlarge"],
-    "nodePools.zones": ["us-west-2c"],
-    "nodePools.nodes": {"max": 8},
-    "nodePools.capacity": {"spot": {}},
-    "nodePools.placement": {"group": "research"},
-    "nodePools.localStorage": "none",
-    "jobs.name": "other",
-    "jobs.extends": None,
-    "jobs.queue": "a100",
-    "jobs.namespace": "training",
-    "jobs.pool": "a100",
-    "jobs.image": "registry.test/train:2.0",
-    "jobs.priority": None,
-    "jobs.secretEnv": None,
-    "jobs.mounts": [],
-    "jobs.checkpoint": None,
-    "jobs.torchVersion": "2.12",
-    "jobs.deepspeed": {"trainBatchSize": 512, "microBatchSize": 4},
-    "jobs.launcher": {"torchrun": {}},
-    "jobs.nodes": 3,
-    "jobs.model": {"parameters": 70e9, "sharding": "none"},
-    "jobs.rerun": 1,
-    "jobs.retries": 5,
-    "jobs.processesPerNode": 4,
-    "jobs.completed": True,
-}
-# `queue: a100` and the like name what is derived anyway; an empty launcher is torchrun; by the time between failures
-# the report says how often to save.
-_SAY_WHAT_IS_DERIVED = {
-    *("jobs.queue", "jobs.namespace", "jobs.pool", "jobs.launcher"),
-    "nodePools.meanTimeBetweenFailures",
-}
-
-
-def _taken() -> list[str]:
-    """The keys of pools and jobs that are not refused."""
-    found = []
-    for section in ("nodePools", "jobs"):
-        keys = keys_of(item_model(PARALLEL_CLUSTER, section))
-        found += [f"{section}.{key}" for key in keys]
-    return [key for key in found if key not in INSTEAD]
-
-
-@pytest.mark.parametrize("path", _taken())
-def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
-    """With the key another file is written, or something is found: a value that changes nothing was dropped."""
-    if path in _EXAMPLES and _EXAMPLES[path] is None:
-        pytest.skip("held by a test of its own")
-    if path in _SAY_WHAT_IS_DERIVED:
-        pytest.skip("says what is derived")
-    base = spec()
-    changed = with_key(base, PARALLEL_CLUSTER, path, _EXAMPLES)
-    before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
-    assert not before.diagnostics
-    found = [(fact.code, str(fact.at)) for fact in after.diagnostics]
-    assert found or files(before) != files(after)
 
 
 def _small(**size: Any) -> dict[str, Any]:
@@ -291,6 +228,15 @@ def _small(**size: Any) -> dict[str, Any]:
             {"storage": [{"name": "work", "fsxLustre": {"existing": {**FSX, "version": "2.10"}}}]},
         ),
         (
+            "SPC006",
+            "spec.storage[0].fsxLustre.existing.address",
+            {
+                "storage": [
+                    {"name": "work", "fsxLustre": {"existing": {**FSX, "address": "10.1.4.20"}}}
+                ]
+            },
+        ),
+        (
             "RES319",
             "spec.storage[0].fsxLustre.existing.zone",
             {
@@ -363,6 +309,11 @@ def test_a_storage_beside_a_misspelt_type_is_not_in_the_zone_of_no_pool(tmp_path
         ({"pool": {"mig": {}}}, INSTEAD["nodePools.gpuSharing"]),
         ({"job": {"setup": "pip install a"}}, INSTEAD["jobs.initContainers"]),
         ({"job": {"node": 4}}, "here it is `nodes`, like `nodes: 4`"),
+        ({"job": {"topolog": {}}}, INSTEAD["jobs.topology"]),
+        ({"jobDefaults": {"topolog": {}}}, INSTEAD["jobs.topology"]),
+        ({"network": {"creat": {}}}, INSTEAD["network.create"]),
+        ({"job": {"launcher": {"slurm": {}}}}, "`launcher` has: `torchrun`"),
+        ({"job": {"resources": {"gp": 8}}}, "`resources` has: `cpu`, `memory`, `accelerators`"),
     ],
 )
 def test_a_word_from_elsewhere_leads_to_no_key_that_is_refused(

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from compiler.catalog.addresses import usable
 from compiler.spec.aws import SecurityGroupId, SubnetCidr, SubnetId, VpcId, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
@@ -36,11 +37,23 @@ class Subnet(SpecModel):
         examples=[True],
     )
 
+    @property
+    def addresses(self) -> int | None:
+        """Its free addresses, or all that its hosts can have; ``None`` where neither is said."""
+        if self.free_addresses is not None:
+            return self.free_addresses
+        return None if self.cidr is None else usable(self.cidr)
+
+    @property
+    def sized_by(self) -> str:
+        """The key that says how many there are."""
+        return "cidr" if self.free_addresses is None else "freeAddresses"
+
     @model_validator(mode="after")
     def _free_of_its_own(self) -> Self:
         if self.cidr is None or self.free_addresses is None:
             return self
-        most = IPv4Network(self.cidr).num_addresses - 5
+        most = usable(self.cidr)
         if self.free_addresses > most:
             raise fault(
                 f"{self.free_addresses} addresses are free in `{self.cidr}`, which has {most}",

@@ -12,11 +12,12 @@ from compiler.failures.parts import WATCHDOG, Part, gone, new_node, noticed, pul
 from compiler.failures.zones import others, zone_again, zones_of
 from compiler.plan.units import Duration
 from compiler.planned import PlannedCluster
-from compiler.platforms.eks.failures.repairing import Repairing
+from compiler.platforms.eks.failures.repairing import PLUGIN, Repairing
 from compiler.platforms.eks.failures.restarting import admission, again, evicted, patience, then
+from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.nodes.launchers import chosen
 
-_SOURCE = "kubernetes 1.36, node lifecycle controller; jobset v0.12.0, which deletes Jobs in the foreground"
+_SOURCE = "kubernetes 1.36, node lifecycle controller"
 
 
 def node_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outcome:
@@ -32,7 +33,12 @@ def node_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outco
     rest = (ended, *repair.nodes(job, replaced=replaced is not None), pulled())
     parts = (notice, *rest, admission(planned, job, rest), started())
     acts = f"its Node goes as soon as EC2 reports the end of the instance; else {replaces}; {then(job, repair)}"
-    return restarted(Failure.NODE, job, notices, acts, parts, source=_SOURCE)
+    return restarted(Failure.NODE, job, notices, acts, parts, source=_source(job))
+
+
+def _source(job: Footing) -> str:
+    kind = kinds().get(job.kind)
+    return f"{_SOURCE}; {kind.deletes}" if kind is not None and kind.deletes else _SOURCE
 
 
 def _silence(job: Footing) -> tuple[Part, str]:
@@ -75,7 +81,15 @@ def zone_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outco
     if recovery is not None:
         acts += f"; Kueue puts it back into its queue when pods are missing for {recovery}"
     return restarted(
-        Failure.ZONE, job, notices, acts, parts, of=zones, needs=needs, holds=False, source=_SOURCE
+        Failure.ZONE,
+        job,
+        notices,
+        acts,
+        parts,
+        of=zones,
+        needs=needs,
+        holds=False,
+        source=_source(job),
     )
 
 
@@ -96,7 +110,10 @@ def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iter
     later = [name for name in job.gang.fallbacks if not planned.is_block(name)]
     if later:
         needs = f"nodes of pool {' or '.join(later)}{not_again(pool)}"
-        rest: tuple[Part, ...] = (_next_pool(planned, job), new_node(repair.test, job.spare))
+        rest: tuple[Part, ...] = (
+            _next_pool(planned, job),
+            new_node(repair.test, job.spare, PLUGIN),
+        )
     else:
         needs = f"another block: pool {pool} has no nodes then"
         why = "until the pool has another block, which is not known"

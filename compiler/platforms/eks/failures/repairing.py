@@ -21,6 +21,8 @@ from compiler.platforms.eks.nodes.launchers import chosen
 
 _AGENT = "eks-node-monitoring-agent"
 _GPUS = "AcceleratedHardwareReady"
+PLUGIN = ", device plugin"
+"""What a new node starts after its driver."""
 _WATCHER = "EKS' node monitoring agent sets AcceleratedHardwareReady to False"
 
 
@@ -62,7 +64,7 @@ class Repairing:
     def nodes(self, job: Footing, *, replaced: bool) -> tuple[Part, ...]:
         """Until a node is there in the place of the one that failed."""
         if replaced:
-            return new_node(self.test, job.spare), *self.checks
+            return new_node(self.test, job.spare, PLUGIN), *self.checks
         return Part("new node", 0, None, f"0s where a node is free; {self.why}"), *self.checks
 
 

@@ -57,6 +57,8 @@ class CalledBy:
     namespace: str = ""
 
 
+BY_JOBSET = "jobset v0.12.0, which deletes Jobs in the foreground"
+"""Of jobs whose pods JobSet makes."""
 ASKED = (
     *(
         "name",
@@ -123,6 +125,8 @@ class JobKind(Kind):
     """What ``retries`` of a job does."""
     restarted: ClassVar[str] = ""
     """What it restarts when a pod fails."""
+    deletes: ClassVar[str] = ""
+    """The source of how the pods that were are deleted before others come, where it is no part of Kubernetes."""
     mends: ClassVar[str] = ""
     """What its operator does about a lost pod before that, while the rest runs on."""
     launchers: ClassVar[tuple[str, ...]] = ()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compiler.catalog.addresses import taken, warm
+from compiler.catalog.addresses import taken, usable, warm
 from compiler.context import SPEC, Context
-from compiler.core.network.addresses import addresses_of, place_of_addresses, usable
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
@@ -84,15 +83,18 @@ def fits_existing(context: Context, given: ExistingNetwork, pools: dict[str, Poo
     """The same for subnets that exist, in the zones of which all sizes are given."""
     rooms: list[_Room] = []
     for zone, subnets in given.private.items():
-        known = [addresses_of(subnet) for subnet in subnets]
+        known = [subnet.addresses for subnet in subnets]
         sizes = [size for size in known if size is not None]
         if len(sizes) < len(subnets):
             continue
+        first = subnets[0]
+        index = given.subnets.index(first)
+        at = SPEC / "network" / "existing" / "subnets" / index
         room = _Room(
             zone,
             f"the private subnets in `{zone}` have {sum(sizes)} addresses",
             sum(sizes),
-            place_of_addresses(given, subnets[0]),
+            at / first.sized_by,
             "add a private subnet of the zone, or take fewer nodes",
             source="VPC user guide, subnet sizing",
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import ClassVar
 
-from compiler.core.jobs.plan import Folder, Gang
+from compiler.core.jobs.plan import Folder, Gang, NodeWords
 from compiler.dataclass import dataclass
 from compiler.places import Route
 
@@ -41,6 +41,14 @@ class BatchJob(Gang):
     """
 
     has_all_efa: ClassVar[bool] = True
+    words: ClassVar[NodeWords] = NodeWords(
+        rank="$SLURM_NODEID",
+        count="$SLURM_JOB_NUM_NODES",
+        first="the first node of `scontrol show hostnames`",
+        first_host='$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        in_shell="a shell that srun starts on each node",
+        devices="Slurm",
+    )
 
     partitions: tuple[str, ...] = ()
     account: str | None = None

@@ -1,34 +1,34 @@
-"""Whether the subnets have an address for each node.
-
-ParallelCluster takes one subnet of a zone, and a node one address of it at least: further interfaces with EFA have none
-(aws-parallelcluster 3.16.1, queues_stack: ``efa-only``).
-"""
+"""Whether the subnets have an address for each node."""
 
 from __future__ import annotations
 
-from compiler.context import Context
-from compiler.core.network.addresses import addresses_of, place_of_addresses
+from collections.abc import Iterable
+
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.pools.pools import resolve_pools
+from compiler.core.pools.pools import Pool
+
+_AT = SPEC / "network" / "existing" / "subnets"
 
 
-def check_addresses(context: Context) -> None:
-    """Report a subnet that has fewer addresses than the nodes that can be nowhere else."""
-    existing = NetworkSection.of(context.spec).network.existing
-    if existing is None:
+def check_addresses(context: Context, pools: Iterable[Pool]) -> None:
+    """A fault of each subnet whose nodes have no address each, the least that a node takes. The nodes of a zone are
+    all in its first private subnet; those of a pool with several zones may be in any, and are not counted."""
+    network = NetworkSection.of(context.spec).network.existing
+    if network is None:
         return
-    pools = context.once(resolve_pools).values()
-    for zone, subnets in existing.private.items():
-        subnet = subnets[0]
-        addresses = addresses_of(subnet)
-        nodes = sum(pool.nodes for pool in pools if pool.zones == (zone,))
-        if addresses is None or nodes <= addresses:
+    placed = list(pools)
+    for zone, (subnet, *others) in network.private.items():
+        nodes = sum(pool.nodes for pool in placed if pool.zones == (zone,))
+        if subnet.addresses is None or nodes <= subnet.addresses:
             continue
+        help = "take fewer nodes, or a larger private subnet of the zone"
+        if others:
+            help = "take fewer nodes, or name the largest private subnet of the zone first"
         context.fault(
             "RES026",
-            f"the first private subnet in `{zone}`, `{subnet.id}`, has {addresses} addresses, and {nodes} nodes need "
-            "one each",
-            place_of_addresses(existing, subnet),
-            "put a larger private subnet of the zone first, or take fewer nodes",
-            source="aws-parallelcluster 3.16.1: one subnet of a zone; VPC user guide, subnet sizing",
+            f"subnet `{subnet.id}` has {subnet.addresses} addresses, and its {nodes} nodes take one each at least",
+            _AT / network.subnets.index(subnet) / subnet.sized_by,
+            help,
+            source="VPC user guide, subnet sizing",
         )

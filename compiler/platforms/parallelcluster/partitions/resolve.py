@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.plan import NodeShare
-from compiler.core.pools.pools import Pool
+from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.windows import window
 from compiler.core.queues.spec import QueuesSection
 from compiler.plan import PlanNode
@@ -45,7 +45,7 @@ _GIB = 1024**3
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The partitions, each with its compute resources, and what jobs can get of a node of each pool."""
     _check_cohorts(context)
-    check_addresses(context)
+    check_addresses(context, context.once(resolve_pools).values())
     checked: set[str] = set()
     for share in context.once(shares):
         if share.pool.name not in checked:

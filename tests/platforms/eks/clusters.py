@@ -1,0 +1,33 @@
+"""A small cluster of EKS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builders import spec
+
+__all__ = ["PARTS", "spec"]
+
+PARTS: dict[str, dict[str, Any]] = {
+    "the cluster": {
+        "platform": {
+            "eks": {
+                "ami": "al2023@v20260714",
+                "apiServer": {"public": ["203.0.113.0/24"]},
+                "admins": ["arn:aws:iam::111122223333:role/platform"],
+                "systemNodes": {"instanceType": "m7i.2xlarge", "nodes": 2},
+                "addons": {
+                    "external-dns": {
+                        "role": {
+                            "namespace": "external-dns",
+                            "serviceAccount": "external-dns",
+                            "policies": ["arn:aws:iam::111122223333:policy/dns"],
+                        }
+                    }
+                },
+            }
+        }
+    },
+    "Auto Mode": {"platform": {"eks": {"autoMode": {}}}},
+}
+"""Sections that only this platform has, and what goes with them."""
