@@ -9,9 +9,10 @@ from itertools import product
 from compiler.core.pods.plan import EFA, GPU, NEURON, Resources
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
+from compiler.model.choice import Choice
 from compiler.model.nodes import Nodes
 from compiler.model.offers import without_accelerators
-from compiler.model.work import Choice, Work
+from compiler.model.work import Work
 from compiler.plan.scheduling import (
     INSTANCE_TYPE,
     NODEPOOL_LABEL,

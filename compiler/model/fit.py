@@ -14,9 +14,10 @@ from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import FlavorQuotas, Queue, Quota, ResourceGroup
 from compiler.manifest import placeholder
 from compiler.model.amounts import requested
+from compiler.model.choice import Choice
 from compiler.model.gangs import asked_by, pod_sets
 from compiler.model.reading import Reading, Room
-from compiler.model.work import Choice, Work
+from compiler.model.work import Work
 from compiler.plan import Quantity
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.teams.plan import Namespace

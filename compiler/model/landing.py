@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.catalog import InstanceType
 from compiler.core.pods.plan import Resources
 from compiler.core.pools.plan import Pool
-from compiler.model.work import Choice, Offer
+from compiler.model.choice import Choice, Offer
 from compiler.plan import Quantity
 
 Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]

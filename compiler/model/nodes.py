@@ -11,6 +11,7 @@ from compiler.catalog.ami_families import AmiFamily, of_alias, of_eksctl, of_kar
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
+from compiler.model.choice import Offer
 from compiler.model.hyperpod import in_catalog
 from compiler.model.offers import (
     FACTS,
@@ -21,7 +22,6 @@ from compiler.model.offers import (
     types_of,
     unmet_requirements,
 )
-from compiler.model.work import Offer
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE, Taint, Toleration, untolerated

@@ -16,6 +16,7 @@ from compiler.core.pools.plan import Pool
 from compiler.core.queues.plan import Queue
 from compiler.manifest import Manifest
 from compiler.model.amounts import requested
+from compiler.model.choice import Choice
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
@@ -28,7 +29,7 @@ from compiler.model.roles import roles_of
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import Choice, Work
+from compiler.model.work import Work
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement

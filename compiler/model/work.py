@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
 from compiler.core.images.plan import Recipe
-from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang
+from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang, NodeWords
 from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
@@ -23,6 +23,7 @@ from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
 from compiler.model.amounts import total, with_others
+from compiler.model.choice import Choice, Offer
 from compiler.model.exports import exported
 from compiler.model.kinds import has_peers
 from compiler.model.patched import patched_selector, patched_tolerations
@@ -31,32 +32,7 @@ from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, patches_of
-from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.third_party_workloads.plan import titled
-
-Offer = tuple[Pool, InstanceType]
-"""A pool, and a type of which its next node may be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Where all pods of a job land together: the pools, by which flavor, and the tolerations that flavors add.
-
-    ``flavor`` is ``None`` without a queue, or where the queue's flavors are unknown. ``labels`` are those that the
-    nodes must have: the job's node selector with the labels of the flavors. ``offers`` is each pool with each of its
-    types that has them; () is unknown.
-    """
-
-    pools: tuple[Pool, ...]
-    flavor: Flavor | None = None
-    tolerations: tuple[Toleration, ...] = ()
-    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    offers: tuple[Offer, ...] = ()
-
-    def has(self, pool: Pool) -> bool:
-        """Whether a pool is one of those where the pods may land."""
-        return any(other is pool for other in self.pools)
-
 
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
@@ -338,6 +314,11 @@ class Work:
     def has_pods(self) -> bool:
         """Whether it runs in pods of Kubernetes, which its runtime has or the object itself."""
         return self.job.has_pods
+
+    @property
+    def node_words(self) -> NodeWords:
+        """What its program can write for what only its nodes know, where it has no pods."""
+        return self.job.words
 
     @property
     def variables(self) -> Mapping[str, str | None]:

@@ -14,9 +14,10 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.core.queues.plan import Quota
 from compiler.manifest import Manifest, ObjectRef
+from compiler.model.choice import Choice
 from compiler.model.cohorts import Cohorts
 from compiler.model.storage import Storage
-from compiler.model.work import Choice, Work
+from compiler.model.work import Work
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compiler.core.pools.plan import FixedPool, titles
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Choice, Work
+from compiler.model.choice import Choice
+from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
 

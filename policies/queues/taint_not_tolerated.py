@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import MISSPELT, Pod, Resources
+from compiler.model.choice import Choice
 from compiler.model.choices import find_choices, groups_of, knows_flavors, repelling_taint
-from compiler.model.work import Choice, Work
+from compiler.model.work import Work
 from compiler.plan.scheduling import Toleration, untolerated
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -9,11 +9,11 @@ from compiler.core.images.plan import MadeImage
 from compiler.model.affinity import affinities, types_named
 from compiler.model.beside import in_one_folder
 from compiler.model.capacity_windows import block_ends
+from compiler.model.choice import Offer
 from compiler.model.fit import excluding_namespace_label
 from compiler.model.hyperpod import in_catalog
 from compiler.model.images import known
 from compiler.model.landing import devices_of
-from compiler.model.nodes import Offer
 from compiler.model.reading import Reading
 from compiler.model.values import seconds, tolerations
 from compiler.model.work import Work

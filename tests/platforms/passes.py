@@ -10,7 +10,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from compiler.driver import check
+from compiler.language.whole import language
 from compiler.outcome import Compilation, Options
+from compiler.rooms import Platform
 from compiler.spec.errors import inner_model, keys_of
 
 
@@ -31,6 +33,15 @@ def codes(data: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields of a model by their keys in a spec."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def item_model(platform: Platform, section: str) -> type[BaseModel]:
+    """The model of the items of a list of ``spec``, like ``nodePools``."""
+    spec = inner_model(language(platform).model_fields["spec"].annotation)
+    assert spec is not None
+    model = inner_model(fields_of(spec)[section].annotation)
+    assert model is not None
+    return model
 
 
 def leads(model: type[BaseModel], keys: list[str]) -> bool:

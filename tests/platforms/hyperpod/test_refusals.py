@@ -17,7 +17,6 @@ from compiler.places import Document
 from compiler.platforms import EKS, HYPER_POD
 from compiler.platforms.eks.cluster.plan import PlacementGroup
 from compiler.platforms.hyperpod.differences import INSTEAD
-from compiler.spec.errors import keys_of
 from tests.platforms.hyperpod.clusters import NETWORK, PLAN, spec
 from tests.platforms.passes import codes, compiled, leads
 
@@ -27,12 +26,6 @@ def test_every_key_that_is_refused_is_one_of_the_language(path: str) -> None:
     root = language(EKS).model_fields["spec"].annotation
     assert root is not None
     assert leads(root, path.split("."))
-
-
-def test_every_key_of_eks_that_it_lacks_says_what_to_write_instead() -> None:
-    ours = set(keys_of(language(HYPER_POD).model_fields["spec"].annotation))
-    others = set(keys_of(language(EKS).model_fields["spec"].annotation))
-    assert others - ours <= INSTEAD.keys()
 
 
 def test_a_spec_may_say_what_its_cluster_of_eks_is() -> None:

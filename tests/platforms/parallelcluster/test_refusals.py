@@ -16,7 +16,6 @@ from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
-from compiler.spec.errors import keys_of
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, NETWORK, SUBNETS, files, spec
 from tests.platforms.passes import codes, compiled, leads
 
@@ -50,13 +49,6 @@ def _field_at(path: str) -> bool:
 @pytest.mark.parametrize("path", INSTEAD)
 def test_every_key_that_is_refused_is_one_of_the_language(path: str) -> None:
     assert _field_at(path)
-
-
-def test_every_key_of_another_platform_says_what_to_write_instead() -> None:
-    """A section that ParallelCluster lacks would only list the keys that there are."""
-    ours = set(keys_of(language(PARALLEL_CLUSTER).model_fields["spec"].annotation))
-    others = set(keys_of(language(EKS).model_fields["spec"].annotation))
-    assert others - ours <= INSTEAD.keys()
 
 
 def _small(**size: Any) -> dict[str, Any]:
