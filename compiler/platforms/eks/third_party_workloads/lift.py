@@ -140,7 +140,6 @@ _JOBS = {
     if kind.name != TRAIN_JOB
 }
 KINDS = {
-    **_JOBS,
     "/Pod": reads(_itself),
     "apps/DaemonSet": reads(_template, together=False, everywhere=True),
     "apps/Deployment": _SERVING,
@@ -155,4 +154,5 @@ KINDS = {
     "ray.io/RayCluster": _RAY,
     "ray.io/RayService": _RAY,
     "leaderworkerset.x-k8s.io/LeaderWorkerSet": reads(_leader_worker, together=False),
+    **_JOBS,
 }
