@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
 from compiler.core.images.plan import Recipe
-from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang
+from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang, NodeWords
 from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
@@ -304,8 +304,7 @@ class Work:
         pods = [patch.pod for patch in self.patches]
         if self.pod is not None:
             pods.append(self.pod)
-        unread = [pod.unread for pod in pods]
-        return frozenset().union(*unread)
+        return frozenset().union(*(pod.unread for pod in pods))
 
     @property
     def complete(self) -> bool:
@@ -338,6 +337,11 @@ class Work:
     def has_pods(self) -> bool:
         """Whether it runs in pods of Kubernetes, which its runtime has or the object itself."""
         return self.job.has_pods
+
+    @property
+    def node_words(self) -> NodeWords:
+        """What its program can write for what only its nodes know, where it has no pods."""
+        return self.job.node_words
 
     @property
     def exported(self) -> Mapping[str, str]:

@@ -118,7 +118,7 @@ def _accelerate_help(work: Work) -> str:
             "remove `--num_machines`: Trainer's variables say it, or add "
             "`--main_process_ip=$(PET_MASTER_ADDR)` and `--machine_rank=$(PET_NODE_RANK)`"
         )
-    words = work.job.words
+    words = work.node_words
     rank = words.own_rank("--machine_rank")
     return f"add `--main_process_ip` with {words.first}, and {rank}"
 

@@ -181,7 +181,7 @@ def _rank_help(work: Work) -> str:
             "add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "
             "`--num_processes` and `--main_process_ip`: torchrun inside takes what Trainer sets"
         )
-    return f"add {work.job.words.own_rank('--machine_rank')}"
+    return f"add {work.node_words.own_rank('--machine_rank')}"
 
 
 def _fabric(work: Work) -> Iterator[Finding]:

@@ -69,7 +69,7 @@ def _help(work: Work) -> str:
         return "add `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`"
-    words = work.job.words
+    words = work.node_words
     if not words.first_host:
         return f"add `--rdzv-endpoint=HOST:29500` with {words.first}"
     return f"add `--rdzv-endpoint=$head:29500` with the first node: `head={words.first_host}`"

@@ -117,7 +117,7 @@ def _without_standalone(work: Work) -> str:
         return "remove it, and say where the nodes meet: `--rdzv-endpoint=HOST:29500` with the host of the first pod"
     if work.has_pods:
         return "remove it: the nodes find each other by the variables that Trainer sets"
-    words = work.job.words
+    words = work.node_words
     count = words.count or work.nodes
     return (
         f"write `--nnodes={count} --rdzv_backend=c10d --rdzv_endpoint=HOST:29500` instead; "
@@ -130,7 +130,7 @@ def _own_rank(work: Work) -> str:
         return "take it from a variable of the pod, like the index that its controller gives it"
     if work.has_pods:
         return "remove it: `PET_NODE_RANK` is set in each pod"
-    rank = work.job.words.own_rank("--node_rank")
+    rank = work.node_words.own_rank("--node_rank")
     return f"write {rank}, or `--rdzv_backend=c10d`, which ranks the nodes itself"
 
 
@@ -139,7 +139,7 @@ def _own_master(work: Work) -> str:
         return "name the host of the first pod"
     if work.has_pods:
         return "remove it: `PET_MASTER_ADDR` is set"
-    return f"name {work.job.words.first}"
+    return f"name {work.node_words.first}"
 
 
 def _jax(work: Work) -> Iterator[Finding]:

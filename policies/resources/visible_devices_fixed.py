@@ -40,5 +40,5 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
 def _decides(work: Work) -> str:
     if work.has_pods:
         return "the device plugin decides"
-    devices = work.job.words.devices
+    devices = work.node_words.devices
     return f"{devices} sets it" if devices else "every process sees the devices of the job then"
