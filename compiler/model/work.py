@@ -280,8 +280,7 @@ class Work:
         pods = [patch.pod for patch in self.patches]
         if self.pod is not None:
             pods.append(self.pod)
-        unread = [pod.unread for pod in pods]
-        return frozenset().union(*unread)
+        return frozenset().union(*(pod.unread for pod in pods))
 
     @property
     def complete(self) -> bool:
@@ -318,12 +317,17 @@ class Work:
     @property
     def node_words(self) -> NodeWords:
         """What its program can write for what only its nodes know, where it has no pods."""
-        return self.job.words
+        return self.job.node_words
+
+    @property
+    def exported(self) -> Mapping[str, str]:
+        """Variables that a batch script sets for torchrun, as it writes them; those of pods are in ``env``."""
+        return self.job.exported
 
     @property
     def variables(self) -> Mapping[str, str | None]:
-        """The variables that its program has: ``env``, and what a batch script sets for torchrun, as it writes them."""
-        return {**self.job.exported, **self.env}
+        """The variables that its program has: ``env``, and what a batch script sets beside."""
+        return {**self.exported, **self.env}
 
     @property
     def grace(self) -> tuple[int | None, Route]:

@@ -161,8 +161,7 @@ def _finding(
     work: Work, what: str, at: Route, label: str, help: str, severity: Severity | None = None
 ) -> Finding:
     spec_help = help
-    by_script = work.variables.keys() > work.env.keys()
-    if by_script:
+    if work.exported:
         spec_help = "remove it: the script of the job exports what torchrun reads on each node"
     return Finding(
         f"job `{work.name}` has {work.nodes} nodes, and {what}",

@@ -199,7 +199,7 @@ def _check_unique(
 def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """Of two mounts at one path one hides the other; in pods the API server refuses them, long after it accepted the
     job."""
-    known = {"/dev/shm": "its shared memory"}
+    known = {"/dev/shm": "the shared memory of its programs"}
     for index, mount in enumerate(job.mounts):
         path = posixpath.normpath(mount.path)
         if path in known:

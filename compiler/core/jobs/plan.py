@@ -67,11 +67,11 @@ class Gang(PlanNode):
     of its pods fit on a node of its pool. ``retries``: how often it is started again after it failed, where it says
     so itself. ``before``: what runs before its program. ``files``: texts that it has itself, by the paths at which its
     program finds them. ``misspelt``: as of containers. ``has_pods``: it runs in pods of Kubernetes. ``has_all_efa``: it
-    asks for no EFA, and has all devices of its nodes. ``words``: what its program writes where it has no pods.
+    asks for no EFA, and has all devices of its nodes. ``node_words``: what its program writes where it has no pods.
     """
 
     has_pods: ClassVar[bool] = False
-    words: ClassVar[NodeWords] = NodeWords()
+    node_words: ClassVar[NodeWords] = NodeWords()
     has_all_efa: ClassVar[bool] = False
 
     name: str

@@ -41,7 +41,7 @@ class BatchJob(Gang):
     """
 
     has_all_efa: ClassVar[bool] = True
-    words: ClassVar[NodeWords] = NodeWords(
+    node_words: ClassVar[NodeWords] = NodeWords(
         rank="$SLURM_NODEID",
         count="$SLURM_JOB_NUM_NODES",
         first="the first node of `scontrol show hostnames`",
