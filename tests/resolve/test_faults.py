@@ -561,7 +561,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(storage=lustre(), job={"mounts": [{"storage": "data", "path": "/dev/shm/"}]}),
         "RES031",
         "spec.jobs[0].mounts[0].path",
-        "`data` at `/dev/shm/`, where its shared memory",
+        "`data` at `/dev/shm/`, where the shared memory of its programs",
         "another path",
     ),
     (
