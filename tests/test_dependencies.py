@@ -6,7 +6,6 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -16,15 +15,17 @@ ROOT = Path(__file__).parent.parent
 OURS = {"compiler", "policies", "docs", "tests"}
 
 
-def imported() -> Iterator[tuple[str, str]]:
-    """Every package of others that a module of the compiler or a rule imports, with the module's path."""
+def imported() -> dict[str, list[str]]:
+    """The packages of others that modules of the compiler and rules import, with the paths of those."""
+    users: dict[str, list[str]] = {}
     for folder in ("compiler", "policies"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 for name in _modules(node):
                     package = name.partition(".")[0]
                     if package not in OURS and package not in sys.stdlib_module_names:
-                        yield package, str(path.relative_to(ROOT))
+                        users.setdefault(package, []).append(str(path.relative_to(ROOT)))
+    return users
 
 
 def _modules(node: ast.AST) -> list[str]:
@@ -63,16 +64,19 @@ def locked(name: str) -> set[str]:
     return {normal(line.partition("==")[0]) for line in lines if "==" in line}
 
 
-PACKAGES = sorted({package for package, _ in imported()})
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_what_is_imported_is_installed(package: str) -> None:
+@pytest.mark.slow
+def test_what_is_imported_is_installed() -> None:
     """``fmt`` imported a package that only the tests' requirements had."""
-    distributions = {normal(name) for name in packages_distributions()[package]}
-    users = sorted(path for name, path in imported() if name == package)
-    assert distributions & with_their_own(declared()), (
-        f"{users} import what pyproject.toml does not name"
-    )
-    if package != "boto3":  # for those who refresh the catalog, by the extra `aws`
-        assert distributions & locked("requirements.txt"), f"requirements.txt lacks it: {users}"
+    of_package = packages_distributions()
+    asked = with_their_own(declared())
+    pinned = locked("requirements.txt")
+    undeclared, unpinned = {}, {}
+    for package, users in imported().items():
+        distributions = {normal(name) for name in of_package[package]}
+        if not distributions & asked:
+            undeclared[package] = users
+        if package != "boto3" and not distributions & pinned:
+            # boto3 is for those who refresh the catalog, by the extra `aws`.
+            unpinned[package] = users
+    assert undeclared == {}, "pyproject.toml does not name them"
+    assert unpinned == {}, "requirements.txt lacks them"
