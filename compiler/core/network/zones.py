@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compiler.context import Context
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
@@ -83,3 +83,29 @@ def in_region(context: Context, zone: str, at: Route, *, key: bool = False) -> b
             f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
         )
     return True
+
+
+def check_zone_ids(context: Context) -> None:
+    """Report zones of ``network.zoneIds`` that the Region does not have, and ids of zones of another Region."""
+    given = NetworkSection.of(context.spec).network.zone_ids
+    for zone, zone_id in given.items():
+        at = SPEC / "network" / "zoneIds" / zone
+        if in_region(context, zone, at, key=True):
+            _is_of_region(context, zone_id, at)
+
+
+def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
+    """A fault for the id of a zone of another region: ids of one region begin alike."""
+    region = context.spec.region
+    zones = context.catalog.regions.get(region, ())
+    zone_ids = context.catalog.zone_ids
+    named = [zone_ids.get(zone) for zone in zones]
+    known = sorted(known_id for known_id in named if known_id)
+    starts = {known_id.partition("-")[0] for known_id in known}
+    if starts and zone_id.partition("-")[0] not in starts:
+        context.fault(
+            "RES004",
+            f"zone `{zone_id}` is not in region `{region}`",
+            at,
+            f"{region} has {listed(known)}",
+        )

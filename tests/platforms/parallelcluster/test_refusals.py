@@ -168,6 +168,11 @@ def _small(**size: Any) -> dict[str, Any]:
             {"pool": {"capacity": {"block": BLOCK}}, "job": {"timeout": "48h"}},
         ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
+        (
+            "RES004",
+            "spec.network.zoneIds.us-west-2b",
+            {"network": {**NETWORK, "zoneIds": {"us-west-2b": "use1-az3"}}},
+        ),
         ("RES390", "spec.nodePools[0].rootVolume.size", {"pool": {"rootVolume": {"size": "44Gi"}}}),
         (
             "RES390",

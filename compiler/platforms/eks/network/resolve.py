@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.network.zones import in_region
+from compiler.core.network.zones import check_zone_ids, in_region
 from compiler.core.pools.pools import resolve_pools
-from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks.network.plan import Network, Subnet
@@ -58,9 +57,7 @@ def network(context: Context) -> Network:
     spec = NetworkSection.of(context.spec).network
     pools = context.once(resolve_pools)
     reached = _reached(context)
-    for zone, zone_id in spec.zone_ids.items():
-        if in_region(context, zone, AT_NETWORK / "zoneIds" / zone, key=True):
-            _is_of_region(context, zone_id, AT_NETWORK / "zoneIds" / zone)
+    check_zone_ids(context)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
         return _existing(context, spec.existing, AT_NETWORK / "existing", reached)
@@ -134,20 +131,3 @@ def _existing(
         subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
     subnets.sort(key=lambda subnet: subnet.public)
     return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached)
-
-
-def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
-    """A fault for the id of a zone of another region: ids of one region begin alike."""
-    region = context.spec.region
-    zones = context.catalog.regions.get(region, ())
-    zone_ids = context.catalog.zone_ids
-    named = [zone_ids.get(zone) for zone in zones]
-    known = sorted(known_id for known_id in named if known_id)
-    starts = {known_id.partition("-")[0] for known_id in known}
-    if starts and zone_id.partition("-")[0] not in starts:
-        context.fault(
-            "RES004",
-            f"zone `{zone_id}` is not in region `{region}`",
-            at,
-            f"{region} has {listed(known)}",
-        )
