@@ -138,6 +138,12 @@ def _storage(**keys: Any) -> dict[str, Any]:
     return {"storage": [*STORAGE, keys]}
 
 
+def _imported(repository: dict[str, str]) -> dict[str, Any]:
+    """A file system that is made, with a data repository."""
+    create = {"size": "4800Gi", "throughputPerTiB": 250, "dataRepositories": [repository]}
+    return _storage(name="made", fsxLustre={"create": create})
+
+
 def _mounting(mounts: list[dict[str, Any]], **keys: Any) -> dict[str, Any]:
     return _job(mounts=[*JOB["mounts"], *mounts], **keys)
 
@@ -188,25 +194,9 @@ PARTS: dict[str, dict[str, Any]] = {
             }
         },
     ),
-    "data repositories": _storage(
-        name="made",
-        fsxLustre={
-            "create": {
-                "size": "4800Gi",
-                "throughputPerTiB": 250,
-                "dataRepositories": [{"path": "/d", "storage": "datasets"}],
-            }
-        },
-    ),
-    "data repositories by path": _storage(
-        name="made",
-        fsxLustre={
-            "create": {
-                "size": "4800Gi",
-                "throughputPerTiB": 250,
-                "dataRepositories": [{"path": "/d", "s3": "s3://datasets-111122223333/tokens/"}],
-            }
-        },
+    "data repositories": _imported({"path": "/d", "storage": "datasets"}),
+    "data repositories by path": _imported(
+        {"path": "/d", "s3": "s3://datasets-111122223333/tokens/"}
     ),
     "a made bucket": _storage(
         name="bucket",

@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.formats import written
 from compiler.outcome import Compilation
+from tests.platforms.eks.clusters import OF_EKS
 
 SUBNETS = [
     {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a", "cidr": "10.0.0.0/18"},
@@ -50,19 +51,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "the cluster": {
         "platform": {
             "hyperPod": {"trainingPlans": {"a100": PLAN}, "deepHealthChecks": ["InstanceStress"]},
-            "eks": {
-                "apiServer": {"public": ["203.0.113.0/24"]},
-                "systemNodes": {"instanceType": "m7i.2xlarge", "nodes": 2},
-                "addons": {
-                    "external-dns": {
-                        "role": {
-                            "namespace": "external-dns",
-                            "serviceAccount": "external-dns",
-                            "policies": ["arn:aws:iam::111122223333:policy/dns"],
-                        }
-                    }
-                },
-            },
+            "eks": OF_EKS,
         }
     }
 }

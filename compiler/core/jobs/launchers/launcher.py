@@ -89,7 +89,7 @@ class Launcher:
         """Derive what only ``explain`` shows."""
 
 
-def doubt_ignored(context: Context, job: Job, keys: Iterable[str], why: str, help_: str) -> None:
+def doubt_ignored(context: Context, job: Job, keys: Iterable[str], why: str, help: str) -> None:
     """Warn about keys of a job that have no effect, by their paths in the job; ``why`` goes on after its name."""
     for key in keys:
         if _is_given(job.spec, key):
@@ -97,7 +97,7 @@ def doubt_ignored(context: Context, job: Job, keys: Iterable[str], why: str, hel
                 "RES130",
                 f"job `{job.spec.name}` {why}, for which `{key}` has no effect",
                 job.at / tuple(key.split(".")),
-                help_,
+                help,
             )
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from compiler.context import Context
     from compiler.core.jobs.job import Job
 
+DELETES = "jobset v0.12.0, which deletes Jobs in the foreground"
+"""How pods go before others come."""
+
 
 def host_of(job: Job, name: str, role: str = "node") -> str:
     """The host of the first pod of a role, as every pod of the job knows it: also that pod itself, from its start.

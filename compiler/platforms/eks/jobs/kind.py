@@ -57,8 +57,6 @@ class CalledBy:
     namespace: str = ""
 
 
-BY_JOBSET = "jobset v0.12.0, which deletes Jobs in the foreground"
-"""Of jobs whose pods JobSet makes."""
 ASKED = (
     *(
         "name",
@@ -77,8 +75,6 @@ ASKED = (
 )
 """What every kind must set itself. The values of :class:`JobKind` mark what is not set, so that the guards can name
 all of it (tests/platforms/test_kinds.py)."""
-ASKED_BY_LAUNCHERS = {"torch": ("host",)}
-"""What else is asked of a kind that can run a launcher, by the launcher's framework."""
 ASKED_BY_LAUNCHERS = {"torch": ("host",)}
 """What else is asked of a kind that can run a launcher, by the launcher's framework."""
 

@@ -56,5 +56,6 @@ def _unique(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def plain(label: str) -> str:
-    """A label's name in letters, digits and `_`, as Prometheus and Alloy have it."""
+    """A label's name in letters, digits and `_`, as Prometheus has it by kube-state-metrics (v2.20.0,
+    internal/store/utils.go), and Alloy."""
     return "".join(letter if letter.isalnum() else "_" for letter in label)

@@ -14,8 +14,8 @@ from compiler.lowering.body import given
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
-from compiler.platforms.eks.jobs.by_jobset import explain_restart, host_of
-from compiler.platforms.eks.jobs.kind import BY_JOBSET, Ending, OwnPods, program_part
+from compiler.platforms.eks.jobs.by_jobset import DELETES, explain_restart, host_of
+from compiler.platforms.eks.jobs.kind import Ending, OwnPods, program_part
 from compiler.platforms.eks.jobs.lifting import (
     Part,
     framework_of,
@@ -68,7 +68,7 @@ class JobSet(OwnPods):
     retries = ("spec", "failurePolicy", "maxRestarts")
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together"
-    deletes = BY_JOBSET
+    deletes = DELETES
     restarts_gang = True
     has_peers = True
     made_by_others = True

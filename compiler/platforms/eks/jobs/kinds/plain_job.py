@@ -72,14 +72,15 @@ class PlainJob(OwnPods):
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
         spec = job.spec
-        if spec.nodes > 1:
-            from compiler.core.jobs.launchers.launcher import doubt_ignored  # only specs have jobs
+        if spec.nodes == 1:
+            return
+        from compiler.core.jobs.launchers.launcher import doubt_ignored  # only specs have jobs
 
-            why = f"is a Job of {spec.nodes} nodes, whose pods are alone"
-            help = "remove it: it is for torchrun, which starts nothing here"
-            doubt_ignored(context, job, ("torchVersion", "maxRestarts"), why, help)
+        why = f"is a Job of {spec.nodes} nodes, whose pods are alone"
+        help = "remove it: it is for torchrun, which starts nothing here"
+        doubt_ignored(context, job, ("torchVersion", "maxRestarts"), why, help)
         words = [*spec.command, *spec.args]
-        if spec.nodes > 1 and launches_torchrun(words):
+        if launches_torchrun(words):
             context.fault(
                 "RES163",
                 f"job `{spec.name}` is a Job of {spec.nodes} nodes, whose pods do not find each other, and its command "

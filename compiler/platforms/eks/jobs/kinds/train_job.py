@@ -28,9 +28,9 @@ from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import chart_version
 from compiler.platforms.eks.jobs.bodies import env_bodies, pod_spec
-from compiler.platforms.eks.jobs.by_jobset import explain_restart, host_of
+from compiler.platforms.eks.jobs.by_jobset import DELETES, explain_restart, host_of
 from compiler.platforms.eks.jobs.heads import JOBS, job_head
-from compiler.platforms.eks.jobs.kind import BY_JOBSET, Ending, JobKind
+from compiler.platforms.eks.jobs.kind import Ending, JobKind
 from compiler.platforms.eks.jobs.lifting import PRIORITY, QUEUE, own_annotations
 from compiler.platforms.eks.jobs.origins import WORDS, job_origins
 from compiler.platforms.eks.jobs.plan import (
@@ -74,7 +74,7 @@ class OfTrainer(JobKind):
     retries = ()
     retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"
-    deletes = BY_JOBSET
+    deletes = DELETES
     restarts_gang = True
     has_peers = True
 

@@ -5,13 +5,13 @@ A file a pool, so that an edit of one pool changes no other's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from compiler.catalog.prices import on_demand
 from compiler.context import Context
 from compiler.core.pools.spec import Capacity, NodePool
+from compiler.platforms.eks.jobs.pod_labels import plain
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
 from compiler.platforms.eks.monitoring.plan import Rule
@@ -50,11 +50,8 @@ def _seconds(timestamp: str) -> int:
 
 
 def _nodes_of(context: Context, pool: NodePool) -> str:
-    """How many nodes a pool has, of which each reservation may have a part.
-
-    kube-state-metrics writes `_` for what no label of Prometheus may have (v2.20.0, internal/store/utils.go).
-    """
-    label = re.sub(r"\W", "_", launcher_asked(context, pool).part_label)
+    """How many nodes a pool has, of which each reservation may have a part."""
+    label = plain(launcher_asked(context, pool).part_label)
     return f'(count(kube_node_labels{{label_{label}=~"{pool.name}(-cr-.+)?"}}) or vector(0))'
 
 
