@@ -27,10 +27,15 @@ for word in "$@"; do
 done
 exec /usr/bin/srun "${words[@]}"
 """
-# What torchrun reads and writes: its options in PET_*, and a checkpoint. Rank 0 fails until there is one.
+# What torchrun reads and writes: its options in PET_*, and a checkpoint. Rank 0 fails until there is one, after the
+# other has ended: of one that srun kills then, the status of the kill would be that of both.
 TORCHRUN = """#!/bin/bash
 echo "$SLURM_NODEID of $PET_NNODES, $PET_NPROC_PER_NODE processes, at $PET_RDZV_ENDPOINT: $*"
-if [ "$SLURM_NODEID" = 0 ] && [ ! -e checkpoint ]; then
+if [ "$SLURM_NODEID" = 1 ]; then
+  touch ended
+elif [ ! -e checkpoint ]; then
+  until [ -e ended ]; do sleep 0.1; done
+  sleep 1
   touch checkpoint
   exit 3
 fi
