@@ -18,6 +18,7 @@ from compiler.core.images.plan import Installer, MadeImage, Project, Recipe, Wor
 from compiler.core.images.requirements import check_requirements
 from compiler.core.images.versions import check_versions
 from compiler.core.storage.made import check_key
+from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import content
 
@@ -210,53 +211,87 @@ def _base(context: Context, spec: forms.Image, at: Route) -> str:
 
 
 def _build(context: Context, spec: forms.Image, at: Route, arch: str) -> Project | Workflow:
-    of_base, _ = registry_and_path(spec.base)
+    base = _pulled_base(context, spec.base)
+    if spec.build.github_actions is not None:
+        return _workflow(context, spec, spec.build.github_actions, at, arch, base)
+    assert spec.build.code_build is not None
+    return _project(context, spec, spec.build.code_build, at, base)
+
+
+@dataclass(frozen=True)
+class _PulledBase:
+    """Where the base of an image is pulled from.
+
+    ``pulled``: the ARN of its repositories, ``registry``: the host of a private registry, both of ECR; ``cached``: a
+    cache of the account has it.
+    """
+
+    pulled: str | None
+    registry: str | None
+    cached: bool
+
+
+def _pulled_base(context: Context, base: str) -> _PulledBase:
+    of_base, _ = registry_and_path(base)
     cache = context.once(resolve_caches).get(of_base)
-    pulled, registry = _pulled(context, spec.base)
+    pulled, registry = _pulled(context, base)
     if cache is not None:
         region = context.spec.region
         account = context.spec.account
         repositories = f"{region}:{account}:repository/{cache.prefix}"
         pulled = f"arn:{context.partition}:ecr:{repositories}/*"
+    return _PulledBase(pulled, registry, cache is not None)
+
+
+def _workflow(
+    context: Context,
+    spec: forms.Image,
+    actions: forms.GithubActions,
+    at: Route,
+    arch: str,
+    base: _PulledBase,
+) -> Workflow:
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
-    actions = spec.build.github_actions
-    build = spec.build.code_build
-    if actions is not None:
-        if host != "github.com":
-            _no_source(context, spec, "GitHub Actions", at / "build" / "githubActions")
-        runner = context.settle(
-            f"image/{spec.name}",
-            "build.githubActions.runner",
-            actions.runner,
-            _RUNNERS[arch],
-            f"a runner of GitHub for {arch}",
-            "GitHub documentation, GitHub-hosted runners",
-            at=at / "build" / "githubActions" / "runner",
+    if host != "github.com":
+        _no_source(context, spec, "GitHub Actions", at / "build" / "githubActions")
+    runner = context.settle(
+        f"image/{spec.name}",
+        "build.githubActions.runner",
+        actions.runner,
+        _RUNNERS[arch],
+        f"a runner of GitHub for {arch}",
+        "GitHub documentation, GitHub-hosted runners",
+        at=at / "build" / "githubActions" / "runner",
+    )
+    name = f"trainyard-{context.name}-image-{spec.name}"
+    if len(name) > _LONGEST_ROLE:
+        context.fault(
+            "RES147",
+            f"the role by which the workflow of image `{spec.name}` pushes would be called `{name}`, of "
+            f"{len(name)} characters, and IAM takes {_LONGEST_ROLE}",
+            at / "name",
+            "give the image a shorter name",
+            source="IAM API, CreateRole roleName",
         )
-        name = f"trainyard-{context.name}-image-{spec.name}"
-        if len(name) > _LONGEST_ROLE:
-            context.fault(
-                "RES147",
-                f"the role by which the workflow of image `{spec.name}` pushes would be called `{name}`, of "
-                f"{len(name)} characters, and IAM takes {_LONGEST_ROLE}",
-                at / "name",
-                "give the image a shorter name",
-                source="IAM API, CreateRole roleName",
-            )
-        return Workflow(
-            repository=path.removesuffix(".git"),
-            folder=folder(context),
-            branch=flux.branch,
-            runner=runner,
-            minutes=actions.minutes,
-            role=f"arn:{context.partition}:iam::{context.spec.account}:role/{name}",
-            file=f"image-{context.name}-{spec.name}.yaml",
-            pulled=pulled,
-            registry=registry,
-            cached=cache is not None,
-        )
-    assert build is not None
+    return Workflow(
+        repository=path.removesuffix(".git"),
+        folder=folder(context),
+        branch=flux.branch,
+        runner=runner,
+        minutes=actions.minutes,
+        role=f"arn:{context.partition}:iam::{context.spec.account}:role/{name}",
+        file=f"image-{context.name}-{spec.name}.yaml",
+        pulled=base.pulled,
+        registry=base.registry,
+        cached=base.cached,
+    )
+
+
+def _project(
+    context: Context, spec: forms.Image, build: forms.CodeBuild, at: Route, base: _PulledBase
+) -> Project:
+    host, path = _address(DeliverySection.of(context.spec).flux.url or "")
     if host not in _HOSTS:
         _no_source(context, spec, "CodeBuild", at / "build" / "codeBuild")
     return Project(
@@ -266,9 +301,9 @@ def _build(context: Context, spec: forms.Image, at: Route, arch: str) -> Project
         compute=build.compute,
         minutes=build.minutes,
         connection=build.connection,
-        pulled=pulled,
-        registry=registry,
-        cached=cache is not None,
+        pulled=base.pulled,
+        registry=base.registry,
+        cached=base.cached,
     )
 
 
