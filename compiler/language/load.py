@@ -184,7 +184,7 @@ def _of_defaults(document: Document, platform: Platform) -> list[Diagnostic]:
     try:
         model.model_validate({"spec": {DEFAULTS: given.to_python()}})
     except ValidationError as problem:
-        # What half a mapping lacks the job may have: it is missing there, if anywhere.
+        # What a mapping inside lacks the job may have: it is missing there, if anywhere.
         errors = [
             error for error in problem.errors(include_url=False) if error["type"] != "missing"
         ]
@@ -197,12 +197,8 @@ def _with_defaults() -> type[BaseModel]:
     """A document with ``jobDefaults``: every key that a job can inherit, and none of them required."""
     fields: dict[str, Any] = {}
     for name, field in Job.model_fields.items():
-        if name in NEVER_INHERITED:
-            continue
-        default = None
-        if not field.is_required():
-            default = field.get_default(call_default_factory=True)
-        fields[name] = (field.rebuild_annotation(), Field(default, examples=field.examples))
+        if name not in NEVER_INHERITED:
+            fields[name] = (field.rebuild_annotation(), Field(None, examples=field.examples))
     defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
     inside: Any = create_model("WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...))
     return create_model("OfDefaults", __base__=SpecModel, spec=(inside, ...))

@@ -220,6 +220,29 @@ def test_of_many_runs_that_go_on_the_first_are_named(trainyard: Command, tmp_pat
         assert more in done.out
 
 
+@pytest.mark.parametrize(
+    ("again", "place"), [(["train"], "spec.jobs[0]"), (["train", "other"], "spec.jobs")]
+)
+def test_where_runs_that_go_on_are_noted(
+    trainyard: Command, tmp_path: Path, again: list[str], place: str
+) -> None:
+    """At their job, where they are of one, and else at all jobs."""
+
+    def jobs(*rerun: str) -> dict[str, Any]:
+        words = {"nodes": 1, "image": "registry.test/train:1.0", "command": ["python", "t.py"]}
+        named = [{"name": name, **words} for name in ("train", "other")]
+        return spec(
+            pool={"nodes": {"max": 8}},
+            jobs=[job | {"rerun": 1} if job["name"] in rerun else job for job in named],
+        )
+
+    assert compiled(tmp_path, trainyard, jobs()).code == 0
+    write(tmp_path, jobs(*again))
+    done = trainyard("check", "spec.yaml", "--format", "json", cwd=tmp_path)
+    notes = [each for each in json.loads(done.out)["diagnostics"] if each["code"] == "CHG003"]
+    assert [each["route"] for each in notes] == [place]
+
+
 def test_files_of_others_beside_ours_are_no_runs_and_no_jobs(
     folder: Path, trainyard: Command
 ) -> None:

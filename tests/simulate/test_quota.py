@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.simulate.objects import Limits
-from compiler.simulate.quota import Balance
+from compiler.simulate.objects import Cell, Limits
+from compiler.simulate.quota import Account, Balance
 
 
 def tree(*, lending: int | None = None, used: int = 0, of_cohort: int = 0) -> Balance:
@@ -64,3 +64,18 @@ def test_how_far_a_queue_goes(
     amount: int, lending: int | None, of_cohort: int, distance: tuple[int, bool]
 ) -> None:
     assert tree(lending=lending, of_cohort=of_cohort).distance(amount) == distance
+
+
+def test_a_cohort_is_as_high_as_the_longest_way_down() -> None:
+    """A root with a queue and a cohort of two levels: the queue of the lowest cohort goes 1, 2, and 3 levels up."""
+    cell = Cell("pool", "nvidia.com/gpu")
+    queue, low, middle, root = (
+        Account(name, {cell: Limits(2, None, None)}) for name in ("queue", "low", "middle", "root")
+    )
+    beside = Account("beside", {cell: Limits(2, None, None)})
+    for account, above in ((queue, low), (low, middle), (middle, root), (beside, root)):
+        account.above = above
+    low.queues, middle.cohorts, root.cohorts, root.queues = [queue], [low], [middle], [beside]
+    root.sum_up()
+    distances = [queue.balances[cell].distance(amount) for amount in (2, 4, 6, 10)]
+    assert distances == [(0, True), (1, True), (2, True), (3, False)]

@@ -31,6 +31,7 @@ from compiler.spec.flow import flow
         (r"\d+: x", r"'\d+: x'"),
         ({"nodes": 2, "efa": True}, "{nodes: 2, efa: true}"),
         (8.03e9, "8.03e+9"),
+        ("Größe", "Größe"),
     ],
 )
 def test_what_a_value_reads_like(value: Any, shown: str) -> None:
