@@ -28,6 +28,14 @@ MEMORY = "/dev/shm"
 ENOUGH = 4 << 30
 """Bytes that must be free there. A run of all tests writes less than one GiB; most containers have 64 MiB."""
 
+LONGEST = ("tests/platforms/test_taken.py", "tests/policy/test_same_keys.py")
+"""Files whose tests take ten seconds each."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first: at the end one worker would run it, and the others would wait."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise.

@@ -16,7 +16,6 @@ from tests.platforms.passes import compiled
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(real.MISSING), reason=real.WHY),
-    pytest.mark.xdist_group("slurm"),
 ]
 
 # pyxis is not in Debian: `srun` starts the program on the node itself.
@@ -27,9 +26,10 @@ for word in "$@"; do
 done
 exec /usr/bin/srun "${words[@]}"
 """
-# What torchrun reads and writes: its options in PET_*, and a checkpoint. Rank 0 fails until there is one, after the
-# other has ended: of one that srun kills then, the status of the kill would be that of both.
+# What torchrun reads and writes: its options in PET_*, and a checkpoint. On two nodes rank 0 fails until there is one,
+# after the other has ended: of one that srun kills then, the status of the kill would be that of both. Alone it fails.
 TORCHRUN = """#!/bin/bash
+[ "$PET_NNODES" != 1 ] || exit 3
 echo "$SLURM_NODEID of $PET_NNODES, $PET_NPROC_PER_NODE processes, at $PET_RDZV_ENDPOINT: $*"
 if [ "$SLURM_NODEID" = 1 ]; then
   touch ended
@@ -64,8 +64,10 @@ def test_every_script_of_the_example_is_accepted(tmp_path: Path) -> None:
         assert slurm.ask("sbatch", str(too_large)).returncode != 0
 
 
-def test_a_job_runs_fails_is_put_back_and_ends(tmp_path: Path) -> None:
-    job = {
+def test_jobs_run_fail_are_put_back_and_end(tmp_path: Path) -> None:
+    """One whose second try goes on from a checkpoint, and, while that waits for its start, one that has no second."""
+    base = spec()["spec"]["jobs"][0]
+    train = {
         "nodes": 2,
         "command": ["torchrun", "t.py", "--note", "it's $HOME"],
         "args": ["$(CHECKPOINT_DIR)"],
@@ -73,9 +75,8 @@ def test_a_job_runs_fails_is_put_back_and_ends(tmp_path: Path) -> None:
         "retries": 2,
         "timeout": "1h",
     }
-    pool = {"nodes": 2}
-    written = files(compiled(spec(job=job, pool=pool), tmp_path))
-    text = written["jobs/training/train.sbatch"]
+    jobs = [base | train, base | {"name": "once", "nodes": 1, "retries": 0}]
+    written = files(compiled(spec(jobs=jobs, pool={"nodes": 3}), tmp_path))
     with real.slurm(queues(written), daemons=True) as slurm:
         folder = slurm.folder
         for name, body in {"srun": SRUN, "torchrun": TORCHRUN}.items():
@@ -84,12 +85,14 @@ def test_a_job_runs_fails_is_put_back_and_ends(tmp_path: Path) -> None:
             program.chmod(0o755)
         output = folder / "home" / "out"
         output.mkdir()
-        script = tmp_path / "train.sbatch"
-        script.write_text(text.replace("/fsx/work/logs", str(output)))
-        job_id = slurm.submit(script)
+        for name in ("train", "once"):
+            text = written[f"jobs/training/{name}.sbatch"]
+            (tmp_path / name).write_text(text.replace("/fsx/work/logs", str(output)))
+        job_id = slurm.submit(tmp_path / "train")
         slurm.put_forward(job_id)
+        assert slurm.wait(slurm.submit(tmp_path / "once"), "FAILED", "COMPLETED") == "FAILED"
         slurm.wait(job_id, "COMPLETED")
-        (log,) = output.iterdir()
+        (log,) = output.glob("train-*")
         said = log.read_text()
         assert "status 3, try 0 of 2: back to the queue" in said
         lines = [line for line in said.splitlines() if "processes, at" in line]
@@ -98,17 +101,3 @@ def test_a_job_runs_fails_is_put_back_and_ends(tmp_path: Path) -> None:
             assert "of 2, 8 processes, at a100-st-p4d-24xlarge-1:2" in line
             assert line.rstrip().endswith("t.py --note it's $HOME /work/train")
         assert (folder / "home" / ".trainyard" / job_id / "file-0").read_text() == '{"a": 1}\n'
-
-
-def test_no_try_is_left_after_the_last(tmp_path: Path) -> None:
-    written = files(compiled(spec(job={"nodes": 1, "retries": 0}, pool={"nodes": 1}), tmp_path))
-    with real.slurm(queues(written), daemons=True) as slurm:
-        folder = slurm.folder
-        for name, body in {"srun": SRUN, "torchrun": "#!/bin/bash\nexit 3\n"}.items():
-            program = folder / "bin" / name
-            program.write_text(body)
-            program.chmod(0o755)
-        script = tmp_path / "train.sbatch"
-        text = written["jobs/training/train.sbatch"]
-        script.write_text(text.replace("/fsx/work/logs", str(folder)))
-        assert slurm.wait(slurm.submit(script), "FAILED", "COMPLETED") == "FAILED"
