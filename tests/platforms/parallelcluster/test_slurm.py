@@ -13,10 +13,7 @@ from tests.platforms.parallelcluster.clusters import files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.passes import compiled
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(real.MISSING), reason=real.WHY),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(real.MISSING), reason=real.WHY)]
 
 # pyxis is not in Debian: `srun` starts the program on the node itself.
 SRUN = """#!/bin/bash
