@@ -14,6 +14,8 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # kept even where a container says otherwise: to compile all tests again takes seconds.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
+MYPY := $(BIN)/mypy --num-workers auto
+
 # --no-deps: the locks are whole, and an old pip (23.2) cannot resolve what has hashes.
 LOCKED := $(PIP) --no-deps --require-hashes
 
@@ -43,7 +45,7 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	@failed=0; \
 	$(BIN)/ruff check || failed=1; \
 	$(BIN)/ruff format --check --quiet || { echo "not formatted: run \`make format\`" >&2; failed=1; }; \
-	$(BIN)/mypy || failed=1; \
+	$(MYPY) || failed=1; \
 	$(PYTEST) $(ARGS) || failed=1; \
 	exit $$failed
 
@@ -69,7 +71,7 @@ lint: $(DEV) ## Lint the Python code (ruff)
 	$(BIN)/ruff check
 
 type: $(DEV) ## Check types (mypy --strict over compiler/ and policies/)
-	$(BIN)/mypy
+	$(MYPY)
 
 explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello); without CODE, list all codes
 	@$(RUN) explain $(CODE) --in $(SPECS)

@@ -37,9 +37,13 @@ WORKING = frozenset({"compiler.driver", "compiler.linter"})
 
 
 class Forks:
-    """The process that is forked, and the folder in which runs leave what they say."""
+    """The process that is forked, and the folder in which runs leave what they say. ``package``: the folder of another
+    compiler than this one."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: Path | None = None) -> None:
+        places = sys.path
+        if package is not None:
+            places = [str(package), *places]
         self._folder = TemporaryDirectory(prefix="forks-")
         self._door = self._place("door")
         self._process = subprocess.Popen(
@@ -47,7 +51,7 @@ class Forks:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(PYTHONPATH=os.pathsep.join(sys.path)),
+            env=environment(PYTHONPATH=os.pathsep.join(places)),
         )
         atexit.register(self.end)
         assert self._process.stdout is not None
