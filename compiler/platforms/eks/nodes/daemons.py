@@ -17,10 +17,10 @@ from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
     among them: what the programs take is not published, and so much is kept free for them."""
-    installed = addons.installed(context)
+    installed = {addon.component for addon in addons.installed(context)}
     possible = []
     for addon in addons.addons().values():
-        runs = addon in installed
+        runs = addon.component in installed
         possible += [
             daemon for daemon in addon.daemons if (runs or daemon.kept) and daemon.on(instance)
         ]
