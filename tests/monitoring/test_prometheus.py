@@ -1,40 +1,39 @@
-"""The estimate of series against what a real Prometheus has after it scraped the exporters of the whole cluster, with
-the relabellings that its monitors have."""
+"""Real Prometheuses on this machine. One scrapes the exporters of the whole cluster, with the relabellings that its
+monitors have, and has the series that were estimated; one scrapes a GPU that breaks, and its alert fires."""
 
 from __future__ import annotations
 
 import re
 import shutil
-import socket
-import subprocess
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import yaml
 from builders import ROOT
 from served import served
 
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
-from monitoring.observed import plan, write
+from monitoring.observed import plan
+from monitoring.prometheus import MISSING, PROMETHEUS, Exporters, ask, started, wait_for
 from monitoring.replay import OF_CLUSTER, OF_NODES, Node, nodes
-from monitoring.test_replay import PROMETHEUS, ask, wait_for
 
+HEALTHY = """\
+# TYPE DCGM_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_GPU_UTIL{gpu="3",UUID="GPU-1",namespace="team-a",pod="llama-1a2b3-node-0-0"} 98
+# TYPE DCGM_EXP_XID_ERRORS_COUNT gauge
+DCGM_EXP_XID_ERRORS_COUNT{gpu="3",UUID="GPU-1",window_size_in_ms="300000"} 0
+"""
+BROKEN = (
+    HEALTHY
+    + 'DCGM_EXP_XID_ERRORS_COUNT{gpu="3",UUID="GPU-1",xid="79",window_size_in_ms="300000"} 1\n'
+)
 DOCS = ROOT / "docs" / "monitoring.md"
-EVALUATED = 1
-"""Seconds between two evaluations of the rules, and between two scrapes."""
 MOST = 0.30
 """By how much the sum of the estimate may differ from the replay."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        PROMETHEUS is None, reason="prometheus is missing: apt-get install prometheus"
-    ),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(PROMETHEUS is None, reason=MISSING)]
 
 
 def texts() -> dict[str, str]:
@@ -49,25 +48,6 @@ def texts() -> dict[str, str]:
 
 def lines(text: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in text)
-
-
-class Exporters(ThreadingHTTPServer):
-    texts: Mapping[str, str] = {}
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Exporters
-
-    def do_GET(self) -> None:
-        body = self.server.texts[self.path].encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
 
 def kept() -> dict[str, list[dict[str, Any]]]:
@@ -88,7 +68,7 @@ def kept() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def config(port: int, paths: Mapping[str, str]) -> dict[str, Any]:
+def scraped(port: int, paths: Mapping[str, str]) -> list[dict[str, Any]]:
     """A job an exporter and a target a node, as Prometheus' own configuration has them."""
     jobs = []
     for name, relabellings in kept().items():
@@ -100,9 +80,7 @@ def config(port: int, paths: Mapping[str, str]) -> dict[str, Any]:
         jobs.append(
             {"job_name": name, "static_configs": targets, "metric_relabel_configs": renamed}
         )
-    often = f"{EVALUATED}s"
-    times = {"scrape_interval": often, "scrape_timeout": often, "evaluation_interval": often}
-    return {"global": times, "rule_files": ["rules.yaml"], "scrape_configs": jobs}
+    return jobs
 
 
 def _target(port: int, path: str) -> dict[str, Any]:
@@ -114,25 +92,31 @@ def _target(port: int, path: str) -> dict[str, Any]:
     return {"targets": [f"127.0.0.1:{port}"], "labels": labels}
 
 
-@pytest.fixture
-def prometheus(tmp_path: Path) -> Iterator[str]:
-    write(tmp_path / "rules.yaml")
-    server = Exporters(("127.0.0.1", 0), Handler)
-    server.texts = texts()
-    with served(server):
-        settings = config(server.server_port, server.texts)
-        (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(settings))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{probe.getsockname()[1]}"
-        command = [
-            *(str(PROMETHEUS), "--config.file=prometheus.yaml", "--log.level=error"),
-            f"--storage.tsdb.path={tmp_path / 'data'}",
-            f"--web.listen-address={address}",
-        ]
-        with subprocess.Popen(command, cwd=tmp_path) as process:
-            yield f"http://{address}"
-            process.terminate()
+@dataclass(frozen=True)
+class Servers:
+    """The addresses of both, and what the second scrapes."""
+
+    of_cluster: str
+    of_gpu: str
+    exporter: Exporters
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """Both are started at once: each waits for five seconds."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    cluster, gpu = Exporters(texts()), Exporters({"/metrics": HEALTHY})
+    target = {"targets": [f"127.0.0.1:{gpu.server_port}"], "labels": {"node": "n1"}}
+    one_gpu = [{"job_name": "dcgm-exporter", "static_configs": [target]}]
+    with (
+        served(cluster),
+        served(gpu),
+        started(
+            folder / "cluster", scraped(cluster.server_port, cluster.texts), "1s"
+        ) as of_cluster,
+        started(folder / "gpu", one_gpu, "500ms") as of_gpu,
+    ):
+        yield Servers(of_cluster, of_gpu, gpu)
 
 
 def counted(url: str, query: str) -> dict[str, int]:
@@ -187,10 +171,10 @@ def _number(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-def test_the_estimate_is_within_thirty_percent_of_what_prometheus_has(prometheus: str) -> None:
+def test_the_estimate_is_within_thirty_percent_of_what_prometheus_has(servers: Servers) -> None:
     size = plan().one(MonitoringSize)
     assert size is not None
-    found = replayed(prometheus)
+    found = replayed(servers.of_cluster)
     estimate = {name: size.series[name] for name in found}
     total, real = sum(estimate.values()), sum(found.values())
     assert 0 <= total - real <= MOST * real
@@ -208,3 +192,42 @@ def test_what_alerts_do_not_ask_for_is_dropped() -> None:
     names = {line.partition("{")[0].partition(" ")[0] for line in OF_NODES["node-exporter"](node)}
     assert {"node_load1", "node_filesystem_files", "node_memory_MemFree_bytes"} <= names
     assert shutil.which("prometheus") == PROMETHEUS
+
+
+def firing(answer: Any) -> set[str]:
+    return {
+        alert["labels"]["alertname"] for alert in answer["alerts"] if alert["state"] == "firing"
+    }
+
+
+def test_a_gpu_that_breaks_fires_its_alert(servers: Servers) -> None:
+    prometheus, texts = servers.of_gpu, servers.exporter.texts
+    wait_for(prometheus, "query?query=DCGM_FI_DEV_GPU_UTIL", lambda data: data["result"])
+    before = wait_for(prometheus, "alerts", lambda data: "Watchdog" in firing(data))
+    assert "GpuXidFatal" not in firing(before)
+
+    texts["/metrics"] = BROKEN
+    after = wait_for(prometheus, "alerts", lambda data: "GpuXidFatal" in firing(data))
+    (alert,) = [each for each in after["alerts"] if each["labels"]["alertname"] == "GpuXidFatal"]
+    assert alert["labels"] == {
+        "alertname": "GpuXidFatal",
+        "node": "n1",
+        "gpu": "3",
+        "xid": "79",
+        "severity": "critical",
+        "owner": "platform",
+    }
+    assert alert["annotations"] == {
+        "summary": "GPU 3 of n1 reported Xid 79: the hardware is broken",
+        "runbook": "docs/runbooks.md#gpuxidfatal",
+    }
+    rules = ask(prometheus, "rules")
+    assert [
+        rule["name"]
+        for group in rules["groups"]
+        for rule in group["rules"]
+        if rule["health"] == "err"
+    ] == []
+
+    texts["/metrics"] = HEALTHY
+    wait_for(prometheus, "alerts", lambda data: "GpuXidFatal" not in firing(data))
