@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from running import ROOT, SPECS, Command
+from forks import forks
+from running import SPECS, Command
 
 from compiler.cli.arguments import FORMATS
 from compiler.cli.commands.completion import SHELLS
@@ -85,10 +85,9 @@ def test_bash_offers_commands_options_and_choices() -> None:
 def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """`trainyard` on the path, which the scripts ask; the folder that it is in."""
     command = tmp_path / "trainyard"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m compiler "$@"\n')
+    command.write_text(forks().program())
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     return tmp_path
 
 
