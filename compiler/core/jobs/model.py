@@ -160,11 +160,9 @@ def _held(
     )
     host_memory = asked["memory"].value
     if on_cpus:
-        fixed = host - divided / nodes
-        enough = _enough(fixed, divided, host_memory, 1)
+        enough = _enough(host - divided / nodes, divided, host_memory, 1)
     else:
-        fixed = held - divided / (nodes * count)
-        enough = _enough(fixed, divided, memory, count)
+        enough = _enough(held - divided / (nodes * count), divided, memory, count)
     of_host = "offload" if model.offload else "parameters"
     run, smaller = _run(context, job, model, count=count, ranks=ranks, host=host_memory)
     return TrainingState(

@@ -192,6 +192,14 @@ def _zones_of_group(body: Reader, subnets: Mapping[str, str]) -> tuple[tuple[str
     return tuple(dict.fromkeys(of_subnets)), chosen.at
 
 
+def _has_own_kubelet(body: Reader, boot: Boot) -> bool:
+    """Whether a group configures the kubelet, or the system by commands other than ours."""
+    of_kubelet = [key for key in _OWN_KUBELET if body / key]
+    if boot.runs:
+        of_kubelet.remove("preBootstrapCommands")
+    return bool(of_kubelet)
+
+
 def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
     zones, zones_at = _zones_of_group(body, subnets)
@@ -206,9 +214,6 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
     if len(commands) == 1:
         boot = boot_of(commands[0])
     all_taints = _taints(body / "taints")
-    of_kubelet = [key for key in _OWN_KUBELET if body / key]
-    if boot.runs:
-        of_kubelet.remove("preBootstrapCommands")
     return NodeGroup(
         at=body.at,
         name=(body / "name").word(),
@@ -232,7 +237,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         capacity_block=market.value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         repair_config=_repair_config(body / "nodeRepairConfig"),
-        own_kubelet=bool(of_kubelet) or config is None,
+        own_kubelet=_has_own_kubelet(body, boot) or config is None,
         boot=boot,
         spot=bool((body / "spot").flag()),
         volume_iops=(body / "volumeIOPS").integer(),

@@ -58,15 +58,17 @@ def _labels(context: Context, pool: Pool, part: Part) -> dict[str, str]:
     return labels
 
 
+def _root_volume(pool: Pool) -> tuple[Quantity, int | None, int | None]:
+    """Size, IOPS and MiB/s of the volume of a node, as the spec says them."""
+    volume = pool.spec.root_volume
+    if volume is None:
+        return Quantity.gib(ROOT_GIB[pool.local_storage]), None, None
+    return volume.size, volume.iops, volume.throughput
+
+
 def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
     spec, at = pool.spec, pool.at
-    volume = spec.root_volume
-    size = Quantity.gib(ROOT_GIB[pool.local_storage])
-    iops, throughput = None, None
-    if volume is not None:
-        size = volume.size
-        iops = volume.iops
-        throughput = volume.throughput
+    size, iops, throughput = _root_volume(pool)
     repair = _repair(pool)
     if set(repair) - {"enabled"}:
         repair_config = repair

@@ -87,6 +87,18 @@ def _nodes(context: Context, job: Job, storages: Mapping[str, Storage]) -> Itera
         yield length
 
 
+def _retries(context: Context, job: Job) -> int:
+    return context.settle(
+        job.target,
+        "retries",
+        job.spec.retries,
+        derived_retries(job),
+        "how often the job is put back into its queue after it failed",
+        "Slurm documentation, scontrol requeue",
+        at=job.at / "retries",
+    )
+
+
 def _batch_job(
     context: Context,
     job: Job,
@@ -96,15 +108,6 @@ def _batch_job(
 ) -> BatchJob:
     spec = job.spec
     launcher_of(job).explain(context, job)
-    retries = context.settle(
-        job.target,
-        "retries",
-        spec.retries,
-        derived_retries(job),
-        "how often the job is put back into its queue after it failed",
-        "Slurm documentation, scontrol requeue",
-        at=job.at / "retries",
-    )
     variables, stored = _variables(context, job)
     partitions = tuple(partition_of(context, pool, job.queue) for pool in job.pools)
     account = account_of(context, job.queue, job.pool)
@@ -136,7 +139,7 @@ def _batch_job(
         account=account,
         qos=spec.priority,
         exclusive=_takes_whole_nodes(job, asked),
-        retries=retries,
+        retries=_retries(context, job),
         requeue=True,
         stop_signal=_stop_signal(context, job),
         rendezvous=_rendezvous(context, job, count),
