@@ -108,6 +108,7 @@ def _batch_job(
 ) -> BatchJob:
     spec = job.spec
     launcher_of(job).explain(context, job)
+    retries = _retries(context, job)
     variables, stored = _variables(context, job)
     partitions = tuple(partition_of(context, pool, job.queue) for pool in job.pools)
     account = account_of(context, job.queue, job.pool)
@@ -139,7 +140,7 @@ def _batch_job(
         account=account,
         qos=spec.priority,
         exclusive=_takes_whole_nodes(job, asked),
-        retries=_retries(context, job),
+        retries=retries,
         requeue=True,
         stop_signal=_stop_signal(context, job),
         rendezvous=_rendezvous(context, job, count),
