@@ -63,6 +63,7 @@ def check(context: Context, job: Job) -> None:
             "remove `kind`, or download in `initContainers`",
             source=_SOURCE,
         )
+        return
     for index, mount in enumerate(job.spec.mounts):
         if posixpath.normpath(mount.path) == WORKSPACE:
             _taken(context, job, mount.path, "mounts", index)
