@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,3 +23,11 @@ def served(server: socketserver.BaseServer) -> Iterator[None]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from served import free_port
 
 from monitoring.observed import write
 
@@ -55,9 +55,7 @@ def started(folder: Path, jobs: list[dict[str, Any]], often: str) -> Iterator[st
     times = {"scrape_interval": often, "scrape_timeout": often, "evaluation_interval": often}
     config = {"global": times, "rule_files": ["rules.yaml"], "scrape_configs": jobs}
     (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [
         str(PROMETHEUS),
         "--config.file=prometheus.yaml",
@@ -66,8 +64,10 @@ def started(folder: Path, jobs: list[dict[str, Any]], often: str) -> Iterator[st
         "--log.level=error",
     ]
     with subprocess.Popen(command, cwd=folder) as process:
-        yield f"http://{address}"
-        process.terminate()
+        try:
+            yield f"http://{address}"
+        finally:
+            process.terminate()
 
 
 def ask(url: str, path: str) -> Any:

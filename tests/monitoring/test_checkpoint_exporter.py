@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from builders import ROOT
+from served import free_port
 
 from compiler.platforms.eks.checkpoints.scripts import checkpoint_exporter
 
@@ -102,9 +102,7 @@ def test_the_size_of_the_file_system_is_said_where_it_has_one(folder: Path) -> N
 
 @pytest.fixture
 def served(folder: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [
         *(sys.executable, str(SCRIPTS / "checkpoint_exporter.py"), f"--folder={folder}"),
         *("--job=llama", "--claim=checkpoints", "--every=1800", "--look=1", f"--port={port}"),

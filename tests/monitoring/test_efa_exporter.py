@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import ROOT
+from served import free_port
 
 from compiler.platforms.eks.monitoring.scripts import efa_exporter
 
@@ -59,9 +59,7 @@ def test_what_the_driver_does_not_have_is_left_out(tmp_path: Path) -> None:
 
 @pytest.fixture
 def served(sys_folder: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, str(PROGRAM), f"--root={sys_folder}", f"--port={port}"]
     with subprocess.Popen(command) as process:
         yield f"http://127.0.0.1:{port}"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from builders import FSX, data_of, dumped, spec
 from running import Command
+from served import free_port
 
 from compiler.operate.api import Api, Context
 from operate.server import Cluster, kubeconfig, serving
@@ -293,10 +294,7 @@ def _with(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
 def test_without_a_cluster(trainyard: Command, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _with(monkeypatch, lab / "no-such-file")
     assert "error[CLU001]" in trainyard("status", "lab.yaml", cwd=lab).err
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    _with(monkeypatch, kubeconfig(lab, f"http://127.0.0.1:{port}"))
+    _with(monkeypatch, kubeconfig(lab, f"http://127.0.0.1:{free_port()}"))
     done = trainyard("status", "lab.yaml", cwd=lab)
     assert done.code == 2
     assert "error[CLU002]" in done.err

@@ -14,7 +14,6 @@ from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.spec import Mount
 from compiler.core.jobs.volumes import check_paths, check_volumes, larger_disks
 from compiler.core.pools.pools import Pool
-from compiler.core.pools.share import ROOT_GIB
 from compiler.core.pools.topology import levels_of
 from compiler.core.pools.windows import window
 from compiler.core.storage.storages import Storage
@@ -276,9 +275,7 @@ def _storage_gib(pool: Pool) -> int | None:
     if pool.local_storage == "raid0":
         size = pool.instance.nvme_gb * 10**9
         return size // 1024**3
-    if pool.spec.root_volume:
-        return pool.spec.root_volume.size.value // 1024**3
-    return ROOT_GIB[pool.local_storage]
+    return pool.root_size.value // 1024**3
 
 
 def _scratch(context: Context, job: Job) -> None:

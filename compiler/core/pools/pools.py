@@ -8,7 +8,7 @@ from compiler.catalog import InstanceType
 from compiler.context import SPEC, Context, unique
 from compiler.core.pools import spec as spec_nodes
 from compiler.core.pools.launcher import Launcher
-from compiler.core.pools.share import NodeShare, Share, smallest
+from compiler.core.pools.share import ROOT_GIB, NodeShare, Share, smallest
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.pools.zones import zones_of
 from compiler.dataclass import dataclass
@@ -70,6 +70,12 @@ class Pool:
     def shared_nodes(self) -> int:
         """Nodes that quotas may count: all but the spare ones."""
         return self.spec.nodes.max - self.spec.spare_nodes
+
+    @property
+    def root_size(self) -> Quantity:
+        """The size of the root volume, by default smaller where images and pods are on NVMe disks."""
+        volume = self.spec.root_volume
+        return volume.size if volume else Quantity.gib(ROOT_GIB[self.local_storage])
 
     @property
     def static(self) -> bool:

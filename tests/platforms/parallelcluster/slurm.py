@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from served import free_port
 
 from compiler.catalog import load_catalog
 
@@ -123,13 +124,6 @@ def nodes_of(queue: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
         yield name, resource["InstanceType"], resource["MaxCount"]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @contextmanager
 def slurm(queues: list[Mapping[str, Any]], *, daemons: bool) -> Iterator[Slurm]:
     """A controller with these queues. ``daemons``: each node has one, so that jobs run; without, nodes are of a cloud
@@ -147,7 +141,7 @@ def _running(folder: Path, queues: list[Mapping[str, Any]], *, daemons: bool) ->
         (folder / name).mkdir(parents=True)
     for index in range(8):
         (folder / f"gpu{index}").touch()
-    settings = [CONFIGURATION.format(folder=folder, port=_free_port(), user=_user())]
+    settings = [CONFIGURATION.format(folder=folder, port=free_port(), user=_user())]
     gres, started = [], []
     if not daemons:
         settings.append("ResumeProgram=/bin/true\nSuspendProgram=/bin/true\nSuspendTime=600\n")
@@ -163,7 +157,7 @@ def _running(folder: Path, queues: list[Mapping[str, Any]], *, daemons: bool) ->
             what = f"CPUs={instance.vcpus} RealMemory={memory}{gpus}"
             if daemons:
                 for number in range(1, count + 1):
-                    address = f"NodeHostname=localhost NodeAddr=127.0.0.1 Port={_free_port()}"
+                    address = f"NodeHostname=localhost NodeAddr=127.0.0.1 Port={free_port()}"
                     settings.append(f"NodeName={name}-{number} {address} {what}\n")
                     started.append(f"{name}-{number}")
             else:

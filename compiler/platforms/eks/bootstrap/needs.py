@@ -10,7 +10,6 @@ from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import EFA, HUGEPAGES
 from compiler.core.pools.pools import Pool
-from compiler.core.pools.share import ROOT_GIB
 from compiler.core.storage.plan import MadeBucket, MadeFileSystem
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.plan.units import Quantity
@@ -146,10 +145,7 @@ def _interfaces(count: int, what: str) -> ServiceQuota:
 
 
 def _root_gib(pool: Pool) -> int:
-    volume = pool.spec.root_volume
-    if volume is None:
-        return ROOT_GIB[pool.local_storage]
-    return ceil(volume.size.value / 1024**3)
+    return ceil(pool.root_size.value / 1024**3)
 
 
 def _purchase(pool: Pool) -> Purchase:

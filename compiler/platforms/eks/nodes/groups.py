@@ -13,7 +13,6 @@ from compiler.catalog.ami_families import AL2023, families, of_alias
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
-from compiler.core.pools.share import ROOT_GIB
 from compiler.core.pools.spec import NodePool
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan import Plan
@@ -58,17 +57,9 @@ def _labels(context: Context, pool: Pool, part: Part) -> dict[str, str]:
     return labels
 
 
-def _root_volume(pool: Pool) -> tuple[Quantity, int | None, int | None]:
-    """Size, IOPS and MiB/s of the volume of a node, as the spec says them."""
-    volume = pool.spec.root_volume
-    if volume is None:
-        return Quantity.gib(ROOT_GIB[pool.local_storage]), None, None
-    return volume.size, volume.iops, volume.throughput
-
-
 def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
     spec, at = pool.spec, pool.at
-    size, iops, throughput = _root_volume(pool)
+    volume = spec.root_volume
     repair = _repair(pool)
     if set(repair) - {"enabled"}:
         repair_config = repair
@@ -88,9 +79,9 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
         ami_family=families()[AL2023].eksctl,
         ami_release=ami_release,
         private=True,
-        volume=-(-size.value // 1024**3),
-        volume_iops=iops,
-        volume_throughput=throughput,
+        volume=-(-pool.root_size.value // 1024**3),
+        volume_iops=volume.iops if volume else None,
+        volume_throughput=volume.throughput if volume else None,
         encrypted=True,
         labels=_labels(context, pool, part),
         taints=pool.taints,
