@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from compiler.core.cloud.plan import LinkedFolder
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
@@ -47,10 +48,24 @@ def nodes(whole: Whole) -> Iterator[PlanNode]:
         mounted = _file_system(storage)
         if mounted is not None:
             yield mounted
+        yield from _linked_folders(storage)
     for access in root.items("HeadNode", "Iam", "S3Access"):
         bucket = access.text("BucketName")
         if bucket:
             yield BucketAccess(at=access.at(), name=bucket)
+
+
+def _linked_folders(storage: Part) -> Iterator[LinkedFolder]:
+    """The folders of a new file system that are linked to buckets (DataRepositoryAssociations)."""
+    for link in storage.items("FsxLustreSettings", "DataRepositoryAssociations"):
+        events = link.get("AutoExportPolicy")
+        yield LinkedFolder(
+            at=link.at(),
+            logical=link.text("Name") or "",
+            place=link.text("DataRepositoryPath"),
+            exports=tuple(map(str, events)) if isinstance(events, list) else (),
+            origins={"exports": link.at("AutoExportPolicy")},
+        )
 
 
 def _cluster(root: Part) -> SlurmCluster:
