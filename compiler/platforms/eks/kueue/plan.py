@@ -170,9 +170,7 @@ class Gate(NamedTuple):
     since: tuple[int, int]
 
 
-GATES = {
-    "sparkoperator.k8s.io/sparkapplication": Gate("SparkApplicationIntegration", (0, 17)),
-}
+GATES = {"sparkoperator.k8s.io/sparkapplication": Gate("SparkApplicationIntegration", (0, 17))}
 """Without its gate Kueue does not start with such an integration (kueue v0.19.2, pkg/features/kube_features.go and
 CanSupportIntegration of pkg/controller/jobs/sparkapplication)."""
 
