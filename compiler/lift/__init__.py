@@ -1,7 +1,8 @@
 """Lift: reads manifests, ours or third-party, back into the typed plan.
 
 The module ``lift`` of a subject reads some kinds: its ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to
-plan nodes; ``OTHERS`` is one for all kinds of which there is none. It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
+plan nodes; ``OTHERS`` is one for all kinds of which there is none.
+It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
 ``verify`` reports what is malformed.
 """
 

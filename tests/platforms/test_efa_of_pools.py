@@ -36,8 +36,8 @@ WAYS: dict[str, list[dict[str, Any]]] = {
 ONE_WAY = {"hyperPod", "parallelCluster"}
 """Platforms whose groups of nodes are bought in one way (SageMaker CreateCluster, CapacityRequirements; ParallelCluster
 3.15, CapacityType of a queue)."""
-REFUSED = {"SPC006", "RES321"}
-"""What says that a platform has no such way, or no such type."""
+REFUSED = {"SPC006"}
+"""What says that a platform has no such way."""
 TYPES = ("p5.48xlarge", "p4d.24xlarge", "g6e.48xlarge")
 
 
@@ -45,7 +45,8 @@ def _cluster(platform: str, pool: dict[str, Any]) -> dict[str, Any]:
     """The small cluster of a platform with one pool and one gang on it."""
     data = small(PLATFORMS[platform])
     body = data["spec"]
-    body.pop("queues", None)
+    namespaces = {"namespaces": ["hyperpod-ns-research"]}
+    body["queues"] = [{"name": "research", **namespaces, "quota": [{"pool": "gpu", "nodes": 4}]}]
     body["nodePools"] = [{"name": "gpu", "zones": ["us-west-2b"], "nodes": 4, **pool}]
     gang = {"name": "train", "nodes": 4, "command": ["torchrun", "t.py"]}
     body["jobs"] = [{**body["jobs"][0], **gang}]

@@ -362,7 +362,7 @@ def _excluded(context: Context) -> tuple[str, ...]:
 
 
 def _frameworks(context: Context) -> tuple[str, ...]:
-    """What Kueue calls the kinds that any cluster runs, and those that the spec has jobs of or includes with a queue."""
+    """What Kueue calls the kinds that any cluster runs, and those of the spec's jobs and of what it includes."""
     known = kinds().values()
     always = sorted(kind.framework for kind in known if kind.framework and not kind.operator)
     more = {kind.framework for kind in used(context) if kind.framework and kind.operator}

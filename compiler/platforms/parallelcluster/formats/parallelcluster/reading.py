@@ -195,6 +195,7 @@ def _partition(queue: Part, name: str) -> Partition:
         least=least,
         own_kubelet=True,
         memory_percent=_memory_percent(queue),
+        threads=_threads(queue),
         capacity=capacity,
         subnets=queue.ids("Networking", "SubnetIds"),
         security_groups=queue.ids("Networking", "AdditionalSecurityGroups"),
@@ -229,6 +230,12 @@ def _memory_percent(queue: Part) -> int:
     """Of a node's memory, what Slurm may give to jobs: all that may be, where the file says its amount."""
     said = any(one.number("SchedulableMemory") for one in queue.items("ComputeResources"))
     return 100 if said else SCHEDULABLE_PERCENT
+
+
+def _threads(queue: Part) -> int | None:
+    """The threads of each core, where multithreading is off on some of the nodes."""
+    off = "DisableSimultaneousMultithreading"
+    return 1 if any(one.get(off) is True for one in queue.items("ComputeResources")) else None
 
 
 def _pool_of(queue: Part) -> Mapping[str, str]:
