@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 
 from compiler.manifest import Body
 from compiler.operate.faults import ClusterError, RefusedError
-from compiler.operate.kubeconfig import chosen
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 _PAGE = 500
@@ -194,27 +193,6 @@ class Api:
             status=status,
             reason=reason,
         )
-
-
-def connect(wanted: str | None) -> Api:
-    """The cluster of a context of the kubeconfig; of the current one where none is named."""
-    from kubernetes import client, config
-
-    name, alone = chosen(config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION, wanted)
-    configuration = client.Configuration()
-    try:
-        config.load_kube_config_from_dict(alone, client_configuration=configuration)  # type: ignore[no-untyped-call]
-        made = client.ApiClient(configuration=configuration)
-    except (
-        Exception
-    ) as fault:  # the client lets through whatever certificates and keys make its parsers raise
-        raise ClusterError(
-            "CLU001",
-            f"context `{name}` of the kubeconfig cannot be used: {' '.join(str(fault).split())}",
-            "`aws eks update-kubeconfig --name CLUSTER` writes one; KUBECONFIG names another file",
-        ) from None
-    cluster = alone["contexts"][0]["context"]["cluster"]
-    return Api(made, Context(name, cluster, configuration.host))
 
 
 def _timeout(*, endless: bool) -> Any:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from compiler.model.values import items, value
-from compiler.output.body import texts
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
@@ -130,7 +129,7 @@ def _terms(release: HelmRelease) -> Iterator[Mapping[str, tuple[str, ...]]]:
         labels = dict(own)
         for expression in items(term, "matchExpressions"):
             if expression.get("operator") == "In":
-                labels[str(expression.get("key"))] = tuple(texts(expression, "values"))
+                labels[str(expression.get("key"))] = tuple(map(str, expression.get("values") or ()))
         yield labels
 
 

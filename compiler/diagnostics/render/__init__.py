@@ -10,6 +10,7 @@ from pathlib import Path
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.order import sort, summary
 from compiler.diagnostics.pages import Page
+from compiler.diagnostics.sealed import hidden
 from compiler.diagnostics.secrets import masked
 
 FORMATS: tuple[str, ...] = tuple(
@@ -40,10 +41,20 @@ def render(
 
 
 def _without_secrets(item: Diagnostic) -> Diagnostic:
-    message = masked(item.message)
-    help = masked(item.help)
-    notes = tuple(map(masked, item.notes))
-    shown = (item.message, item.help, item.notes)
-    if (message, help, notes) == shown:
-        return item
-    return replace(item, message=message, help=help, notes=notes)
+    texts = {span.file.text for span, _ in item.related}
+    if item.span is not None:
+        texts.add(item.span.file.text)
+
+    def shown(said: str) -> str:
+        for text in texts:
+            said = hidden(said, text)
+        return masked(said)
+
+    return replace(
+        item,
+        message=shown(item.message),
+        label=shown(item.label),
+        help=shown(item.help),
+        notes=tuple(map(shown, item.notes)),
+        related=tuple((span, shown(label)) for span, label in item.related),
+    )

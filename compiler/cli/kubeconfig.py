@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from compiler.diagnostics.near import meant
+from compiler.operate.api import Api, Context
 from compiler.operate.faults import ClusterError
 
 PLUGIN_SECONDS = 60.0
@@ -32,6 +33,27 @@ _FILES = {
     "user": ("client-certificate", "client-key", "tokenFile"),
 }
 _LISTS = {"cluster": "clusters", "user": "users", "context": "contexts"}
+
+
+def connect(wanted: str | None) -> Api:
+    """The cluster of a context of the kubeconfig; of the current one where none is named."""
+    from kubernetes import client, config
+
+    name, alone = chosen(config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION, wanted)
+    configuration = client.Configuration()
+    try:
+        config.load_kube_config_from_dict(alone, client_configuration=configuration)  # type: ignore[no-untyped-call]
+        made = client.ApiClient(configuration=configuration)
+    except (
+        Exception
+    ) as fault:  # the client lets through whatever certificates and keys make its parsers raise
+        raise ClusterError(
+            "CLU001",
+            f"context `{name}` of the kubeconfig cannot be used: {' '.join(str(fault).split())}",
+            _WRITE,
+        ) from None
+    cluster = alone["contexts"][0]["context"]["cluster"]
+    return Api(made, Context(name, cluster, configuration.host))
 
 
 class Entry(NamedTuple):
