@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -17,6 +18,10 @@ FORMATS: tuple[str, ...] = tuple(
     sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 )
 """Names of all formats: the modules of this folder."""
+
+_SHOWN = 24
+_LONG = re.compile(r"\d{100,}|[^\s`]{2000,}")
+"""What nobody reads to its end: numbers and words longer than any id, digest or address."""
 
 __all__ = ["FORMATS", "render", "sort", "summary"]
 
@@ -48,7 +53,7 @@ def _without_secrets(item: Diagnostic) -> Diagnostic:
     def shown(said: str) -> str:
         for text in texts:
             said = hidden(said, text)
-        return masked(said)
+        return _LONG.sub(lambda long: f"{long[0][:_SHOWN]}…", masked(said))
 
     return replace(
         item,
