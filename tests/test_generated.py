@@ -269,3 +269,18 @@ def test_fields_point_at_their_line(
         found = fields.get("".join(parts[:end]), found)
     span = done.document.span(found)
     assert line in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]
+
+
+def test_one_example_has_all_that_watches_a_cluster() -> None:
+    """What no example has, nobody sees before it is needed."""
+    spec = yaml.safe_load((SPECS / "jakarta" / "cluster.yaml").read_text())["spec"]
+    assert {"monitoring", "logs", "notifications", "secrets"} <= spec.keys()
+    assert "openCost" in spec["monitoring"]
+    receivers = {receiver["name"] for receiver in spec["notifications"]["receivers"]}
+    named = spec["notifications"]
+    assert receivers == {
+        named["default"],
+        named["critical"],
+        named["flux"],
+        *named["teams"].values(),
+    }

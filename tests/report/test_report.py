@@ -195,7 +195,7 @@ def test_capacity_blocks_have_their_own_price(trainyard: Command, folder: Path) 
     cost = part(text, "Cost")
     assert "$4,394.24 of it an hour" in cost
     assert "$1,476,465 for its 336 hours" in cost
-    assert "≈ $4,396.86 at most while jobs run" in cost
+    assert "≈ $4,396.88 at most while jobs run" in cost
     spec_file = folder / "specs" / "jakarta" / "cluster.yaml"
     lines = spec_file.read_text().splitlines()
     kept = [line for line in lines if "starts:" not in line]

@@ -62,8 +62,8 @@ ALERTS = (
         severity=CRITICAL,
         summary="more than a fifth of pool {{ $labels.label_karpenter_sh_nodepool }} is sick: nodes are no "
         "longer replaced",
-        means=f"Karpenter stops its repair above {SICK_SHARE} % of the nodes, rounded up (v1.14.1, node/health): a cause "
-        "that all nodes share would replace them for ever.",
+        means=f"Karpenter stops its repair above {SICK_SHARE} % of the nodes, rounded up (v1.14.1, node/health): a "
+        "cause that all nodes share would replace them for ever.",
         steps=(
             "Look for what they share: an image, a driver, a network.",
             "Delete the NodeClaims of nodes that are broken by hand.",
