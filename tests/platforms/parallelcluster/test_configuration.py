@@ -153,7 +153,7 @@ def test_with_accounting_the_queues_of_a_pool_share_its_partition(tmp_path: Path
     done = compiled(data, tmp_path)
     assert done.diagnostics == []
     written = files(done)
-    (queue,) = [yaml.safe_load(text) for path, text in written.items() if "/queues/" in path]
+    (queue,) = yaml.safe_load(written["bootstrap/cluster.yaml"])["Scheduling"]["SlurmQueues"]
     assert queue["Name"] == "a100"
     script = written["jobs/t/train.sbatch"]
     assert "#SBATCH --account=two\n#SBATCH --qos=urgent\n" in script
@@ -231,7 +231,7 @@ def test_one_private_subnet_is_enough(tmp_path: Path) -> None:
     network = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": [subnet]}}
     done = compiled(spec(network=network), tmp_path)
     assert [each.message for each in done.diagnostics] == []
-    assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster/cluster.yaml"]
+    assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster.yaml"]
 
 
 @pytest.mark.parametrize("accounting", [None, ACCOUNTING])

@@ -8,6 +8,7 @@ from typing import ClassVar
 from compiler.core.pools.plan import FixedPool
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
 
 PARTITION = "trainyard.dev/partition"
 """The label by which a job names its partition; Slurm has no labels."""
@@ -44,6 +45,9 @@ class Partition(FixedPool):
     """
 
     single: ClassVar[bool] = False
+    # ParallelCluster's image has 45 GiB, not 20 (aws-parallelcluster 3.16.1, RootVolumeSizeValidator); enroot has an
+    # image in layers, as it imported it and unpacked (enroot 3.4.1, cmd/import and cmd/create).
+    beside_images: ClassVar[Quantity] = Quantity.gib(25 + 2 * 30)
 
     capacity: str
     resources: tuple[ComputeResource, ...]

@@ -191,7 +191,7 @@ def _partition(queue: Part, name: str) -> Partition:
         scratch=scratch,
         gpu_check=queue.get("HealthChecks", "Gpu", "Enabled") is True,
         policies=_policies(queue),
-        scripts=tuple(filter(None, [queue.text("CustomActions", "OnNodeStart", "Script")])),
+        scripts=tuple(filter(None, [queue.text("CustomActions", "OnNodeConfigured", "Script")])),
         origins={
             "limits": first.at("MaxCount"),
             "replicas": first.at("MinCount"),
