@@ -225,7 +225,8 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
     counted = (
-        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
+        # Not by `head`: of some 150 nodes it would close the pipe before all names are in it.
+        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
         ("PET_NPROC_PER_NODE", str(count)),
