@@ -280,7 +280,7 @@ def _mounts(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iter
         storage = storages.get(mount.storage)
         at = job.at / "mounts" / index / "storage"
         if storage is not None and mountable(context, storage, at, job.spec.name):
-            yield BindMount(mount_dir_of(storage), mount.path, mount.read_only)
+            yield BindMount(mount_dir_of(context, storage), mount.path, mount.read_only)
 
 
 def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
@@ -295,7 +295,7 @@ def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
     for mount in mounts:
         storage = storages.get(mount.storage)
         if storage is not None and storage.spec.s3 is None:
-            folder = f"{mount_dir_of(storage)}/logs"
+            folder = f"{mount_dir_of(context, storage)}/logs"
             why = f"on storage {mount.storage}, which outlives the cluster"
             break
     context.derive(

@@ -99,10 +99,16 @@ def _body(
         },
         "Ssh": given(KeyName=cluster.key_name, AllowedIps=cluster.allowed_cidr),
         "LocalStorage": {
-            "RootVolume": {"Size": cluster.head_gib, "VolumeType": "gp3", "Encrypted": True}
+            "RootVolume": given(
+                Size=cluster.head_gib,
+                VolumeType="gp3",
+                Encrypted=True,
+                Iops=cluster.head_iops,
+                Throughput=cluster.head_throughput,
+            )
         },
         "Imds": {"Secured": True},
-        "CustomActions": actions("OnNodeConfigured", cluster.scripts),
+        "CustomActions": actions(cluster.scripts),
         "Iam": iam(cluster.policies, access),
     }
     return {
@@ -130,8 +136,18 @@ def _body(
             "Dashboards": {"CloudWatch": {"Enabled": True}},
             "Alarms": {"Enabled": True},
         },
+        **_timeouts(cluster),
         "Tags": tag_list({**cluster.tags, CLUSTER_TAG: cluster.name}),
     }
+
+
+def _timeouts(cluster: SlurmCluster) -> dict[str, Any]:
+    times = {
+        "HeadNodeBootstrapTimeout": cluster.head_minutes,
+        "ComputeNodeBootstrapTimeout": cluster.node_minutes,
+    }
+    said = {name: minutes * 60 for name, minutes in times.items() if minutes is not None}
+    return {"DevSettings": {"Timeouts": said}} if said else {}
 
 
 def _places(cluster: SlurmCluster) -> Places:
@@ -140,6 +156,8 @@ def _places(cluster: SlurmCluster) -> Places:
         ("Image", "Os"): cluster.where("os"),
         ("HeadNode", "InstanceType"): cluster.where("head_type"),
         ("HeadNode", "Networking"): cluster.where("head_subnet"),
+        ("HeadNode", "Networking", "AdditionalSecurityGroups"): cluster.where("security_groups"),
+        ("HeadNode", "CustomActions"): cluster.where("scripts"),
         ("HeadNode", "Ssh"): cluster.where("allowed_cidr"),
         ("HeadNode", "LocalStorage"): cluster.where("head_gib"),
         ("HeadNode", "Iam"): cluster.where("policies"),
@@ -148,6 +166,8 @@ def _places(cluster: SlurmCluster) -> Places:
         ("Scheduling", "SlurmSettings", "Database"): cluster.where("database"),
         ("Monitoring", "DetailedMonitoring"): cluster.where("detailed_monitoring"),
         ("Monitoring", "Logs"): cluster.where("log_days"),
+        ("DevSettings",): cluster.where("head_minutes"),
+        ("DevSettings", "Timeouts", "ComputeNodeBootstrapTimeout"): cluster.where("node_minutes"),
         ("Tags",): cluster.where("tags"),
     }
     if cluster.login is not None:
@@ -166,10 +186,11 @@ def _login_nodes(cluster: SlurmCluster) -> dict[str, Any]:
         Count=login.count,
         Networking={
             "SubnetIds": [login.subnet],
-            "AdditionalSecurityGroups": list(cluster.security_groups),
+            "AdditionalSecurityGroups": list(login.security_groups),
         },
         Ssh={"AllowedIps": login.allowed_cidr},
         GracetimePeriod=login.grace_minutes,
+        CustomActions=actions(login.scripts),
         Iam={"AdditionalIamPolicies": [{"Policy": arn} for arn in cluster.policies]},
     )
     return {"LoginNodes": {"Pools": [pool]}}
@@ -184,6 +205,7 @@ def _login_places(login: LoginPool) -> Places:
         (*pool, "Networking", "SubnetIds"): login.where("subnet"),
         (*pool, "Ssh"): login.where("allowed_cidr"),
         (*pool, "GracetimePeriod"): login.where("grace_minutes"),
+        (*pool, "CustomActions"): login.where("scripts"),
     }
 
 
@@ -205,6 +227,9 @@ def _rights(stack: NodeStack) -> list[dict[str, Any]]:
             "Resource": registry,
         },
     ]
+    if stack.objects:
+        objects = [f"arn:{stack.partition}:s3:::{name}" for name in stack.objects]
+        statements.append({"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": objects})
     if stack.secrets:
         secret = f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret"
         statements.append(

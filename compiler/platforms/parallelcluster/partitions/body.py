@@ -8,14 +8,26 @@ from typing import Any
 from compiler.lowering.body import given
 from compiler.lowering.stack import tag_list
 from compiler.output.artifact import Places
-from compiler.platforms.parallelcluster.partitions.plan import POOL_TAG, ComputeResource, Partition
+from compiler.platforms.parallelcluster.partitions.plan import (
+    POOL_TAG,
+    ComputeResource,
+    NodeScript,
+    NodeScripts,
+    Partition,
+)
 from compiler.verify.fault import Path
 
 
-def actions(event: str, scripts: tuple[str, ...]) -> dict[str, Any]:
-    """What nodes run at an event: one script, or several in a row."""
-    items = [{"Script": script} for script in scripts]
-    return {event: items[0] if len(items) == 1 else {"Sequence": items}}
+def actions(scripts: NodeScripts) -> dict[str, Any] | None:
+    """What nodes run at each event: one script, or several in a row."""
+    events = {"OnNodeStart": scripts.start, "OnNodeConfigured": scripts.configured}
+    found = {event: _row(row) for event, row in events.items() if row}
+    return found or None
+
+
+def _row(scripts: Sequence[NodeScript]) -> dict[str, Any]:
+    items = [given(Script=one.place, Args=list(one.args) or None) for one in scripts]
+    return items[0] if len(items) == 1 else {"Sequence": items}
 
 
 def iam(policies: tuple[str, ...], access: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -45,7 +57,7 @@ def queue(partition: Partition, access: Sequence[dict[str, Any]]) -> dict[str, A
         },
         HealthChecks={"Gpu": {"Enabled": True}} if partition.gpu_check else None,
         ComputeResources=[_resource(resource) for resource in partition.resources],
-        CustomActions=actions("OnNodeConfigured", partition.scripts),
+        CustomActions=actions(partition.scripts),
         Iam=iam(partition.policies, access),
         Tags=tag_list({POOL_TAG: partition.title}),
     )
@@ -59,6 +71,8 @@ def places_of_queue(partition: Partition, at: Path) -> Places:
         (*at, "ComputeSettings"): partition.where("root_size"),
         (*at, "ComputeSettings", "LocalStorage", "RootVolume", "Size"): partition.where("root"),
         (*at, "Networking", "SubnetIds"): partition.where("subnets"),
+        (*at, "CustomActions"): partition.where("scripts"),
+        (*at, "Iam"): partition.where("policies"),
     }
     for index, resource in enumerate(partition.resources):
         one = (*at, "ComputeResources", index)

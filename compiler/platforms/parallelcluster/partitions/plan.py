@@ -16,6 +16,22 @@ POOL_TAG = "trainyard-pool"
 """The tag of AWS that all nodes of a pool have, whatever their partition."""
 
 
+@dataclass(frozen=True, slots=True)
+class NodeScript:
+    """A script that nodes run, by its place, and its arguments."""
+
+    place: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScripts:
+    """What nodes run: before anything of them is set up (``start``), and once they are (``configured``)."""
+
+    start: tuple[NodeScript, ...] = ()
+    configured: tuple[NodeScript, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeResource(PlanNode):
     """Nodes of a partition of one or several types: ``least`` of them are always on, and there are ``most`` at most.
@@ -41,7 +57,7 @@ class Partition(FixedPool):
     ``capacity`` is CAPACITY_BLOCK, ONDEMAND or SPOT; ``root_size`` in GiB, with ``root_iops`` and ``root_throughput``
     (MiB/s) where they are said. ``gpu_check``: DCGM tests the GPUs before each job. ``policies``: ARNs of IAM
     policies of its nodes. ``security_groups``: those of its nodes beside ParallelCluster's own. ``scripts``: what
-    nodes run when they start.
+    nodes run when they are set up.
     """
 
     single: ClassVar[bool] = False
@@ -57,7 +73,7 @@ class Partition(FixedPool):
     root_throughput: int | None = None
     gpu_check: bool = False
     policies: tuple[str, ...] = ()
-    scripts: tuple[str, ...] = ()
+    scripts: NodeScripts = NodeScripts()
 
 
 def reservations_of(resources: Sequence[ComputeResource]) -> tuple[str, ...]:

@@ -28,9 +28,9 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     reservations_of,
 )
 from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
-from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
+from compiler.platforms.parallelcluster.settings.names import policies, scripts, security_groups
 from compiler.platforms.parallelcluster.settings.root_volumes import check_root_volume
-from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {
     "onDemand": ("ONDEMAND", "on-demand"),
@@ -180,7 +180,11 @@ def _partition(context: Context, share: Share) -> Partition:
         scratch="/scratch" if has_disks else None,
         gpu_check=bool(pool.instance.gpus),
         policies=policies(context, platform.policies),
-        scripts=(script(context, "compute-node"),),
+        scripts=scripts(
+            context,
+            platform.compute_nodes.custom_actions if platform.compute_nodes else None,
+            "compute-node",
+        ),
         origins={
             "limits": nodes_at,
             "replicas": nodes_at,
@@ -196,6 +200,8 @@ def _partition(context: Context, share: Share) -> Partition:
             "root_size": pool.at / "rootVolume",
             "root": pool.at / "rootVolume" / "size",
             "scratch": pool.at / "localStorage",
+            "scripts": AT / "computeNodes" / "customActions",
+            "policies": AT / "policies",
         },
     )
 

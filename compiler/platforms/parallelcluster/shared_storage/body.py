@@ -35,4 +35,4 @@ def places_of_file_system(mounted: SharedFileSystem, at: Path) -> Places:
 
 def access(bucket: BucketAccess) -> dict[str, Any]:
     """What nodes may do with a bucket."""
-    return {"BucketName": bucket.name, "EnableWriteAccess": True}
+    return {"BucketName": bucket.name, "EnableWriteAccess": not bucket.read_only}
