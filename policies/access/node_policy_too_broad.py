@@ -28,7 +28,8 @@ def node_policy_too_broad(plan: Plan, world: World) -> Iterator[Finding]:
         platform: {parallelCluster: {policies: ["arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"]}}
     """
     seen = set()
-    for nodes in (*plan.of(SlurmCluster), *plan.of(Partition)):
+    every: list[SlurmCluster | Partition] = [*plan.of(SlurmCluster), *plan.of(Partition)]
+    for nodes in every:
         for arn in nodes.policies:
             policy = broad(arn)
             at = nodes.where("policies")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from compiler.core.cloud.plan import RegionalCluster
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
-from compiler.platforms.parallelcluster.partitions.plan import NodeScripts
+from compiler.platforms.parallelcluster.settings.node_scripts import NodeScripts
 
 CLUSTER_TAG = "trainyard-cluster"
 """The tag of AWS that everything of a cluster has."""

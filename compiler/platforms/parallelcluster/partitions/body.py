@@ -8,13 +8,8 @@ from typing import Any
 from compiler.lowering.body import given
 from compiler.lowering.stack import tag_list
 from compiler.output.artifact import Places
-from compiler.platforms.parallelcluster.partitions.plan import (
-    POOL_TAG,
-    ComputeResource,
-    NodeScript,
-    NodeScripts,
-    Partition,
-)
+from compiler.platforms.parallelcluster.partitions.plan import POOL_TAG, ComputeResource, Partition
+from compiler.platforms.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 from compiler.verify.fault import Path
 
 

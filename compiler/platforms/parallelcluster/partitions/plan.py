@@ -9,27 +9,12 @@ from compiler.core.pools.plan import FixedPool
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Quantity
+from compiler.platforms.parallelcluster.settings.node_scripts import NodeScripts
 
 PARTITION = "trainyard.dev/partition"
 """The label by which a job names its partition; Slurm has no labels."""
 POOL_TAG = "trainyard-pool"
 """The tag of AWS that all nodes of a pool have, whatever their partition."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScript:
-    """A script that nodes run, by its place, and its arguments."""
-
-    place: str
-    args: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScripts:
-    """What nodes run: before anything of them is set up (``start``), and once they are (``configured``)."""
-
-    start: tuple[NodeScript, ...] = ()
-    configured: tuple[NodeScript, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from compiler.catalog.managed_policies import arn_of
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
-from compiler.platforms.parallelcluster.partitions.plan import NodeScript, NodeScripts
+from compiler.platforms.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 
 if TYPE_CHECKING:
     from compiler.platforms.parallelcluster.settings.forms.own_scripts import (

@@ -18,13 +18,12 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     PARTITION,
     POOL_TAG,
     ComputeResource,
-    NodeScript,
-    NodeScripts,
     Partition,
     group_of,
     reservations_of,
 )
 from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
+from compiler.platforms.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from compiler.verify.whole import Part
 
