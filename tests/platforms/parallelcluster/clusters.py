@@ -61,6 +61,16 @@ LIKE_A_REAL_FILE: dict[str, Any] = {
     "timeouts": {"headNodeBootstrap": "1h", "computeNodeBootstrap": "45m"},
 }
 """What cluster files say that people write by hand."""
+TOPIC = "arn:aws:sns:us-west-2:111122223333:gpu"
+PAGER = "arn:aws:sns:us-east-1:111122223333:pager"
+NOTIFICATIONS: dict[str, Any] = {
+    "receivers": [
+        {"name": "mail", "sns": {"topicArn": TOPIC}},
+        {"name": "pager", "sns": {"topicArn": PAGER}},
+    ],
+    "default": "mail",
+    "critical": "pager",
+}
 PARTS: dict[str, dict[str, Any]] = {
     "accounting": {
         "platform": {

@@ -21,7 +21,10 @@ from tests.platforms.parallelcluster.clusters import (
     BASE,
     FSX,
     LIKE_A_REAL_FILE,
+    NOTIFICATIONS,
+    PAGER,
     SUBNETS,
+    TOPIC,
     files,
     spec,
 )
@@ -57,6 +60,7 @@ def test_what_is_written_says_what_was_resolved() -> None:
         {"own": {"accounting": ACCOUNTING, "customSlurmSettings": {"MaxArraySize": 10001}}},
         {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m", "subnet": SUBNETS[1]["id"]}}},
         {"own": LIKE_A_REAL_FILE},
+        {"notifications": NOTIFICATIONS, "job": {"timeout": "72h"}},
         {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"pool": {"placement": {"group": "research"}}, "job": {"resources": {"accelerators": 2}}},
@@ -157,6 +161,27 @@ def test_what_a_real_file_says_is_said(tmp_path: Path) -> None:
         "ComputeNodeBootstrapTimeout": 2700,
     }
     assert "arn:aws:s3:::scripts-jakarta/setup.sh" in written["bootstrap/stacks/nodes.yaml"]
+
+
+def test_jobs_may_publish_to_the_topics_that_they_tell(tmp_path: Path) -> None:
+    """A team's own in the place of that of all; and what encrypts a topic."""
+    key = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+    own = "arn:aws:sns:us-west-2:111122223333:own"
+    receivers = [
+        *NOTIFICATIONS["receivers"],
+        {"name": "own", "sns": {"topicArn": own, "kmsKey": key}},
+    ]
+    said = {**NOTIFICATIONS, "receivers": receivers, "teams": {"team": "own"}}
+    queues = [{"name": "one", "namespaces": ["team"], "quota": [{"pool": "a100", "nodes": 4}]}]
+    done = compiled(spec(notifications=said, queues=queues), tmp_path)
+    assert done.diagnostics == []
+    written = files(done)
+    assert f"for topic in {own} {PAGER}; do" in written["jobs/team/train.sbatch"]
+    stack = yaml.safe_load(written["bootstrap/stacks/nodes.yaml"])
+    rights = stack["Resources"]["Policy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert {"Effect": "Allow", "Action": ["sns:Publish"], "Resource": [TOPIC, PAGER, own]} in rights
+    actions = ["kms:GenerateDataKey", "kms:Decrypt"]
+    assert {"Effect": "Allow", "Action": actions, "Resource": [key]} in rights
 
 
 def test_nothing_of_kubernetes_is_written() -> None:

@@ -16,7 +16,15 @@ from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, NETWORK, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import (
+    ACCOUNTING,
+    FSX,
+    NETWORK,
+    NOTIFICATIONS,
+    SUBNETS,
+    files,
+    spec,
+)
 from tests.platforms.passes import codes, compiled, leads
 
 BLOCK = {
@@ -188,6 +196,30 @@ def _small(**size: Any) -> dict[str, Any]:
             "RES390",
             "spec.platform.parallelCluster.headNode.rootVolume.iops",
             {"own": {"headNode": {"rootVolume": {"size": "500Gi", "iops": 20000}}}},
+        ),
+        (
+            "SPC006",
+            "spec.notifications.receivers[0].slack",
+            {
+                "notifications": {
+                    "receivers": [
+                        {
+                            "name": "chat",
+                            "slack": {
+                                "channel": "#gpu",
+                                "apiUrl": {"secret": "a", "key": "address"},
+                            },
+                        }
+                    ],
+                    "default": "chat",
+                }
+            },
+        ),
+        ("SPC006", "spec.notifications.flux", {"notifications": {**NOTIFICATIONS, "flux": "mail"}}),
+        (
+            "RES350",
+            "spec.notifications.default",
+            {"notifications": {**NOTIFICATIONS, "default": "mial"}},
         ),
         (
             "RES422",

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.platforms.parallelcluster import slurm as real
-from tests.platforms.parallelcluster.clusters import files, spec
+from tests.platforms.parallelcluster.clusters import NOTIFICATIONS, PAGER, TOPIC, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.passes import compiled
 
@@ -45,6 +45,19 @@ STOPPED = """#!/bin/bash
 trap 'echo told >> "$HOME/$SLURM_JOB_NAME"; [ "$1" = never ] || exit "$1"' TERM
 echo began >> "$HOME/$SLURM_JOB_NAME"
 for second in $(seq 100); do sleep 1; done
+"""
+
+
+# It writes a line, nothing for some seconds, a line again, and fails.
+QUIET = """#!/bin/bash
+echo begins
+until grep -q hangs "$HOME/told" 2>/dev/null; do sleep 0.2; done
+for second in $(seq 20); do echo again; sleep 0.5; done
+exit 3
+"""
+AWS = """#!/bin/bash
+echo "$*" >> "$HOME/told"
+[ "$4" != arn:aws:sns:us-east-1:111122223333:pager ]
 """
 
 
@@ -169,3 +182,41 @@ def test_accept_waits_for_nodes_and_names_those_that_do_not_work(tmp_path: Path)
         assert slurm.ask("bash", str(script)).returncode == 0
         slurm.environment["SLURM_CONF"] = str(tmp_path / "none")  # sinfo says nothing
         assert slurm.ask("bash", str(script)).returncode != 0
+
+
+def test_people_are_told_that_a_job_hangs_goes_on_and_has_failed(tmp_path: Path) -> None:
+    """Once each, on every topic, and though one of them takes nothing."""
+    base = spec()["spec"]["jobs"][0] | {"nodes": 1, "retries": 0, "command": ["quiet"]}
+    written = files(compiled(spec(jobs=[base], notifications=NOTIFICATIONS), tmp_path))
+    text = written["jobs/training/train.sbatch"]
+    assert "local quiet=3600 " in text, "twice the time between checkpoints"
+    with real.slurm(queues(written), daemons=True) as slurm:
+        home = slurm.folder / "home"
+        for name, body in {"srun": SRUN, "quiet": QUIET, "aws": AWS}.items():
+            program = slurm.folder / "bin" / name
+            program.write_text(body)
+            program.chmod(0o755)
+        saved = home / "train"
+        saved.mkdir()
+        for before, after in {
+            "/fsx/work/logs": str(home),
+            "/fsx/work/train": str(saved),
+            "quiet=3600": "quiet=3",
+            "sleep 300": "sleep 1",
+        }.items():
+            assert before in text
+            text = text.replace(before, after)
+        (tmp_path / "train").write_text(text)
+        job_id = slurm.submit(tmp_path / "train")
+        assert slurm.wait(job_id, "FAILED", "COMPLETED") == "FAILED"
+        told = (home / "told").read_text().splitlines()
+        (log,) = home.glob("train-*.out")
+        said = log.read_text()
+    assert [line.split(" --")[1:4] for line in told] == [
+        [f"topic-arn {topic}", f"region {topic.split(':')[3]}", f"subject {name} {what}"]
+        for what in ("hangs", "goes on", "has failed")
+        for topic in (TOPIC, PAGER)
+        for name in (log.name.rpartition("-")[0],)
+    ]
+    assert all("lab/training/train in" in line for line in told)
+    assert said.count(f"{PAGER} was not told") == 3

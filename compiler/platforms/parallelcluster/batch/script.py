@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from compiler.core.pods.plan import GPU
 from compiler.output.artifact import Places
 from compiler.places import Route
+from compiler.platforms.parallelcluster.batch import watching
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, StoredValue
 
 STATE = "$HOME/.trainyard/$SLURM_JOB_ID"
@@ -89,7 +90,10 @@ def _start(job: BatchJob) -> Iterator[Line]:
     yield '[ -s "$state/began" ] || date +%s > "$state/began"', "deadline"
     yield f'left=$(({job.deadline} - $(date +%s) + $(cat "$state/began")))', "deadline"
     # Not 0: the job has not done what it was to do, and jobs that depend on it do not start.
-    yield 'over() { echo "the time of the job is over" >&2; exit 124; }', "deadline"
+    told = (
+        'tell "is out of time" "It was told to stop, and did not end before."; ' if job.told else ""
+    )
+    yield f'over() {{ echo "the time of the job is over" >&2; {told}exit 124; }}', "deadline"
     yield f'[ "$tries" = 0 ] || [ "$left" -gt {job.stop_signal or 0} ] || over', "deadline"
     yield (
         '[ "$tries" = 0 ] || scontrol update JobId="$SLURM_JOB_ID" TimeLimit="$(((left + 59) / 60))"',
@@ -140,6 +144,8 @@ def _end(text: str) -> str:
 
 
 def _run(job: BatchJob) -> Iterator[Line]:
+    if job.told:
+        yield from ((line, "") for line in watching.lines(job))
     if job.stop_signal:
         # Slurm tells the script, which remembers it and tells the program; of a job that is cancelled Slurm tells both.
         yield "stopped=''", "stop_signal"
@@ -179,6 +185,11 @@ def _run(job: BatchJob) -> Iterator[Line]:
     # Slurm ends the script a moment later.
     yield "  sleep 60", "retries"
     yield "fi", "retries"
+    if job.told:
+        yield (
+            '[ "$status" = 0 ] || tell "has failed" "It ended with status $status after $tries retries."',
+            "",
+        )
     yield 'exit "$status"', "retries"
 
 

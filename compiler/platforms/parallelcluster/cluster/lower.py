@@ -240,6 +240,14 @@ def _rights(stack: NodeStack) -> list[dict[str, Any]]:
                 "Resource": [f"{secret}:{name}-??????" for name in stack.secrets],
             }
         )
+    if stack.topics:
+        publish = {"Effect": "Allow", "Action": ["sns:Publish"], "Resource": list(stack.topics)}
+        statements.append(publish)
+    if stack.topic_keys:
+        # SNS developer guide, sns-key-management: who publishes to an encrypted topic
+        actions = ["kms:GenerateDataKey", "kms:Decrypt"]
+        resources = list(stack.topic_keys)
+        statements.append({"Effect": "Allow", "Action": actions, "Resource": resources})
     if stack.keys:
         decrypt = {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": list(stack.keys)}
         statements.append(decrypt)

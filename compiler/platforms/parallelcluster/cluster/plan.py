@@ -79,7 +79,7 @@ class NodeStack(PlanNode):
     """What the bootstrap makes for all nodes: the security group of who mounts file systems, the bucket of scripts, the
     policy by which they read these, images and secrets; and a budget. ``secrets``: their names; ``keys``: the ARNs of
     the KMS keys that encrypt them, where they are not the service's own; ``objects``: scripts of the spec, as
-    BUCKET/KEY."""
+    BUCKET/KEY; ``topics``: what jobs publish to, and ``topic_keys`` what encrypts these."""
 
     carried: ClassVar[bool] = False
 
@@ -94,6 +94,8 @@ class NodeStack(PlanNode):
     secrets: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    topic_keys: tuple[str, ...] = ()
     budget: int | None = None
     emails: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)

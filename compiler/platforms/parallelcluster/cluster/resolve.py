@@ -23,6 +23,7 @@ from compiler.platforms.parallelcluster.cluster.plan import (
     NodeStack,
     SlurmCluster,
 )
+from compiler.platforms.parallelcluster.notifications.topics import all_topics, keys_of
 from compiler.platforms.parallelcluster.settings.names import (
     node_policy,
     nodes_export,
@@ -400,6 +401,8 @@ def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
         secrets=tuple(dict.fromkeys(secret.name for secret in kept)),
         keys=tuple(dict.fromkeys(keys)),
         objects=own_objects(own),
+        topics=all_topics(context),
+        topic_keys=keys_of(context),
         budget=budget.monthly if budget else None,
         emails=tuple(budget.emails) if budget else (),
         tags=dict(context.spec.tags),
