@@ -21,11 +21,33 @@ def node_policy_too_broad(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        platform: {parallelCluster: {policies: ["arn:aws:iam::aws:policy/AdministratorAccess"]}}
+        Region: us-west-2
+        Image: {Os: alinux2023}
+        HeadNode:
+          InstanceType: m7i.2xlarge
+          Networking: {SubnetId: subnet-0a1b2c3d4e5f60718}
+          Iam: {AdditionalIamPolicies: [{Policy: "arn:aws:iam::aws:policy/AdministratorAccess"}]}
+        Scheduling:
+          Scheduler: slurm
+          SlurmQueues:
+            - Name: cpu
+              ComputeResources: [{Name: cpu, InstanceType: m7i.4xlarge}]
+              Networking: {SubnetIds: [subnet-0a1b2c3d4e5f60718]}
 
     ## Passes
 
-        platform: {parallelCluster: {policies: ["arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"]}}
+        Region: us-west-2
+        Image: {Os: alinux2023}
+        HeadNode:
+          InstanceType: m7i.2xlarge
+          Networking: {SubnetId: subnet-0a1b2c3d4e5f60718}
+          Iam: {AdditionalIamPolicies: [{Policy: "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"}]}
+        Scheduling:
+          Scheduler: slurm
+          SlurmQueues:
+            - Name: cpu
+              ComputeResources: [{Name: cpu, InstanceType: m7i.4xlarge}]
+              Networking: {SubnetIds: [subnet-0a1b2c3d4e5f60718]}
     """
     seen = set()
     every: list[SlurmCluster | Partition] = [*plan.of(SlurmCluster), *plan.of(Partition)]

@@ -24,7 +24,8 @@ def notifications_of(context: Context) -> Notifications | None:
 def receivers(context: Context, notifications: Notifications) -> Mapping[str, Receiver]:
     """The receivers by name. Reports uses that name none, teams that are no namespaces, and receivers without a use."""
     known = {receiver.name: receiver for receiver in notifications.receivers}
-    unique(context, "receiver", list(known), AT / "receivers")
+    names = (receiver.name for receiver in notifications.receivers)
+    unique(context, "receiver", names, AT / "receivers")
     uses = {key: getattr(notifications, key) for key in ("default", "critical", "watchdog", "flux")}
     used = {AT / key: name for key, name in uses.items() if name is not None}
     teams = context.once(namespace_routes)

@@ -184,6 +184,14 @@ def test_jobs_may_publish_to_the_topics_that_they_tell(tmp_path: Path) -> None:
     assert {"Effect": "Allow", "Action": actions, "Resource": [key]} in rights
 
 
+def test_rights_of_an_administrator_are_told_at_their_line_and_once(tmp_path: Path) -> None:
+    policies = ["arn:aws:iam::aws:policy/AdministratorAccess"]
+    found = compiled(spec(own={"policies": policies}), tmp_path).diagnostics
+    assert [(fact.code, str(fact.at)) for fact in found] == [
+        ("ACC084", "spec.platform.parallelCluster.policies")
+    ]
+
+
 def test_nothing_of_kubernetes_is_written() -> None:
     assert objects(example().artifacts) == []
 
