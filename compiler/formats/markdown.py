@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -22,6 +21,7 @@ from compiler.formats import Setting
 from compiler.output.artifact import Artifact, group_of
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.shellwords import split
 from compiler.verify.schemas import BUILTIN
 
 LATE = True
@@ -33,15 +33,6 @@ _URL = r"[a-z][a-z0-9+.-]*:|#"
 _PATH = r"[\w./-]+"
 _RESOURCE = r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z"
 _UNKNOWN = r"[$*?]|\bNAME\b"
-_SHELL = r"""(?xs)
-    ( [ \t\r\n]+ | \#[^\n]* )        # between two words
-    | ( [^ \t\r\n\#'"\\]+ )         # a part of a word: plain,
-    | ' ( [^']* ) '                  # quoted,
-    | " ( (?: [^"\\] | \\. )* ) "
-    | \\ ( . )                       # or escaped
-    | ( . )                          # a quotation that does not end
-"""
-_ESCAPED = r"""\\(["\\])"""
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -116,24 +107,7 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
 @lru_cache(maxsize=128)
 def _distinct_words(block: str) -> tuple[str, ...]:
     """The words of shell; clusters share most of their scripts."""
-    return tuple(dict.fromkeys(shell_words(block)))
-
-
-def shell_words(block: str) -> list[str]:
-    """What ``shlex.split(block, comments=True)`` finds: that goes letter by letter, and takes twice as long."""
-    words: list[str] = []
-    parts: list[str] = []  # of the word that has begun
-    for between, plain, single, double, escaped, unended in re.findall(_SHELL, block):
-        if unended:
-            return shlex.split(block, comments=True)  # says what does not end
-        if not between:
-            parts.append(plain or single or escaped or re.sub(_ESCAPED, r"\1", double))
-        elif parts:
-            words.append("".join(parts))
-            parts = []
-    if parts:
-        words.append("".join(parts))
-    return words
+    return tuple(dict.fromkeys(split(block, comments=True)))
 
 
 def _is_asked_of_kubectl(block: str, word: str) -> bool:

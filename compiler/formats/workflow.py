@@ -8,7 +8,6 @@ it is of: a tag can be moved by whoever owns it (GitHub documentation, security 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -19,6 +18,7 @@ from compiler.formats import Setting
 from compiler.formats.markdown import hinted, lifted, parts, recognised
 from compiler.output.artifact import Artifact
 from compiler.output.body import follow
+from compiler.shellwords import split
 from compiler.verify.fault import SCHEMA, Fault, Path
 from compiler.verify.node import Node, NodeTable
 from compiler.verify.structure import Raw
@@ -146,7 +146,7 @@ def _command(text: str, path: Path) -> Iterator[Fault]:
             "put it into a variable under `env:`, and name that",
         )
     try:
-        shlex.split(bare, comments=True)
+        split(bare, comments=True)
     except ValueError as problem:
         yield Fault(
             SCHEMA,

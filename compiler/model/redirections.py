@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from compiler.diagnostics import Severity
+from compiler.shellwords import split
 
 _NAME = r"[A-Za-z0-9][\w.-]*(?:\[[\w,-]*\])?$"
 _VERSION = r"=|\d+(?:\.[\d*]+)*,?$"
@@ -39,10 +39,8 @@ class Redirected(NamedTuple):
 
 def redirected(line: str) -> Iterator[Redirected]:
     """The requirements of a line of `pip install` that have no quotes; none where a quotation does not end."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="<>")
-    lexer.whitespace_split = True
     try:
-        words = list(lexer)
+        words = split(line, "<>", comments=True)
     except ValueError:
         return
     for name, sign, file in zip(words, words[1:], words[2:], strict=False):

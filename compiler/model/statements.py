@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.model.command import program, runs_shell
+from compiler.shellwords import split
 
 _BLOCKS = frozenset({"if", "for", "while", "until", "case", "function", "trap", "{", "("})
 _PIPES = frozenset({"|", "|&"})
@@ -107,10 +107,8 @@ def _read(text: str, options: str) -> Script | None:
 
 def _statements(line: str) -> list[Statement] | None:
     """Those of one line; ``None`` where it does not end there, or has a block."""
-    lexer = shlex.shlex(_REDIRECTED.sub(" ", line), posix=True, punctuation_chars=";&|(){}")
-    lexer.whitespace_split = True
     try:
-        tokens = list(lexer)
+        tokens = split(_REDIRECTED.sub(" ", line), ";&|(){}", comments=True)
     except ValueError:
         return None
     if any(token in _BLOCKS for token in tokens):

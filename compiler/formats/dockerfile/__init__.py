@@ -7,7 +7,6 @@ the first `FROM`, one that lacks its words, a quotation that does not end.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from compiler.formats.dockerfile.reading import nodes
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.shellwords import split
 
 __all__ = [
     *("LATE", "TAGS", "hinted", "lifted", "named", "parts", "recognised", "verified"),
@@ -87,7 +87,7 @@ def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
         )
     if step.name == "RUN" and not step.document:
         try:
-            shlex.split(step.text)
+            split(step.text)
         except ValueError as problem:
             return error(
                 "SCH012",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
 
 from compiler.dataclass import dataclass
+from compiler.shellwords import split
 
 INSTRUCTIONS = (
     "ADD",
@@ -66,7 +66,7 @@ class Instruction:
                 items = None
             if isinstance(items, list):
                 return tuple(map(str, items))
-        return tuple(shlex.split(self.text))
+        return tuple(split(self.text))
 
     @property
     def values(self) -> dict[str, str]:

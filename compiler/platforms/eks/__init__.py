@@ -27,6 +27,7 @@ EKS = Platform(
         "platforms.eks.runs",
         "platforms.eks.jobs",
         "core.secrets",
+        "core.notifications",
         # before what makes the Secrets that receivers read
         "platforms.eks.notifications",
         "platforms.eks.secrets",

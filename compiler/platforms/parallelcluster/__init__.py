@@ -16,6 +16,8 @@ PARALLEL_CLUSTER = Platform(
         "core.queues",
         "core.jobs",
         "core.secrets",
+        "core.notifications",
+        "platforms.parallelcluster.notifications",
         "platforms.parallelcluster.settings",
         "platforms.parallelcluster.partitions",
         "platforms.parallelcluster.accounts",

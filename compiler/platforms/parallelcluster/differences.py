@@ -24,9 +24,15 @@ INSTEAD: Mapping[str, str] = {
     "monitoring": (
         "remove it: ParallelCluster makes a dashboard of the cluster in CloudWatch by itself"
     ),
-    "notifications": (
-        "remove it: ParallelCluster makes alarms of its head node in CloudWatch by itself, which take your action"
+    "notifications.watchdog": "remove it: the scripts of jobs send, and there is no Alertmanager here",
+    "notifications.flux": f"remove it: {_KUBERNETES}, and `bootstrap/up.sh` brings what is in git",
+    "notifications.receivers.slack": (
+        "write `sns:`, and let Amazon Q Developer in chat applications send what comes to the topic to the channel"
     ),
+    "notifications.receivers.pagerDuty": (
+        "write `sns:`, and subscribe the endpoint of PagerDuty's Amazon SNS integration to the topic"
+    ),
+    "notifications.receivers.webhook": "write `sns:`, and subscribe the address to the topic",
     "logs": (
         "remove it: ParallelCluster sends the logs of its nodes to CloudWatch Logs by itself, and jobs write theirs to "
         "files"

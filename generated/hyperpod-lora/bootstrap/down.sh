@@ -213,15 +213,20 @@ step_groups() { bash "$here/hyperpod/down.sh" ${dry:+--dry-run}; }
 
 part_of() { aws cloudformation describe-stacks --query "Stacks[?Tags[?Key=='trainyard-part-of' && Value=='$cluster']].StackName" --output text; }
 no_links() {
-  [ -z "$(aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text)" ]
+  local found
+  found=$(aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text) || exit 1
+  [ -z "$found" ]
 }
 no_file_system() {
-  [ -z "$(aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text)" ]
+  local found
+  found=$(aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text) || exit 1
+  [ -z "$found" ]
 }
 delete_file_system() {
-  local link group
-  for link in $(ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
-    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text); do
+  local links link
+  links=$(ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
+    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text)
+  for link in $links; do
     run aws fsx delete-data-repository-association --association-id "$link" --no-delete-data-in-file-system
   done
   wait_for "the links of $1 with buckets to end" 60 "aws fsx describe-data-repository-associations says why" no_links "$1"

@@ -1,5 +1,5 @@
 # Written by trainyard as bootstrap/down.sh. Do not edit: edit the spec, then run `trainyard compile`.
-# Takes down cluster jakarta-slurm, and proves at the end that none of its instances is paid for any longer. Every step may be run again.
+# Takes down cluster jakarta-slurm, and proves at the end that nothing of it is paid for but what is kept. Every step may be run again.
 # With credentials for account 111122223333:
 #   bash down.sh --keep-data             file systems, buckets and logs stay
 #   bash down.sh --delete-data           they are deleted as well, which cannot be undone
@@ -55,102 +55,102 @@ steps=(
   "storage|storage: its stacks, and the data that is not kept"
   "nodes|the bucket of scripts, the security group and the rights of nodes"
   "logs|the logs of the nodes, unless they are kept"
-  "proof|no instance and no volume is left"
+  "proof|nothing is left but what is kept"
 )
 
-output_of() {
-  aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
+# Sets `status`: how the cluster is, empty where there is none. Another failure is no answer, and ends the script.
+look() {
+  local said
+  if said=$(pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus); then
+    status=$(tr -d '"' <<<"$said")
+    return 0
+  fi
+  case $said in *"does not exist"*) status='' ;; *) fail "pcluster does not say how cluster $cluster is" "$said" ;; esac
 }
-# The whole configuration: each part in the place of its variable, with the ids of what stacks have made.
-whole() {
-  awk -v here="$here/cluster" '
-    function parts(folder, indent,   list, file, line, first) {
-      list = "find \"" here "/" folder "\" -name \"*.yaml\" 2>/dev/null | sort"
-      while ((list | getline file) > 0) {
-        first = 1
-        while ((getline line < file) > 0) {
-          if (line ~ /^#/) continue
-          put(indent (first ? "- " : "  ") line)
-          first = 0
-        }
-        close(file)
-      }
-      close(list)
-    }
-    function put(line,   indent, folder, key) {
-      if (!match(line, /"\$\{(QUEUES|STORAGE|ACCESS)\}"$/)) { print line; return }
-      folder = tolower(substr(line, RSTART + 3, RLENGTH - 5))
-      if (system("test -d \"" here "/" folder "\"") != 0) return
-      key = line
-      sub(/ *"\$\{[A-Z]+\}"$/, "", key)
-      print key
-      match(line, /^ */)
-      indent = substr(line, 1, RLENGTH)
-      parts(folder, indent)
-    }
-    /^#/ { next }
-    { put($0) }' "$here/cluster/cluster.yaml"
-}
-config() {
-  local text variable name id
-  text=$(whole)
-  while read -r variable; do
-    case $variable in
-      NODES_SECURITY_GROUP) id=$(output_of "trainyard-$cluster-nodes" Group) ;;
-      *)
-        name=$(printf '%s' "${variable#FSX_}" | tr '[:upper:]_' '[:lower:]-')
-        id=$(output_of "trainyard-$cluster-storage-$name" Id)
-        ;;
-    esac
-    [ -n "$id" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
-    text=${text//"\"\${$variable}\""/$id}
-  done < <(printf '%s\n' "$text" | sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' | sort -u)
-  printf '%s\n' "$text"
-}
-cluster_status() {
-  pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus 2>/dev/null | tr -d '"'
+is_gone() { look; [ -z "$status" ]; }
+delete_cluster() {
+  look
+  case $status in
+    '') return 0 ;;
+    DELETE_IN_PROGRESS) ;;
+    *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;;
+  esac
+  wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
 }
 step_data() { [ -n "$data" ] || fail "say what becomes of the data: --keep-data or --delete-data"; }
 
-is_gone() { [ -z "$(cluster_status)" ]; }
-step_cluster() {
-  is_gone || {
-    case $(cluster_status) in DELETE_IN_PROGRESS) ;; *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;; esac
-    wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
-  }
-}
+step_cluster() { delete_cluster; }
 
 # What carries the tag of a storage is found whether its stack is there or not.
-tagged() {
-  aws resourcegroupstaggingapi get-resources --resource-type-filters "$1" --tag-filters Key=trainyard-storage \
-    --query "ResourceTagMappingList[?Tags[?Key=='trainyard-storage' && starts_with(Value, '$cluster.')]].ResourceARN" --output text | tr '\t' '\n' | sed '/^$/d;/^None$/d'
+ours="Tags[?Key=='trainyard-storage' && starts_with(Value, '$cluster.')]"
+file_systems() { ask aws fsx describe-file-systems --query "FileSystems[?$ours].FileSystemId" --output text; }
+links() { ask aws fsx describe-data-repository-associations --query "Associations[?$ours].AssociationId" --output text; }
+groups() {
+  ask aws ec2 describe-security-groups --filters "Name=tag:trainyard-storage,Values=$cluster.*" --query 'SecurityGroups[].GroupId' --output text
 }
-empty() {
-  local versions
-  while :; do
-    versions=$(aws s3api list-object-versions --bucket "$1" --max-items 500 --output json \
-      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}')
-    case $versions in *VersionId*) ;; *) return 0 ;; esac
-    aws s3api delete-objects --bucket "$1" --delete "$versions" > /dev/null
+# The API of tags names a bucket for some minutes after its end.
+buckets() {
+  local found arn
+  found=$(ask aws resourcegroupstaggingapi get-resources --resource-type-filters s3:bucket --tag-filters Key=trainyard-storage \
+    --query "ResourceTagMappingList[?$ours].ResourceARN" --output text) || exit 1
+  for arn in $found; do
+    if there aws s3api head-bucket --bucket "${arn##*:}"; then echo "${arn##*:}"; fi
   done
 }
+# A file: so many versions are too long for an argument.
+empty() {
+  local versions
+  versions=$(mktemp)
+  while :; do
+    aws s3api list-object-versions --bucket "$1" --max-items 500 --output json \
+      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}' > "$versions"
+    grep VersionId "$versions" > /dev/null || break
+    aws s3api delete-objects --bucket "$1" --delete "file://$versions" > /dev/null
+  done
+  rm -f "$versions"
+}
+no_links() {
+  local found
+  found=$(aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text) || exit 1
+  [ -z "$found" ]
+}
+no_file_system() {
+  local found
+  found=$(aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text) || exit 1
+  [ -z "$found" ]
+}
+delete_file_system() {
+  local links link
+  links=$(ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
+    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text)
+  for link in $links; do
+    run aws fsx delete-data-repository-association --association-id "$link" --no-delete-data-in-file-system
+  done
+  wait_for "the links of $1 with buckets to end" 60 "aws fsx describe-data-repository-associations says why" no_links "$1"
+  [ "$(aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text)" = DELETING ] ||
+    run aws fsx delete-file-system --file-system-id "$1"
+  wait_for "file system $1 to be deleted" 60 "aws fsx describe-file-systems --file-system-ids $1 says why" no_file_system "$1"
+}
 step_storage() {
-  local stack arn
+  local stack found each
   for stack in "$here"/stacks/storage-*.yaml; do
     [ ! -e "$stack" ] || delete_stack "trainyard-$cluster-$(basename "$stack" .yaml)"
   done
   [ "$data" = delete ] || return 0
-  while read -r arn; do
-    run aws fsx delete-file-system --file-system-id "${arn##*/}"
-  done < <(ask tagged fsx:file-system)
-  while read -r arn; do
-    [ -n "$dry" ] || empty "${arn##*:}"
-    run aws s3api delete-bucket --bucket "${arn##*:}"
-  done < <(ask tagged s3:bucket)
+  # File systems go before the buckets that they are linked with, and before the groups that hold their interfaces.
+  found=$(file_systems)
+  for each in $found; do delete_file_system "$each"; done
+  found=$(buckets)
+  for each in $found; do
+    run empty "$each"
+    run aws s3api delete-bucket --bucket "$each"
+  done
+  found=$(groups)
+  for each in $found; do run aws ec2 delete-security-group --group-id "$each"; done
 }
 
 step_nodes() {
-  if there aws s3api head-bucket --bucket "jakarta-slurm-scripts-111122223333-ap-southeast-3" && [ -z "$dry" ]; then empty "jakarta-slurm-scripts-111122223333-ap-southeast-3"; fi
+  if there aws s3api head-bucket --bucket "jakarta-slurm-scripts-111122223333-ap-southeast-3"; then run empty "jakarta-slurm-scripts-111122223333-ap-southeast-3"; fi
   delete_stack "trainyard-$cluster-nodes"
 }
 
@@ -164,13 +164,28 @@ step_logs() {
 
 left() {
   ask aws ec2 describe-instances --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" \
-    Name=instance-state-name,Values=pending,running,stopping,stopped --query 'Reservations[].Instances[].InstanceId' --output text
-  ask aws ec2 describe-volumes --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" --query 'Volumes[].VolumeId' --output text
+    Name=instance-state-name,Values=pending,running,stopping,stopped --query 'Reservations[].Instances[].InstanceId' --output text || exit 1
+  ask aws ec2 describe-volumes --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" --query 'Volumes[].VolumeId' --output text || exit 1
+  [ "$data" != keep ] || return 0
+  file_systems || exit 1
+  links || exit 1
+  groups || exit 1
+  buckets || exit 1
 }
-none_left() { [ -z "$(left | tr -d '[:space:]')" ]; }
+none_left() {
+  found=$(left) || exit 1
+  [ -z "${found//[[:space:]]/}" ]
+}
 step_proof() {
-  wait_for "the last instances and volumes to go" 20 "look at what $0 names: $(left | tr '\n' ' ')" none_left
-  echo "  no instance and no volume of cluster $cluster is left"
+  local found kept
+  found=$(left)
+  wait_for "the last of it to go" 20 "look at what is left: ${found//[[:space:]]/ }" none_left
+  if [ "$data" = delete ]; then
+    echo "  no instance, volume, file system, link, security group and bucket of cluster $cluster is left"
+    return 0
+  fi
+  kept=$(file_systems; buckets)
+  echo "  no instance and no volume of cluster $cluster is left; kept and paid for: ${kept//[[:space:]]/ }"
 }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }

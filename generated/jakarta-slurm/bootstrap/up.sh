@@ -48,7 +48,7 @@ delete_stack() {
       "then: bash $0 $again --from $step"
 }
 again=''
-programs=(aws pcluster awk)
+programs=(aws pcluster)
 steps=(
   "version|pcluster is of the version that this cluster is written for"
   "nodes|what all nodes need: a security group, a bucket of scripts, rights, the budget"
@@ -56,61 +56,49 @@ steps=(
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
   "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
-  "accept|every partition has its nodes"
+  "accept|every node that is paid for works (10 minutes at most)"
   "jobs|the jobs: each is submitted once"
 )
 
+# Sets `status`: how the cluster is, empty where there is none. Another failure is no answer, and ends the script.
+look() {
+  local said
+  if said=$(pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus); then
+    status=$(tr -d '"' <<<"$said")
+    return 0
+  fi
+  case $said in *"does not exist"*) status='' ;; *) fail "pcluster does not say how cluster $cluster is" "$said" ;; esac
+}
+is_gone() { look; [ -z "$status" ]; }
+delete_cluster() {
+  look
+  case $status in
+    '') return 0 ;;
+    DELETE_IN_PROGRESS) ;;
+    *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;;
+  esac
+  wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
+}
 output_of() {
   aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
 }
-# The whole configuration: each part in the place of its variable, with the ids of what stacks have made.
-whole() {
-  awk -v here="$here/cluster" '
-    function parts(folder, indent,   list, file, line, first) {
-      list = "find \"" here "/" folder "\" -name \"*.yaml\" 2>/dev/null | sort"
-      while ((list | getline file) > 0) {
-        first = 1
-        while ((getline line < file) > 0) {
-          if (line ~ /^#/) continue
-          put(indent (first ? "- " : "  ") line)
-          first = 0
-        }
-        close(file)
-      }
-      close(list)
-    }
-    function put(line,   indent, folder, key) {
-      if (!match(line, /"\$\{(QUEUES|STORAGE|ACCESS)\}"$/)) { print line; return }
-      folder = tolower(substr(line, RSTART + 3, RLENGTH - 5))
-      if (system("test -d \"" here "/" folder "\"") != 0) return
-      key = line
-      sub(/ *"\$\{[A-Z]+\}"$/, "", key)
-      print key
-      match(line, /^ */)
-      indent = substr(line, 1, RLENGTH)
-      parts(folder, indent)
-    }
-    /^#/ { next }
-    { put($0) }' "$here/cluster/cluster.yaml"
-}
+# The configuration, with the ids of what the stacks have made in the places of their variables.
 config() {
-  local text variable name id
-  text=$(whole)
-  while read -r variable; do
+  local text variables variable name id
+  text=$(sed '/^#/d' "$here/cluster.yaml")
+  variables=$(sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' <<<"$text" | sort -u)
+  for variable in $variables; do
     case $variable in
       NODES_SECURITY_GROUP) id=$(output_of "trainyard-$cluster-nodes" Group) ;;
       *)
-        name=$(printf '%s' "${variable#FSX_}" | tr '[:upper:]_' '[:lower:]-')
+        name=$(tr '[:upper:]_' '[:lower:]-' <<<"${variable#FSX_}")
         id=$(output_of "trainyard-$cluster-storage-$name" Id)
         ;;
     esac
     [ -n "$id" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
     text=${text//"\"\${$variable}\""/$id}
-  done < <(printf '%s\n' "$text" | sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' | sort -u)
+  done
   printf '%s\n' "$text"
-}
-cluster_status() {
-  pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus 2>/dev/null | tr -d '"'
 }
 # CloudFormation deletes nothing of a stack that failed at its first attempt, and takes no second one for it.
 ready() {
@@ -154,8 +142,7 @@ with_config() {
   "$@" --cluster-configuration "$file"
   rm -f "$file"
 }
-exists() { [ -n "$(cluster_status)" ]; }
-verb() { if exists; then echo update-cluster; else echo create-cluster; fi; }
+verb() { if [ -n "$status" ]; then echo update-cluster; else echo create-cluster; fi; }
 # A dry run that finds nothing ends with an error of its own, "Request would have succeeded, but DryRun flag is set".
 takes() {
   local said
@@ -163,15 +150,35 @@ takes() {
   printf '%s\n' "$said"
   case $said in *"DryRun flag is set"* | *"No changes found"*) return 0 ;; *) return 1 ;; esac
 }
+# What is under way ends first. A cluster that was not made goes: pcluster updates none, and nothing runs on it.
 step_check() {
+  settle "$cluster"
+  look
+  case $status in
+    CREATE_FAILED | DELETE_*)
+      echo "  the cluster is $status: it is deleted, and made anew"
+      delete_cluster
+      ;;
+  esac
   [ -z "$dry" ] || { echo "  would ask pcluster whether it takes the configuration"; return 0; }
   takes || fail "ParallelCluster does not take the configuration: see above"
 }
 
-is_done() { case $(cluster_status) in *_COMPLETE) return 0 ;; *_FAILED) fail "the cluster is $(cluster_status)" "why: pcluster get-cluster-stack-events --cluster-name $cluster --region $region" ;; *) return 1 ;; esac; }
+is_done() {
+  look
+  case $status in
+    *_COMPLETE) return 0 ;;
+    *_FAILED) fail "the cluster is $status" "why: pcluster get-cluster-stack-events --cluster-name $cluster --region $region" \
+      "then: bash $0 --from check" ;;
+    *) return 1 ;;
+  esac
+}
 step_cluster() {
+  local said
+  look
   [ -z "$dry" ] || { echo "  would run pcluster $(verb)"; return 0; }
-  if exists && takes | grep "No changes found" >/dev/null; then return 0; fi
+  said=$(takes) || fail "ParallelCluster does not take the configuration" "$said"
+  case $said in *"No changes found"*) return 0 ;; esac
   with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"
   wait_for "cluster $cluster to be complete" 90 "pcluster describe-cluster --cluster-name $cluster --region $region says how far it is" is_done
 }
@@ -180,17 +187,20 @@ head_node() { pcluster describe-cluster --cluster-name "$cluster" --region "$reg
 invocation() { aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text 2>/dev/null || true; }
 has_ended() { case $(invocation "$1" "$2") in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac; }
 # Runs a script of the bucket on the head node as the first user, and shows what it says: on_head SCRIPT
+# As a file: the `sh` of the agent has no pipefail, so that a download that fails would be an empty script that succeeds.
 on_head() {
-  local node id status
+  local node id ended script
   [ -z "$dry" ] || { echo "  would run $1 on the head node"; return 0; }
   node=$(head_node)
+  script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
+  script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
   id=$(aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
-    --parameters "commands=[\"aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 - --region $region | sudo --login --user ubuntu bash -s\"]")
-  wait_for "the head node to run $1" 15 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
-  status=$(invocation "$id" "$node")
+    --parameters "commands=[\"$script\"]")
+  wait_for "the head node to run $1" 30 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
+  ended=$(invocation "$id" "$node")
   aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
     --query '[StandardOutputContent, StandardErrorContent]' --output text
-  [ "$status" = Success ] || fail "$1 ended as $status on the head node"
+  [ "$ended" = Success ] || fail "$1 ended as $ended on the head node"
 }
 step_accept() { on_head nodes/accept.sh; }
 step_jobs() { on_head nodes/jobs.sh; }

@@ -16,7 +16,15 @@ from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from compiler.platforms.parallelcluster.differences import INSTEAD
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, NETWORK, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import (
+    ACCOUNTING,
+    FSX,
+    NETWORK,
+    NOTIFICATIONS,
+    SUBNETS,
+    files,
+    spec,
+)
 from tests.platforms.passes import codes, compiled, leads
 
 BLOCK = {
@@ -186,8 +194,74 @@ def _small(**size: Any) -> dict[str, Any]:
         ),
         (
             "RES390",
-            "spec.platform.parallelCluster.headNode.rootSize",
-            {"own": {"headNode": {"rootSize": "16385Gi"}}},
+            "spec.platform.parallelCluster.headNode.rootVolume.iops",
+            {"own": {"headNode": {"rootVolume": {"size": "500Gi", "iops": 20000}}}},
+        ),
+        (
+            "SPC006",
+            "spec.notifications.receivers[0].slack",
+            {
+                "notifications": {
+                    "receivers": [
+                        {
+                            "name": "chat",
+                            "slack": {
+                                "channel": "#gpu",
+                                "apiUrl": {"secret": "a", "key": "address"},
+                            },
+                        }
+                    ],
+                    "default": "chat",
+                }
+            },
+        ),
+        ("SPC006", "spec.notifications.flux", {"notifications": {**NOTIFICATIONS, "flux": "mail"}}),
+        (
+            "RES350",
+            "spec.notifications.default",
+            {"notifications": {**NOTIFICATIONS, "default": "mial"}},
+        ),
+        (
+            "RES422",
+            "spec.platform.parallelCluster.mountDirs.wrok",
+            {"own": {"mountDirs": {"wrok": "/fsx2"}}},
+        ),
+        (
+            "RES423",
+            "spec.platform.parallelCluster.headNode.instanceType",
+            {"own": {"headNode": {"instanceType": "g5.4xlarge"}}},
+        ),
+        (
+            "RES423",
+            "spec.platform.parallelCluster.loginNodes.instanceType",
+            {"own": {"loginNodes": {"count": 2, "instanceType": "p5.48xlarge"}}},
+        ),
+        (
+            "RES424",
+            "spec.platform.parallelCluster.policies[1]",
+            {
+                "own": {
+                    "policies": [
+                        "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+                        "arn:aws:iam::999922223333:policy/datasets",
+                    ]
+                }
+            },
+        ),
+        (
+            "RES424",
+            "spec.platform.parallelCluster.policies[0]",
+            {"own": {"policies": ["arn:aws-cn:iam::aws:policy/AmazonS3ReadOnlyAccess"]}},
+        ),
+        (
+            "SCH011",
+            "spec.platform.parallelCluster.mountDirs.work",
+            {"own": {"mountDirs": {"work": "/opt/slurm"}}},
+        ),
+        (
+            "SCH012",
+            "spec.platform.parallelCluster.ssh.allowedCidr",
+            {"own": {"ssh": {"keyName": "a", "allowedCidr": "128.0.0.0/2"}}},
         ),
         (
             "RES391",

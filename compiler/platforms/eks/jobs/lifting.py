@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.units import count
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.shellwords import split
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
@@ -161,7 +161,7 @@ def _started_by(program: Container, entrypoint: Reader) -> Container:
     """The program that another line of shell in the container starts."""
     line = entrypoint.text() or ""
     try:
-        words = shlex.split(line)
+        words = split(line)
     except ValueError:
         words = [line]
     places = {"command": entrypoint.at, "args": entrypoint.at}

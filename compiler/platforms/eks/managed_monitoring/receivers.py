@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from compiler.context import Context
+from compiler.core.notifications.uses import notifications_of
 from compiler.places import Route
 from compiler.platforms.eks.notifications import stack as notifications
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.notifications.forms.notifications import Receiver, Sns
+    from compiler.core.notifications.forms.notifications import Receiver, Sns
 
 _SOURCE = "Amazon Managed Service for Prometheus user guide, AMP-alertmanager-receiver-config"
 _INSTEAD = {
@@ -22,7 +23,7 @@ _INSTEAD = {
 
 def alertmanager(context: Context) -> Mapping[str, Any] | None:
     """The configuration of Alertmanager, where alerts are sent to somebody whom it can tell."""
-    said = notifications.notifications_of(context)
+    said = notifications_of(context)
     if said is None or said.default is None:
         return None
     from compiler.platforms.eks.notifications.alertmanager import configuration, routed

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.platforms.eks.notifications.stack import ACCOUNT
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.notifications.forms.notifications import (
-        Notifications,
-        Receiver,
-        SecretValue,
-    )
+    from compiler.core.notifications.forms.notifications import Notifications, Receiver, SecretValue
 
 _SECRETS = "/etc/alertmanager/secrets"
 _NOBODY = "Nobody"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
-from compiler.context import Context, near_help, unique
-from compiler.core.queues.namespaces import namespace_routes
+from compiler.context import Context
+from compiler.core.notifications.uses import check_topic, notifications_of, receivers
 from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
@@ -20,10 +20,10 @@ from compiler.platforms.eks.notifications.plan import (
     FluxProvider,
     TopicPublisher,
 )
-from compiler.platforms.eks.notifications.stack import ACCOUNT, alerts_of, at, notifications_of
+from compiler.platforms.eks.notifications.stack import ACCOUNT, alerts_of, at
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.notifications.forms.notifications import Notifications, Receiver
+    from compiler.core.notifications.forms.notifications import Notifications, Receiver
 
 _ADDRESS = "address"
 """The key of a Secret in which Flux looks for a URL (notification-controller v1.9.3, v1beta3 Provider, secretRef)."""
@@ -36,8 +36,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     if notifications is None:
         return
     names = [receiver.name for receiver in notifications.receivers]
-    unique(context, "receiver", names, at() / "receivers")
-    _check_uses(context, notifications)
+    _check_watchdog(context, notifications)
     if notifications.default is not None and not monitoring.wanted(context):
         context.fault(
             "RES352",
@@ -55,32 +54,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             yield from _of_flux(context, receiver, places[receiver.name])
 
 
-def _check_uses(context: Context, notifications: Notifications) -> None:
-    """Every use names a receiver, every receiver has a use, and teams are namespaces of the spec."""
-    known = {receiver.name: receiver for receiver in notifications.receivers}
-    uses = {key: getattr(notifications, key) for key in ("default", "critical", "watchdog", "flux")}
-    used = {at() / key: name for key, name in uses.items() if name is not None}
-    teams = context.once(namespace_routes)
-    for team, name in notifications.teams.items():
-        used[at() / "teams" / team] = name
-        if team not in teams:
-            context.fault(
-                "RES013",
-                f"namespace `{team}` is not declared",
-                at() / "teams" / team,
-                near_help(team, teams, "namespace"),
-                key=True,
-            )
-    for place, name in used.items():
-        context.find("RES350", "receiver", name, known, place)
-    for index, receiver in enumerate(notifications.receivers):
-        if receiver.name not in used.values():
-            context.doubt(
-                "RES351",
-                f"nothing is sent to receiver `{receiver.name}`",
-                at() / "receivers" / index / "name",
-                "name it under `default`, `critical`, `teams`, `watchdog` or `flux`, or remove it",
-            )
+def _check_watchdog(context: Context, notifications: Notifications) -> None:
+    known = receivers(context, notifications)
     watchdog = known.get(notifications.watchdog or "")
     if watchdog is not None and (watchdog.slack or watchdog.pager_duty):
         context.fault(
@@ -103,7 +78,7 @@ def _of_alerts(
         place = places[receiver.name]
         yield from _awaited(context, receiver, namespace, place)
         if receiver.sns is not None:
-            _check_topic(context, receiver.sns.topic_arn, place / "sns" / "topicArn")
+            check_topic(context, receiver.sns.topic_arn, place / "sns" / "topicArn")
             topics.append(receiver.sns.topic_arn)
             if receiver.sns.kms_key is not None:
                 keys.append(receiver.sns.kms_key)
@@ -116,18 +91,6 @@ def _of_alerts(
             trust=iam.pod_identity_trust(context.cluster_arn, namespace, ACCOUNT),
             topics=tuple(sorted(set(topics))),
             keys=tuple(sorted(set(keys))),
-        )
-
-
-def _check_topic(context: Context, topic: str, place: Route) -> None:
-    partition = topic.split(":")[1]
-    if partition != context.partition:
-        context.fault(
-            "RES355",
-            f"the topic is in partition `{partition}`, and the cluster in `{context.partition}`",
-            place,
-            f"take a topic of `{context.partition}`: credentials of one partition are of no use in another one",
-            source="IAM user guide, reference_identifiers: partitions",
         )
 
 

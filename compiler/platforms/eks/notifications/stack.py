@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
+from compiler.core.notifications.uses import notifications_of
 from compiler.places import Route
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.monitoring import stack as monitoring
-from compiler.platforms.eks.notifications.spec import NotificationsSection
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.notifications.forms.notifications import Notifications
+    from compiler.core.notifications.forms.notifications import Notifications
 
 ACCOUNT = "prometheus-alertmanager"
 """The service account of Alertmanager (kube-prometheus-stack 88.5.3, alertmanager.serviceAccount.name)."""
@@ -20,11 +20,6 @@ ACCOUNT = "prometheus-alertmanager"
 def at() -> Route:
     """The place of the key in the spec."""
     return SPEC / "notifications"
-
-
-def notifications_of(context: Context) -> Notifications | None:
-    """What the spec says of them."""
-    return NotificationsSection.of(context.spec).notifications
 
 
 def alerts_of(context: Context) -> Notifications | None:

@@ -37,7 +37,9 @@ class BatchJob(Gang):
     ``account`` and ``qos`` are those of accounting. ``stop_signal``: so many seconds before its time is over its
     programs get SIGTERM. ``rendezvous``: variables whose
     values the script works out. ``mounts`` are what its container sees of the nodes.
-    ``program``: so many of its words are of the spec's ``command``, and the rest of its ``args``.
+    ``told``: topics that hear when neither its output nor what is below ``saved``, a folder of the nodes, has grown for
+    ``quiet`` seconds, and when it has failed. ``program``: so many of its words are of the spec's ``command``, and the
+    rest of its ``args``.
     """
 
     has_all_efa: ClassVar[bool] = True
@@ -45,7 +47,7 @@ class BatchJob(Gang):
         rank="$SLURM_NODEID",
         count="$SLURM_JOB_NUM_NODES",
         first="the first node of `scontrol show hostnames`",
-        first_host='$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        first_host='$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)',
         in_shell="a shell that srun starts on each node",
         devices="Slurm",
     )
@@ -63,6 +65,9 @@ class BatchJob(Gang):
     output: str = ""
     comment: str = ""
     program: int = field(default=0, compare=False)
+    told: tuple[str, ...] = field(default=(), compare=False)
+    quiet: int = field(default=0, compare=False)
+    saved: str = field(default="", compare=False)
 
     @property
     def has_whole_nodes(self) -> bool:

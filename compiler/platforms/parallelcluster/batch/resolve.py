@@ -33,6 +33,7 @@ from compiler.platforms.parallelcluster.accounts.accounts import account_of
 from compiler.platforms.parallelcluster.batch.bounds import check_script
 from compiler.platforms.parallelcluster.batch.kind import BATCH, RUN
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, BindMount, StoredValue
+from compiler.platforms.parallelcluster.notifications.topics import topics_of
 from compiler.platforms.parallelcluster.partitions.partitions import partition_of
 from compiler.platforms.parallelcluster.partitions.plan import PARTITION
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
@@ -42,6 +43,7 @@ KILL_WAIT = 300
 """Seconds between SIGTERM and SIGKILL of a job that is cancelled (``KillWait`` of the cluster)."""
 _SIGNALS = "Slurm documentation, sbatch --signal and slurm.conf KillWait"
 _PORTS = 10000
+_QUIET, _LEAST_QUIET = 3600, 1800
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -149,6 +151,9 @@ def _batch_job(
         files={path: _whole_lines(text) for path, text in spec.files.items()},
         working_dir=spec.working_dir or "",
         output=_output(context, job, storages),
+        told=topics_of(context, job.namespace),
+        quiet=_quiet(context, job),
+        saved=_saved(context, job, storages),
         origins=_places(job),
     )
     return _named(context, job, unnamed)
@@ -225,7 +230,8 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
     counted = (
-        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
+        # Not by `head`: of some 150 nodes it would close the pipe before all names are in it.
+        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
         ("PET_NPROC_PER_NODE", str(count)),
@@ -279,7 +285,7 @@ def _mounts(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iter
         storage = storages.get(mount.storage)
         at = job.at / "mounts" / index / "storage"
         if storage is not None and mountable(context, storage, at, job.spec.name):
-            yield BindMount(mount_dir_of(storage), mount.path, mount.read_only)
+            yield BindMount(mount_dir_of(context, storage), mount.path, mount.read_only)
 
 
 def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
@@ -294,13 +300,42 @@ def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
     for mount in mounts:
         storage = storages.get(mount.storage)
         if storage is not None and storage.spec.s3 is None:
-            folder = f"{mount_dir_of(storage)}/logs"
+            folder = f"{mount_dir_of(context, storage)}/logs"
             why = f"on storage {mount.storage}, which outlives the cluster"
             break
     context.derive(
         job.target, "output", f"{folder}/%x-%j.out", why, "Slurm documentation, sbatch --output"
     )
     return folder
+
+
+def _quiet(context: Context, job: Job) -> int:
+    """After how many seconds without a line and a checkpoint a job is said to hang."""
+    saves = job.spec.checkpoint
+    seconds = _QUIET
+    if saves is not None and saves.every is not None:
+        seconds = max(2 * saves.every.seconds, _LEAST_QUIET)
+    if topics_of(context, job.namespace):
+        context.derive(
+            job.target,
+            "quiet",
+            str(Duration(seconds)),
+            "without a line of output and a checkpoint for so long it hangs: whoever `notifications` names is told",
+            follows=job.at / "checkpoint" / "every",
+        )
+    return seconds
+
+
+def _saved(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
+    """The folder of the nodes that has its checkpoints."""
+    saves = job.spec.checkpoint
+    for mount in job.spec.mounts if saves is not None else ():
+        storage = storages.get(mount.storage)
+        assert saves is not None
+        if storage is not None and storage.spec.s3 is None and is_under(saves.path, mount.path):
+            below = saves.path.removeprefix(mount.path.rstrip("/"))
+            return f"{mount_dir_of(context, storage)}{below}"
+    return ""
 
 
 def _digest(job: Job) -> str:

@@ -57,14 +57,13 @@ steps=(
   "accept|every node is in the cluster, and HyperPod lets jobs run on it"
 )
 
-# The request: the parts of groups in the place of their variable, with the security group that eksctl has made.
+# The request, with the security group that eksctl has made.
 config() {
   local group
   group=$(aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text) ||
     fail "there is no cluster of EKS called $cluster" "make it first: bash ../up.sh"
-  jq --slurp '.' "$here"/groups/*.json | jq --arg group "$group" --slurpfile request "$here/create-cluster.json" \
-    '. as $groups | $request[0] | .InstanceGroups = $groups | walk(
-      if type == "object" then del(.["trainyard.dev/file"]) elif . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)'
+  jq --arg group "$group" 'del(.["trainyard.dev/file"]) | walk(if . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)' \
+    "$here/create-cluster.json"
 }
 reach() { there kubectl get namespace kube-system || run aws eks update-kubeconfig --name "$cluster"; }
 status() { aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text 2>/dev/null || true; }
@@ -106,7 +105,7 @@ step_cluster() {
   wait_for "cluster $cluster to be in service" 180 "aws sagemaker list-cluster-nodes --cluster-name $cluster says what each node does" is_in_service
 }
 
-wanted() { jq --slurp 'map(.InstanceCount) | add' "$here"/groups/*.json; }
+wanted() { jq '[.InstanceGroups[].InstanceCount] | add' "$here/create-cluster.json"; }
 ready() {
   local has
   has=$(kubectl get nodes --selector=sagemaker.amazonaws.com/node-health-status=Schedulable --no-headers 2>/dev/null |

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 
 from compiler.catalog.torch import (
@@ -23,6 +22,7 @@ from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import DOMAIN, EnvVar
 from compiler.core.pools.waits import RECOVERY
 from compiler.places import Route
+from compiler.shellwords import split
 
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _ENDS = 15  # seconds in which torchrun kills what still runs and ends itself
@@ -160,7 +160,7 @@ def _words(part: str) -> list[str]:
     if " " not in part:
         return [part]
     try:
-        return shlex.split(part)
+        return split(part)
     except ValueError:
         return part.split()
 

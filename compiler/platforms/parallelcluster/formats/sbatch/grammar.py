@@ -7,12 +7,13 @@ Source: Slurm documentation, sbatch (25.05): directives stand before the first c
 from __future__ import annotations
 
 import re
-import shlex
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.platforms.parallelcluster.formats.sbatch.options import whole_name
+from compiler.shellwords import split
 
 SHORT = {
     "A": "account",
@@ -114,7 +115,7 @@ def directives(text: str) -> Iterator[Directive]:
 
 def _options(line: int, text: str) -> Iterator[Directive]:
     try:
-        words = shlex.split(text)
+        words = split(text)
     except ValueError:
         yield Directive(line, OPEN_QUOTE, text)
         return
@@ -149,6 +150,7 @@ def _option(word: str) -> tuple[str, str, bool]:
 def statements(text: str) -> Iterator[Statement]:
     """The commands, each as bash joins its lines; comments and here-documents are left out."""
     lines = text.split("\n")
+    ends = _Ends(lines)
     number = 0
     blocks = 0
     while number < len(lines):
@@ -160,7 +162,7 @@ def statements(text: str) -> Iterator[Statement]:
                 break
         whole = joined.text
         for _, end in _HEREDOC.findall(whole):
-            number = _after(end, lines, number)
+            number = ends.after(end, number)
         if whole:
             blocks = max(blocks - _closed(whole), 0)
             yield Statement(joined.line, whole, tuple(joined.places), blocks > 0)
@@ -200,8 +202,13 @@ class _Joined:
     def _read(self, line: str) -> str:
         """A line without its comment; the quote and the array that it leaves open are noted."""
         position = 0
+        opened = 0  # `$(` on this line, less what is closed
         while position < len(line):
             char = line[position]
+            if char == "(" and line[position - 1 : position] == "$":
+                opened += 1
+            elif char == ")":
+                opened -= 1
             if char == "\\" and self._quote != "'":
                 position += 2
                 continue
@@ -214,15 +221,10 @@ class _Joined:
                 return line[:position].rstrip()
             elif char == "(" and line[position - 1 : position] == "=":
                 self._in_array = True
-            elif char == ")" and self._in_array and not _is_substituted(line[:position]):
+            elif char == ")" and self._in_array and opened < 0:
                 self._in_array = False
             position += 1
         return line
-
-
-def _is_substituted(before: str) -> bool:
-    """Whether a parenthesis closes one of ``$(…)`` on its line."""
-    return before.count("$(") > before.count(")")
 
 
 _OPENS = re.compile(
@@ -244,6 +246,7 @@ def _closed(text: str) -> int:
 def in_documents(text: str) -> set[int]:
     """The lines of here-documents: they are of other files."""
     lines = text.split("\n")
+    ends = _Ends(lines)
     found: set[int] = set()
     number = 0
     while number < len(lines):
@@ -252,17 +255,24 @@ def in_documents(text: str) -> set[int]:
         if line.lstrip().startswith("#"):
             continue
         for _, end in _HEREDOC.findall(line):
-            start, number = number, _after(end, lines, number)
+            start, number = number, ends.after(end, number)
             found.update(range(start, number))
     return found
 
 
-def _after(end: str, lines: Sequence[str], start: int) -> int:
-    """The line after a here-document; its first where nothing ends it, since then it was none."""
-    for number in range(start, len(lines)):
-        if lines[number].strip() == end:
-            return number + 1
-    return start
+class _Ends:
+    """Where here-documents may end: the lines of a script by what they say."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._numbers: dict[str, list[int]] = {}
+        for number, line in enumerate(lines):
+            self._numbers.setdefault(line.strip(), []).append(number)
+
+    def after(self, end: str, start: int) -> int:
+        """The line after a here-document; its first where nothing ends it, since then it was none."""
+        numbers = self._numbers.get(end, [])
+        index = bisect_left(numbers, start)
+        return numbers[index] + 1 if index < len(numbers) else start
 
 
 class Written(NamedTuple):
@@ -276,12 +286,13 @@ class Written(NamedTuple):
 def documents(text: str) -> Iterator[Written]:
     """The here-documents that ``cat`` writes to files."""
     lines = text.split("\n")
+    ends = _Ends(lines)
     for number, line in enumerate(lines):
         found = _HEREDOC.search(line)
         target = re.search(r">\s*\"?([^\"\s<]+)\"?", line)
         if found is None or target is None or not line.lstrip().startswith("cat"):
             continue
-        after = _after(found[2], lines, number + 1)
+        after = ends.after(found[2], number + 1)
         if after > number + 1:
             body = lines[number + 1 : after - 1]
             yield Written(target[1], "".join(f"{line}\n" for line in body), number)
@@ -312,7 +323,7 @@ def _is_of_command(several: re.Match[str]) -> bool:
 def unquoted(value: str) -> str | None:
     """A value as bash has it; ``None`` where that is known only when the script runs."""
     try:
-        words = shlex.split(value)
+        words = split(value)
     except ValueError:
         return None
     if len(words) > 1 or "$(" in value or "`" in value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -29,6 +28,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
 )
 from compiler.platforms.parallelcluster.formats.sbatch.steps import NO_VALUES, Step, Values, started
 from compiler.platforms.parallelcluster.partitions.plan import PARTITION
+from compiler.shellwords import split
 
 _OPTIONS_OF_SRUN = {
     "--container-image": "image",
@@ -273,9 +273,7 @@ class _Script:
                 key = _KEY.search(written)
                 stored.append(
                     StoredValue(
-                        name=name,
-                        secret=shlex.split(secret[1])[0],
-                        key=shlex.split(key[1])[0] if key else "",
+                        name=name, secret=split(secret[1])[0], key=split(key[1])[0] if key else ""
                     )
                 )
                 self._origins[f"env.{name}"] = self._at / statement.line

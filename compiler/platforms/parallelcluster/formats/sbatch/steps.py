@@ -7,7 +7,6 @@ after its letter or as the next word, and the program follows the options.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.dataclass import dataclass
@@ -18,6 +17,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     assignments,
     unquoted,
 )
+from compiler.shellwords import split
 
 # What stands before a command on its line: the end of another one, words of bash, variables for it alone.
 _BEFORE = r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:[A-Za-z_]\w*=\S*\s+)*"
@@ -128,11 +128,8 @@ def _trains(step: Step) -> bool:
 def _step(statement: Statement, text: str, values: Values) -> Step | None:
     filled, known = values.filled(text)
     masked = _QUOTED_END.sub(lambda found: _MASKS[found[2]], filled)
-    lexer = shlex.shlex(masked, posix=True, punctuation_chars=";&|")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
     try:
-        words = list(lexer)[1:]
+        words = split(masked, ";&|")[1:]
     except ValueError:
         return None
     options: dict[str, str] = {}

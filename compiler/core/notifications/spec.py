@@ -8,11 +8,9 @@ from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.notifications.forms.notifications import Notifications
+    from compiler.core.notifications.forms.notifications import Notifications
 else:
-    (Notifications,) = lazy_models(
-        "platforms.eks.notifications.forms.notifications", "Notifications"
-    )
+    (Notifications,) = lazy_models("core.notifications.forms.notifications", "Notifications")
 
 
 class NotificationsSection(Section):
