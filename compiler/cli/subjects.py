@@ -47,7 +47,8 @@ def subject(done: Compilation, options: Options) -> Subject:
 
 
 def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
-    """The cluster as the folder to compare with has it: by the spec that it was compiled from. Without it, why."""
+    """The cluster as the folder to compare with has it: by the spec that it was compiled from, and its runs as they
+    were submitted. Without it, why."""
     if options.against is None:
         return None, ""
     head = options.against / name / MANIFEST
@@ -61,7 +62,7 @@ def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
     spec = Path(base) / file
     if not is_file(spec):
         return (None, f"not known, since `{file}` is not next to `{options.against}`")
-    before = replace(options, output=options.against, against=None, hold=False)
+    before = replace(options, output=options.against, against=None, hold=True, replace=())
     done = check([spec], before, current=lambda _: None)
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None
