@@ -11,6 +11,8 @@ from compiler.simulate.verdict import Forecast, Verdict
 
 JOB = "job"
 """The kind of a change that is no object's: what the simulation says of a job."""
+VERDICT = "verdict"
+"""The field of such a change: what is said of a job is shown whole, however long it is."""
 _SOURCE = "trainyard simulate (Kueue 0.19.2)"
 
 
@@ -38,7 +40,7 @@ def _change(verdict: Verdict, was: object, now: str, at: Place | None, ended: li
         names = ", ".join(f"`{name}`" for name in ended)
         consequence = Consequence.ENDS_JOBS
         reason = f"if all jobs are submitted at once, Kueue ends {names} for it"
-    field = Field(path="verdict", before=was, after=now, at=at)
+    field = Field(path=VERDICT, before=was, after=now, at=at)
     return Change(
         action=Action.ADDED if was is ABSENT else Action.CHANGED,
         effect=Effect(consequence, reason, _SOURCE),

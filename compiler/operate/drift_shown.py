@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.diagnostics.words import numbered
 from compiler.operate.drift import Comparison, Difference, Drift
+from compiler.output.beside import beside
 from compiler.output.fields import ABSENT
 
 _LONGEST = 100  # characters of a value in text
@@ -54,16 +55,12 @@ def _lines(drift: Drift) -> Iterator[str]:
 
 def _line(field: Difference) -> str:
     owner = f" ({', '.join(field.owners)})" if field.owners else ""
-    return f"{field.field}: git {_short(field.git)}, cluster {_short(field.cluster)}{owner}"
+    git, cluster = beside(_value(field.git), _value(field.cluster), _LONGEST)
+    return f"{field.field}: git {git}, cluster {cluster}{owner}"
 
 
-def _short(value: Any) -> str:
-    if value is ABSENT:
-        return "has none"
-    shown = json.dumps(value, ensure_ascii=False)
-    if len(shown) > _LONGEST:
-        return f"{shown[:_LONGEST]}…"
-    return shown
+def _value(value: Any) -> str:
+    return "has none" if value is ABSENT else json.dumps(value, ensure_ascii=False)
 
 
 def values(found: Comparison) -> dict[str, Any]:

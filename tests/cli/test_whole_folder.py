@@ -52,9 +52,7 @@ def _image(spec: str) -> str:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_each_command_reads_the_whole_cluster(
-    words: str, folder: Path, trainyard: Command
-) -> None:
+def test_each_command_reads_the_whole_cluster(words: str, folder: Path, trainyard: Command) -> None:
     whole = trainyard(*words.replace(SPEC, "specs/starter").split(), cwd=folder)
     for name in ("cluster.yaml", "jobs/second.yaml"):
         part = trainyard(*words.replace(SPEC, f"specs/starter/{name}").split(), cwd=folder)
