@@ -10,11 +10,12 @@ from compiler.history.committed import Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
-from compiler.output.beside import beside, flow, shortened
+from compiler.output.beside import beside, shortened
 from compiler.output.body import at
 from compiler.places import Key, Route
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
+from compiler.spec.flow import flow
 
 _WIDTH = 60
 _ENTRY = {"name", "value"}
@@ -167,4 +168,6 @@ def _quoted(value: Any, text: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, Mapping) and value.keys() == _ENTRY:
         value = value["value"]
-    return flow(value)
+    if isinstance(value, str):
+        return value
+    return flow(sorted(value) if isinstance(value, frozenset) else value)

@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import error, listed
 from compiler.diagnostics.words import numbered
 from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
+from compiler.history.standing import Pods
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
@@ -38,11 +39,12 @@ def earlier_runs(
     current: Iterable[Run],
     spec: ClusterSpec,
     landed: Callable[[str], Landing],
+    pods: Callable[[Run], Pods],
 ) -> list[Run]:
     """What is still remembered of runs that the spec does not ask for.
 
     One that has ended is remembered as long as the spec says so, so that nothing runs it again. ``landed``: what the
-    nodes of a pool were until now.
+    nodes of a pool were until now; ``pods``: those of a run, while it is committed.
     """
     asked_for = {run.key for run in current}
     section = JobsSection.of(spec)
@@ -58,7 +60,7 @@ def earlier_runs(
             landing = run.landing
             if run.pool and not landing:
                 landing = landed(run.pool)
-            earlier.append(replace(run, landing=landing, state=LEFT))
+            earlier.append(replace(run, landing=landing, pods=run.pods or pods(run), state=LEFT))
     return earlier
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from dataclasses import replace as replaced
 from functools import cache
 from pathlib import Path
 
@@ -34,11 +35,14 @@ from compiler.history.moved import moved_network, other_tool
 from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import deletions_note
 from compiler.history.replaced import replaced_storage
+from compiler.history.room import stranded_runs
 from compiler.history.runs import ENDED, LEFT, SUBMITTED, Run, job_manifests, submitted
+from compiler.history.standing import Pods, committed_pods, standing_runs
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
+from compiler.model.reading import Reading
 from compiler.places import Document
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.kinds import called
@@ -97,13 +101,20 @@ def hold(
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
 
-    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
+    def pods_of(run: Run) -> Pods:
+        return committed_pods(run, committed, held.manifests, catalog)
+
+    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on, pods_of)
     needs = lost_needs(earlier, _asked_for(remembered, section), spec.spec, held.plan)
     held.diagnostics += needs or earlier_runs_note(earlier, held.plan)
     held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
+    standing = list(standing_runs(known, held.runs))
+    held.plan = replaced(held.plan, nodes=(*held.plan.nodes, *standing))
+    reading = Reading(held.plan, catalog, held.manifests)
+    held.diagnostics += stranded_runs(reading, standing)
     held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
     held.diagnostics += reported(held.steps, spec.spec)
     held.diagnostics += committed.faults(made.path for made in held.manifests)

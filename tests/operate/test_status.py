@@ -488,7 +488,7 @@ def test_a_job_that_waits_has_what_the_spec_lets_expect(
             ("first", "second"), ("second", "first"), forecasts, strict=True
         ):
             assert forecast == (
-                f"fits only if it comes before `{other}`: same priority, same second; helps: 2 more nodes of quota for "
+                f"fits only if it is admitted before `{other}`; helps: 2 more nodes of quota for "
                 f"queue `gpu` in `gpu`, or `nodes: 1` for `{name}`"
             )
         admitted = (condition("QuotaReserved", "True"), condition("Admitted", "True"))
