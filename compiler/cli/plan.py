@@ -96,7 +96,7 @@ class _Comparison:
         now = subject(done, self._settings)
         then = None if before is None else subject(before, self._settings)
         changes = changes_of(then, now, old, new)
-        found = [each for each in done.diagnostics if each.code.startswith("CHG")]
+        found = list(_of_this_edit(done, before))
         merge = Merge(
             name=done.name,
             changes=changes,
@@ -156,6 +156,18 @@ class _Comparison:
             help=renamed(found.help),
             notes=tuple(map(renamed, found.notes)),
         )
+
+
+def _of_this_edit(done: Compilation, before: Compilation | None) -> Iterator[Diagnostic]:
+    """What history says of the edit: what it says of the base too was there before."""
+    known = set() if before is None else {_said(each) for each in before.diagnostics}
+    for each in done.diagnostics:
+        if each.code.startswith("CHG") and _said(each) not in known:
+            yield each
+
+
+def _said(found: Diagnostic) -> tuple[str, str]:
+    return found.code, found.message
 
 
 def _note(code: str, message: str, help: str) -> Diagnostic:

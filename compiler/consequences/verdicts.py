@@ -23,7 +23,9 @@ def moved(before: Forecast, after: Forecast, places: Mapping[str, Place]) -> Ite
         old = earlier.get(verdict.job)
         was = words(old) if old is not None else ABSENT
         now = words(verdict)
-        ended = set(verdict.preempts) - set(old.preempts if old is not None else ())
+        # What comes with the merge as well is not ended by it: it would not have run.
+        ended = set(verdict.preempts) & set(earlier)
+        ended -= set(old.preempts if old is not None else ())
         if was != now or ended:
             yield _change(verdict, was, now, places.get(verdict.job), sorted(ended))
 

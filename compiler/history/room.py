@@ -76,9 +76,9 @@ def _lacking(asks: Resources, share: NodeShare) -> list[str]:
 def _stranded(
     run: StandingRun, work: Work | None, asks: Resources, share: NodeShare, lacking: Iterable[str]
 ) -> Diagnostic:
-    wanted = [f"{asks[name]} of {name}" for name in lacking]
-    there = [f"{share.left[name]}" for name in lacking]
-    taken = ", ".join(f"{amount} of {name}" for name, amount in share.agents.items())
+    wanted = [f"{_shown(name, asks)} of {name}" for name in lacking]
+    there = [_shown(name, share.left) for name in lacking]
+    taken = ", ".join(f"{_shown(name, share.agents)} of {name}" for name in share.agents)
     notes = [f"DaemonSets take {taken} of each node"] if _is_any(share.agents) else []
     if work is not None:
         again = f"write `rerun: {work.job.rerun + 1}` to start it again with what nodes have now"
@@ -94,6 +94,12 @@ def _stranded(
         notes=(*notes, _CRITICAL),
         help=f"{again}; or leave out what takes the room until it has ended",
     )
+
+
+def _shown(resource: str, amounts: Resources) -> str:
+    """An amount in the unit in which it may be too little."""
+    amount = amounts[resource]
+    return f"{amount.milli}m" if resource == "cpu" else f"{amount.value // 2**20}Mi"
 
 
 def _pools(run: StandingRun) -> str:

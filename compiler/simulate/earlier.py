@@ -9,6 +9,7 @@ from compiler.core.pods.plan import Resources
 from compiler.model.reading import Reading
 from compiler.platforms.eks.jobs.plan import StandingRun
 from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.runs.pod import POD_PRIORITY
 from compiler.simulate.objects import Amounts, Job, Placement, PodSet
 
 _ANY_TAINT = ({"operator": "Exists"},)
@@ -51,7 +52,8 @@ def _job(
         )
         for index, pods in enumerate(run.pods)
     )
-    priority = priorities.get(("WorkloadPriorityClass", run.priority), 0)
+    of_pods = priorities.get(("PriorityClass", POD_PRIORITY), 0)
+    priority = priorities.get(("WorkloadPriorityClass", run.priority), of_pods)
     return Job(run.namespace, run.name, run.queue, sets, priority)
 
 
