@@ -19,10 +19,11 @@ from compiler.cli.subjects import changes_of, earlier, revisions, subject
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.driver import check
 from compiler.emit import MANIFEST
-from compiler.inputs import is_file, is_folder, with_file
+from compiler.inputs import is_file, is_folder, real_path, with_file
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
 from compiler.report.amounts import amounts
+from compiler.unread import spec_elsewhere
 
 _NAME = Route(("metadata", "name"))
 
@@ -135,9 +136,11 @@ class _Comparison:
         assert self._settings.against is not None
         if not any(map(is_folder, self._options.paths)):
             return
+        read = [Path(real_path(path)) for path in self._options.paths]
         for folder in with_file(self._settings.against, MANIFEST):
             name = Path(folder).name
-            if name not in names:
+            written = self._settings.output / name / MANIFEST
+            if name not in names and not spec_elsewhere(written, read):
                 yield _note(
                     "PLN006",
                     f"cluster `{name}` of the base has no spec here: it is not compared",

@@ -76,7 +76,7 @@ def lost_needs(
         is_asked_for = run.object in asked_for
         if not run.left and not is_asked_for:
             continue
-        for need in _lost_by(run, spec, plan):
+        for need in lost_by(run, spec, plan):
             section, _ = need
             # Until the merge Flux makes the run again where it was deleted, and then deletes what holds it.
             if run.left or section in _FINALIZED:
@@ -88,7 +88,7 @@ def lost_needs(
     return errors
 
 
-def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
+def lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     node_pools = PoolsSection.of(spec).node_pools
     pools = {pool.name: pool.nodes.max for pool in node_pools}
@@ -252,10 +252,12 @@ def replaced_runs_note(replaced: Iterable[Run], current: Iterable[Run]) -> Itera
         yield Diagnostic(
             "CHG029",
             Severity.NOTE,
-            f"run `{run.object}` of job `{run.job}` is forgotten: `--replace` says that it was never pushed",
+            f"run `{run.object}` of job `{run.job}` is forgotten, and goes on beside the new one unless"
+            " it was never pushed, as `--replace` says",
             _SPEC / "jobs",
             key=True,
-            help=f"if it was, it holds its nodes until it ends or `{run.ends_with()}`",
+            label="nothing counts its nodes and its quota any more",
+            help=f"if it was pushed, `{run.ends_with()}` ends it; or undo this, and write `rerun: {run.rerun + 1}`",
         )
 
 

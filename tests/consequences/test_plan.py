@@ -642,3 +642,52 @@ def test_the_base_is_the_whole_folder(tmp_path: Path, trainyard: Command) -> Non
     report = repo.run("report", "specs/lab/cluster.yaml", "--against", base / "repo/generated").out
     assert "not known" not in report
     assert "$" in report
+
+
+def test_a_file_system_that_leaves_the_spec_is_paid_for_on(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    """Nobody deletes what exists by a merge, nor what was made and is retained."""
+    repo = Repo(tmp_path / "fleet", trainyard)
+    (repo.folder / "specs").mkdir()
+    text = (EXAMPLE / SPEC).read_text()
+    storage = """\
+  storage:
+    - name: fsx
+      fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60711, mountName: abcdefgh, size: 4800Gi, deployment: PERSISTENT_2,
+        throughputPerTiB: 250, version: "2.15", zone: us-west-2a}}
+"""
+    (repo.folder / SPEC).write_text(text + storage)
+    assert repo.run("compile").code == 0
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    repo.commit("first")
+    repo.edit(storage, "")
+    (cluster,) = repo.plan()["clusters"]
+    usd = cluster["usdAnHour"]
+    assert usd["before"] == usd["after"]
+    assert usd["staying"] == ["fsx"]
+    assert (
+        "paid for until somebody deletes it, which the merge does not: `fsx`"
+        in repo.run("plan").out
+    )
+    repo.edit("metadata: {name: starter}", "metadata: {name: starter} ")
+    (repo.folder / SPEC).write_text(text + storage.replace("name: fsx", "name: data"))
+    assert repo.plan()["clusters"][0]["usdAnHour"]["staying"] == []
+
+
+def test_a_plan_of_one_folder_says_nothing_of_the_others(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    repo = Repo(tmp_path / "fleet", trainyard)
+    text = (EXAMPLE / SPEC).read_text()
+    for name in ("one", "two"):
+        (repo.folder / "specs" / name).mkdir(parents=True)
+        (repo.folder / "specs" / name / "cluster.yaml").write_text(
+            text.replace("name: starter", f"name: {name}")
+        )
+    assert repo.run("compile").code == 0
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    repo.commit("first")
+    assert repo.run("plan", "specs/one").err == ""
+    (repo.folder / "specs/two/cluster.yaml").unlink()
+    assert "PLN006" in repo.run("plan", "specs").err
