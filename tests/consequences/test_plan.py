@@ -142,6 +142,9 @@ def test_markdown_is_that_of_the_report(repo: Repo) -> None:
     section = plan.partition(title)[2].partition("<details>")[0]
     assert "`NodePool/l40s`" in section
     assert section in report
+    header = plan.partition("**, against")[0]
+    assert header.startswith("# starter\n\n**Plan: ")
+    assert report.startswith(header)  # which CI posts
 
 
 @pytest.mark.parametrize(
