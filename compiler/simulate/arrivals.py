@@ -19,6 +19,8 @@ from compiler.simulate.state import World
 
 _EACH_FIRST_AND_LAST = 40
 """Of so many jobs each is also simulated as the first and as the last one."""
+_SINGLY_TOO = 12
+"""Of so few jobs that is done one after the other as well as all at once."""
 _AT_RANDOM = 24
 """Of so few jobs that each can be first and last, so many orders are drawn besides."""
 
@@ -72,7 +74,7 @@ class Coming:
         if not self.is_drawn:
             return
         for job in (*self.submitted, *self.new):
-            for together in (True, False):
+            for together in (True, False) if len(self.new) <= _SINGLY_TOO else (True,):
                 yield self._moved(job, last=True, together=together)
                 yield self._moved(job, last=False, together=together)
         yield from self._at_random()
