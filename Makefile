@@ -6,6 +6,14 @@ ARGS   ?=
 SHARED ?= ../shared
 
 VENV := .venv
+# A Python that is named, and is not that of .venv, has an environment of its own: `make test-fast PYTHON=python3.13`.
+ifeq ($(origin PYTHON),command line)
+OWN   := $(shell sed -n 's/^version *= *\([0-9]*\.[0-9]*\).*/\1/p' .venv/pyvenv.cfg 2>/dev/null)
+ASKED := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+ifneq ($(filter-out $(ASKED),$(OWN)),)
+VENV  := .venv-$(ASKED)
+endif
+endif
 BIN  := $(VENV)/bin
 RUN  := $(BIN)/python -m compiler
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -49,7 +57,7 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(PYTEST) $(ARGS) || failed=1; \
 	exit $$failed
 
-test-fast: $(DEV) ## Run the fast tests, for while you work
+test-fast: $(DEV) ## Run the fast tests, for while you work (PYTHON=python3.13: under another Python)
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
@@ -116,7 +124,7 @@ scale: $(DEV) ## Measure whether time and memory grow with the input alone (ARGS
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 clean: ## Remove .venv and all caches; generated/ stays
-	rm -rf $(VENV) .venv-pcluster .venv-hyperpod build dist *.egg-info .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* build dist *.egg-info .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(ENV):

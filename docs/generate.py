@@ -91,8 +91,8 @@ def runbooks() -> Iterator[str]:
     """A table of all alerts, then what each means and what to do."""
     pages = alert_pages(load_catalog().xids)
     yield "# Runbooks\n"
-    yield "What each alert of `monitoring: {}` means, and what to do. The annotation `runbook` of an alert names"
-    yield "its entry here. [monitoring.md](monitoring.md) says how alerts come about. Queries are for Prometheus:"
+    yield "What each alert of `monitoring: {}` means, and what to do. Its annotation `description` says the same, and"
+    yield "is sent with it. [monitoring.md](monitoring.md) says how alerts come about. Queries are for Prometheus:"
     yield "`kubectl port-forward -n monitoring svc/prometheus-prometheus 9090`.\n"
     yield "| alert | severity | after | whose |"
     yield "| --- | --- | --- | --- |"

@@ -224,3 +224,24 @@ def test_a_broken_rule_of_the_adopters(command: Path, adopter: Path) -> None:
         done.out,
     )
     assert "error[ORG002]" in done.out
+
+
+@pytest.mark.parametrize(("version", "folder"), [("3.11", ".venv"), ("3.99", ".venv-3.99")])
+def test_another_python_has_an_environment_of_its_own(
+    version: str, folder: str, tmp_path: Path
+) -> None:
+    """That of the name is `.venv`: nobody's environment is made anew by a run of the tests under another Python."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("version = 3.11.7\n")
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho {version}\n")
+    python.chmod(0o755)
+    for file in ("requirements.txt", "requirements-dev.txt", "pyproject.toml"):
+        (tmp_path / file).touch()
+    words = ["make", "--dry-run", "test-fast", f"PYTHON={python}"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f" {folder}/bin/python -m pytest" in done.stdout
+    words = ["make", "--dry-run", "test-fast"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert " .venv/bin/python -m pytest" in done.stdout

@@ -34,7 +34,7 @@ FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
 PASSES = [(each, index) for each in RULES for index in range(len(each.passes))]
 
 ELSEWHERE = {"@Template/template.yaml", "@Dockerfile/Dockerfile", "spec"}
-OF_AWS = ("@JobScript/", "@ClusterConfiguration/", "@ClusterRequest/")
+OF_AWS = ("@Template/bootstrap/", "@JobScript/", "@ClusterConfiguration/", "@ClusterRequest/")
 """Where findings are that are in no manifest."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from compiler.dataclass import dataclass
@@ -48,6 +49,7 @@ class InstanceType:
     size: str
     arch: str
     vcpus: int
+    threads_per_core: int
     memory_mib: int
     bare_metal: bool
     gpus: int
@@ -82,6 +84,13 @@ class InstanceType:
         if own is not None:
             return own
         return self.price_usd_hour.get("us-east-1")
+
+    def booted(self, threads: int | None) -> InstanceType:
+        """The type as it is with so many threads a core, where that is chosen (EC2 user guide, cpu-options)."""
+        if threads is None or threads >= self.threads_per_core:
+            return self
+        vcpus = self.vcpus * threads // self.threads_per_core
+        return replace(self, vcpus=vcpus, threads_per_core=threads)
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -164,6 +173,7 @@ def instance_from_row(name: str, row: Row) -> InstanceType:
         size=size,
         arch=get("arch", "amd64"),
         vcpus=row["vcpus"],
+        threads_per_core=get("threads", 2),
         memory_mib=row["memory_mib"],
         bare_metal=get("bare_metal", False),
         gpus=get("gpus", 0),

@@ -66,6 +66,7 @@ _MOST = 10**9
 _NUMBERS = frozenset(
     (
         "vcpus",
+        "threads",
         "memory_mib",
         "gpus",
         "accelerator_memory_mib",

@@ -26,6 +26,7 @@ def row(info: Info) -> dict[str, Any]:
     strategies = info.get("PlacementGroupInfo", {}).get("SupportedStrategies", ())
     entry: dict[str, Any] = {
         "vcpus": info["VCpuInfo"]["DefaultVCpus"],
+        "threads": _threads(info["VCpuInfo"]),
         "memory_mib": info["MemoryInfo"]["SizeInMiB"],
         "arch": "arm64" if "arm64" in architectures else "amd64",
         "bare_metal": info.get("BareMetal", False),
@@ -44,6 +45,11 @@ def row(info: Info) -> dict[str, Any]:
         for key, value in entry.items()
         if value not in _DEFAULTS or (key == "gpus" and value == 0)
     }
+
+
+def _threads(vcpus: Mapping[str, Any]) -> int | None:
+    """The threads of a core where there is one; two are the default of the entry."""
+    return 1 if vcpus.get("DefaultThreadsPerCore") == 1 else None
 
 
 def wanted(name: str, info: Info, families: Iterable[str]) -> bool:

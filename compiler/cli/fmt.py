@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from compiler.cli.exits import CLEAN, FINDINGS, USAGE
-from compiler.cli.streams import UsageError, err, out
+from compiler.cli.streams import UsageError, err, out, write_over
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.words import numbered
 from compiler.language.renaming import API, UnreadableError, rename
@@ -81,15 +79,7 @@ def _write_over(path: str, text: str) -> None:
         if b"\r\n" in before:
             text = text.replace("\n", "\r\n")
         encoding = "utf-8-sig" if before.startswith(b"\xef\xbb\xbf") else "utf-8"
-        handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode(encoding))
-            shutil.copymode(target, made)
-            os.replace(made, target)
-        except OSError:
-            os.unlink(made)
-            raise
+        write_over(target, text.encode(encoding))
     except OSError as fault:
         reason = (fault.strerror or str(fault)).lower()
         raise UsageError(f"cannot write `{path}`: {reason}") from None

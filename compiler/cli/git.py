@@ -1,4 +1,5 @@
-"""Reads a revision of the repository, by git itself; nothing in the repository is changed.
+"""Reads a revision of the repository, by git itself; nothing in the repository is changed, and nothing that its
+configuration names is run.
 
 Sources: git 2.39, git-rev-parse, git-merge-base, git-ls-tree, git-cat-file (``--batch``).
 """
@@ -21,6 +22,18 @@ _USUAL = ("main", "master")
 _SHORT = 12  # characters of a commit that are shown
 _MISSING = "BAD"  # the size of an object that is not there
 _OUTSIDE = frozenset({"", ".", "..", ".git"})
+_SECONDS = 120.0
+"""Longer than git takes to list a large repository. Where its configuration includes a pipe, it waits without end."""
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # what was committed, and not what stands in for it here
+    "GIT_NO_LAZY_FETCH": "1",  # git 2.45; in older ones no protocol is allowed, of no remote
+    "GIT_ALLOW_PROTOCOL": "",
+}
+"""A repository may be anybody's. Of a partial clone git asks the remote for what is missing, and starts what the
+configuration names for that: a helper, ``uploadpack``, a command of ssh (git 2.39, git-config, protocol.allow)."""
+_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager")
 
 
 class BaseError(Exception):
@@ -138,12 +151,24 @@ class Repository:
             )
 
     def _run(self, *words: str, input: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-        command = ["git", "-C", os.fspath(self._folder), "-c", "core.fsmonitor=false", *words]
+        environment = {**os.environ, **_ENVIRONMENT}
+        command = ["git", "-C", os.fspath(self._folder), *_OPTIONS, *words]
         try:
             return subprocess.run(  # noqa: S603 - words of ours; a revision never begins with `-`
-                command, input=input, capture_output=True, env=environment, check=False
+                command,
+                input=input,
+                stdin=subprocess.DEVNULL if input is None else None,
+                capture_output=True,
+                env=environment,
+                timeout=_SECONDS,
+                check=False,
             )
+        except subprocess.TimeoutExpired:
+            raise BaseError(
+                "PLN005",
+                f"git does not answer in {_SECONDS:g} seconds",
+                "a fresh clone has no configuration of others; `git fsck` says what is broken",
+            ) from None
         except FileNotFoundError:
             raise BaseError(
                 "PLN001",

@@ -12,6 +12,7 @@ from types import TracebackType
 
 from compiler.cli import subjects
 from compiler.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
+from compiler.cli.kubeconfig import connect
 from compiler.cli.output import as_json, require_text_or_json, say
 from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
@@ -22,7 +23,7 @@ from compiler.emit.yaml import dump
 from compiler.history.committed import Committed
 from compiler.language.load import platform_of
 from compiler.operate import drift_shown, shown
-from compiler.operate.api import Api, connect
+from compiler.operate.api import Api
 from compiler.operate.debug import create, debug_job, steps
 from compiler.operate.drift import compare
 from compiler.operate.faults import ClusterError

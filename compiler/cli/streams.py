@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from compiler.cli.exits import BROKEN_PIPE
 
@@ -65,13 +68,38 @@ def save(path: str, text: str) -> None:
     """Write a report into a file. Raises ``UsageError`` where that cannot be."""
     for tell in written_files:
         tell(path, text)
+    data = text.encode(errors="backslashreplace")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        if os.path.exists(path) and not os.path.isfile(path):  # a terminal, a pipe
+            Path(path).write_bytes(data)
+        else:
+            write_over(Path(os.path.realpath(path)), data)
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise UsageError(f"cannot write `{path}`: {reason.lower()}") from None
+
+
+def write_over(target: Path, data: bytes) -> None:
+    """Write a file at once: where there is no room for all of it, it stays what it was. Its mode stays. Raises
+    ``OSError``."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _new_mode()
+    handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(made, mode)
+        os.replace(made, target)
+    except OSError:
+        os.unlink(made)
+        raise
+
+
+def _new_mode() -> int:
+    """The mode of a new file, as the user's mask has it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def has_colors(unwanted: bool) -> bool:

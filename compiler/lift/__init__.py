@@ -1,7 +1,8 @@
 """Lift: reads manifests, ours or third-party, back into the typed plan.
 
 The module ``lift`` of a subject reads some kinds: its ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to
-plan nodes. It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
+plan nodes; ``OTHERS`` is one for all kinds of which there is none.
+It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
 ``verify`` reports what is malformed.
 """
 
@@ -39,6 +40,12 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     return readers
 
 
+@cache
+def others() -> tuple[Lift, ...]:
+    """What is read of a kind that nothing knows: ``OTHERS`` of a module."""
+    return tuple(module.OTHERS for module in parts("lift") if hasattr(module, "OTHERS"))
+
+
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: no other objects exist."""
     return assembled(read(manifests, closed=closed), closed=closed)
@@ -50,7 +57,7 @@ def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
     for manifest in manifests:
         # What a spec includes may be anything that a third party writes.
         table = kinds(closed=closed and not manifest.key)
-        for read_kind in table.get(_kind(manifest), ()):
+        for read_kind in table.get(_kind(manifest), others()):
             nodes.extend(read_kind(reader(manifest)))
     for module in parts("lift"):
         if hasattr(module, "join"):

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error
+from compiler.diagnostics.diagnostic import error, warning
 from compiler.formats import format_of, hinted, named, recognised
-from compiler.inputs import is_folder
+from compiler.inputs import is_file, is_folder, is_link
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
 from compiler.lint.templates import filled_in, prompt, template, variables_filled_in
@@ -96,7 +97,19 @@ def _files_below(folder: str, reading: Reading) -> Iterator[str]:
             if other_format:
                 reading.formats[other_format] += 1
             elif _may_hold_objects(name):
-                yield os.path.join(parent, name)
+                path = os.path.join(parent, name)
+                if is_file(Path(path)) or not is_link(Path(path)):
+                    yield path
+                    continue
+                reading.diagnostics.append(_leads_nowhere(path))
+
+
+def _leads_nowhere(path: str) -> Diagnostic:
+    """A link in a folder that is to no file. Those who apply the folder stop at it or pass over it; the others of its
+    files are what they are."""
+    return warning(
+        "YML020", f"`{path}` is a link to what is not there", help="correct the link, or remove it"
+    )
 
 
 def _may_hold_objects(name: str) -> bool:

@@ -40,10 +40,12 @@ def node_room(pool: Pool, instance: InstanceType, world: Reading, *, huge_pages:
     A pod must fit twice: where Karpenter expects it, with the overhead, and on the node, with the huge pages. Karpenter
     takes both off where an overlay says the pages.
     """
+    if isinstance(pool, FixedPool):
+        instance = instance.booted(pool.threads)
     if world.own_kubelet(pool):
         return _whole_node(instance, pool.memory_percent if isinstance(pool, FixedPool) else 100)
     overhead = 0 if isinstance(pool, FixedPool) else world.memory_overhead
-    key = instance.name, huge_pages, overhead
+    key = instance.name, instance.vcpus, huge_pages, overhead
     if key not in world.rooms:
         world.rooms[key] = _node_room(instance, huge_pages, overhead, world)
     return world.rooms[key]

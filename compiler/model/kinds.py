@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.kueue.plan import INTEGRATIONS
 
-_READ_ONLY = {
-    "Deployment": "deployment",
-    "JAXJob": "kubeflow.org/jaxjob",
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/leaderworkerset",
-    "PaddleJob": "kubeflow.org/paddlejob",
-    "RayCluster": "ray.io/raycluster",
-    "RayService": "ray.io/rayservice",
-    "StatefulSet": "statefulset",
-    "TFJob": "kubeflow.org/tfjob",
-    "XGBoostJob": "kubeflow.org/xgboostjob",
-}
-"""Kinds that Kueue manages (v0.19.2, pkg/controller/jobs) and a spec has no jobs of. A ``Pod`` is left out: several
-integrations make Kueue manage it."""
+_READ_ONLY = {name.rpartition("/")[2]: name for name in INTEGRATIONS if name != "pod"}
+"""What Kueue calls the kinds that it manages, by their names in lower case. A ``Pod`` is left out: several integrations
+make Kueue manage it."""
 
 
 def framework_of(kind: str) -> str | None:
     """What Kueue calls a kind in ``integrations.frameworks``; ``None`` for one that it does not queue."""
     known = kinds().get(kind)
-    return known.framework if known else _READ_ONLY.get(kind)
+    return known.framework if known else _READ_ONLY.get(kind.lower())
 
 
 def is_never_queued(kind: str) -> bool:

@@ -47,7 +47,7 @@ from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
 Read = TypeVar("Read")
-RoomKey = tuple[str, bool, float]
+RoomKey = tuple[str, int, bool, float]
 """An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
 
 

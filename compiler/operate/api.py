@@ -1,20 +1,19 @@
 """The Kubernetes API of one cluster: JSON by path.
 
 Sources: kubernetes.io, API concepts (``limit`` and ``continue``, ``dryRun``, server-side apply); kubernetes 37.0.1, the
-client for Python, which reads kubeconfigs, runs their credential plugins and keeps the connections.
+client for Python, which keeps the connections.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from compiler.diagnostics.near import meant
 from compiler.manifest import Body
 from compiler.operate.faults import ClusterError, RefusedError
 
@@ -194,44 +193,6 @@ class Api:
             status=status,
             reason=reason,
         )
-
-
-def connect(wanted: str | None) -> Api:
-    """The cluster of a context of the kubeconfig; of the current one where none is named."""
-    from kubernetes import client, config
-
-    try:
-        contexts, current = config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
-        chosen = _chosen(contexts, current, wanted)
-        configuration = client.Configuration()
-        made = config.new_client_from_config(  # type: ignore[no-untyped-call]
-            context=chosen["name"], persist_config=False, client_configuration=configuration
-        )
-    except ClusterError:
-        raise
-    except (
-        Exception
-    ) as fault:  # the client lets through whatever a broken kubeconfig makes its parsers raise
-        raise ClusterError(
-            "CLU001",
-            f"the kubeconfig cannot be used: {' '.join(str(fault).split())}",
-            "`aws eks update-kubeconfig --name CLUSTER` writes one; KUBECONFIG names another file",
-        ) from None
-    cluster = str(chosen["context"].get("cluster", ""))
-    return Api(made, Context(chosen["name"], cluster, configuration.host))
-
-
-def _chosen(contexts: Sequence[Mapping[str, Any]], current: Any, wanted: str | None) -> Any:
-    if wanted is None:
-        return current
-    for context in contexts:
-        if context["name"] == wanted:
-            return context
-    names = [str(context["name"]) for context in contexts]
-    hint = meant(wanted, names)
-    raise ClusterError(
-        "CLU001", f"the kubeconfig has no context `{wanted}`", hint or f"it has {', '.join(names)}"
-    )
 
 
 def _timeout(*, endless: bool) -> Any:

@@ -222,6 +222,7 @@ class Composer:
                     merged.append(value)
             elif name in items:
                 self._duplicate(name, place, items[name])
+                items[name] = value  # what readers take: Go's, Python's, that of JSON
             else:
                 items[name] = value
             first = next_event()

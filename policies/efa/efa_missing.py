@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA
+from compiler.core.pools.plan import NodeShare
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.places import Route
@@ -52,8 +53,6 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _opted_out(work: Work, world: World) -> bool:
-    """A spec that says `efa: false` for the pool means it; in our own output that is a class without interfaces."""
-    classes = [world.node_class(pool) for pool in work.pools]
-    return world.plan.closed and all(
-        node_class is not None and not node_class.efa for node_class in classes
-    )
+    """Whether a spec has said that jobs of these pools get no EFA, or has been told so (RES392)."""
+    shares = [world.plan.named(NodeShare, pool.title) for pool in work.pools]
+    return all(share is not None and EFA not in share.resources for share in shares)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.model.beside import stand_together
 from compiler.model.kinds import framework_of, is_never_queued
 from compiler.plan import Plan
@@ -43,6 +44,24 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         kind: Deployment
         metadata: {name: chat, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
         spec: {template: {spec: {tolerations: [{operator: Exists}], containers: [{name: server}]}}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
+        apiVersion: sparkoperator.k8s.io/v1beta2
+        kind: SparkApplication
+        metadata: {name: curate, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
+        apiVersion: argoproj.io/v1alpha1
+        kind: Workflow
+        metadata: {name: nightly, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
 
         apiVersion: config.kueue.x-k8s.io/v1beta2
         kind: Configuration
@@ -91,6 +110,8 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         if not _of_one_cluster(manager, job, world.plan):
             continue
         framework = framework_of(job.kind)
+        if framework is None and isinstance(job, Workload) and not job.pods:
+            yield from _unknown(job, manager)
         if is_never_queued(job.kind):
             yield Finding(
                 f"Kueue cannot manage {job.kind}s, and `{job.identity.name}` has queue `{job.queue}`",
@@ -107,6 +128,20 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
             label="the job runs past every quota",
             help=f"add `{framework}` to `{_list_of(framework)}`",
         )
+
+
+def _unknown(workload: Workload, manager: QueueManager) -> Iterator[Finding]:
+    """What has a queue and is of a kind that Kueue has no integration for; one that makes its own workloads is named
+    among the external frameworks."""
+    if any(name.startswith(f"{workload.kind}.") for name in manager.external_frameworks):
+        return
+    yield Finding(
+        f"Kueue has no integration for {workload.kind}s, and `{workload.name}` has queue `{workload.queue}`",
+        workload.where("queue"),
+        label="Kueue does not look at it",
+        help="remove the label, or put it on what Kueue manages: the Jobs or pods that it makes",
+        severity=Severity.WARNING,
+    )
 
 
 def _list_of(framework: str) -> str:

@@ -86,6 +86,100 @@ def test_what_git_says_is_in_the_notes(folder: Path, tmp_path: Path) -> None:
     assert all(note.removeprefix("git: ").strip() for note in found.notes)
 
 
+PROMISOR = {
+    "core.repositoryFormatVersion": "1",
+    "extensions.partialClone": "origin",
+    "remote.origin.promisor": "true",
+    "protocol.allow": "always",
+}
+RUN = 'sh -c "touch {ran}"'
+DOORS: dict[str, dict[str, str]] = {
+    "a helper of a remote": {
+        **PROMISOR,
+        "remote.origin.url": "ext::sh -c touch% {ran}",
+        "protocol.ext.allow": "always",
+    },
+    "the program of a local remote": {
+        **PROMISOR,
+        "remote.origin.url": "{folder}",
+        "remote.origin.uploadpack": f"{RUN};",
+        "protocol.file.allow": "always",
+    },
+    "the command of ssh": {
+        **PROMISOR,
+        "remote.origin.url": "ssh://127.0.0.1/x",
+        "core.sshCommand": f"{RUN};",
+        "protocol.ssh.allow": "always",
+    },
+    "a proxy": {
+        **PROMISOR,
+        "remote.origin.url": "git://127.0.0.1/x",
+        "core.gitProxy": "{program}",
+        "protocol.git.allow": "always",
+    },
+    "a monitor of files": {"core.fsmonitor": "{program}"},
+    "hooks": {"core.hooksPath": "{hooks}"},
+    "a filter": {
+        "core.attributesFile": "{attributes}",
+        "filter.x.smudge": RUN,
+        "filter.x.clean": RUN,
+    },
+    "a driver": {
+        "core.attributesFile": "{attributes}",
+        "diff.x.textconv": RUN,
+        "diff.x.command": RUN,
+    },
+    "a pager": {"core.pager": RUN, "pager.ls-tree": RUN, "pager.cat-file": RUN},
+    "another name": {"alias.ls-tree": f"!{RUN}", "alias.cat-file": f"!{RUN}"},
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_nothing_that_a_repository_names_is_run(folder: Path, tmp_path: Path, door: str) -> None:
+    """A file is missing, so that git would ask the remote of a partial clone for it."""
+    program = tmp_path / "program"
+    ran = tmp_path / "ran"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for name in ("reference-transaction", "post-checkout", "post-index-change", "pre-auto-gc"):
+        (hooks / name).symlink_to(program)
+    attributes = tmp_path / "attributes"
+    attributes.write_text("* filter=x diff=x\n")
+    places = {
+        "ran": ran,
+        "folder": folder,
+        "program": program,
+        "hooks": hooks,
+        "attributes": attributes,
+    }
+    blob = git(folder, "rev-parse", f"HEAD:{SPEC}").strip()
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in DOORS[door].items():
+        git(folder, "config", name, value.format(**places))
+    ran.unlink(missing_ok=True)
+    with pytest.raises(BaseError) as refused:
+        copied(folder, tmp_path / "base")
+    assert refused.value.diagnostic.code == "PLN005"
+    assert Repository(folder).base("HEAD").name
+    assert not ran.exists()
+
+
+def test_a_configuration_that_waits_is_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It includes a pipe that nobody writes to."""
+    pipe = folder / ".git" / "pipe"
+    os.mkfifo(pipe)
+    git(folder, "config", "include.path", str(pipe))
+    monkeypatch.setattr("compiler.cli.git._SECONDS", 0.5)
+    with pytest.raises(BaseError) as refused:
+        Repository(folder)
+    assert refused.value.diagnostic.code == "PLN005"
+    assert "does not answer in 0.5 seconds" in refused.value.diagnostic.message
+
+
 def test_the_branch_that_is_merged_into_has_a_usual_name(folder: Path) -> None:
     """Where the remote does not say which one it is."""
     first = commit_of(folder)

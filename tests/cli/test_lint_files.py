@@ -618,3 +618,26 @@ def test_a_claim_in_another_namespace_than_its_pod(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text(USES_CLAIM.replace("namespace: b", "namespace: a"))
     done = lint([tmp_path], Options(today=date(2026, 11, 23)))
     assert "nothing here refers" not in "".join(each.message for each in done.all())
+
+
+def test_a_link_to_nothing_stops_no_folder(tmp_path: Path) -> None:
+    """It is said, and the other files are judged; a link that is named is all that there is to judge."""
+    (tmp_path / "a.yaml").symlink_to("nowhere")
+    (tmp_path / "b.yaml").write_text(QUEUE.replace("research}\n", "research, x: 1}\n", 1))
+    assert [(level, code) for level, code, *_ in reported(tmp_path)] == [
+        ("WARNING", "YML020"),
+        ("ERROR", "SCH001"),
+    ]
+    assert reported(tmp_path, "a.yaml")[0][:2] == ("ERROR", "YML020")
+
+
+def test_of_a_key_that_is_set_twice_the_last_value_is_judged(tmp_path: Path) -> None:
+    """As readers of YAML and JSON take it."""
+    for first, last in (("a:latest", "a:1"), ("a:1", "a:latest")):
+        pod = (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: x}\n"
+            f'spec: {{containers: [{{name: a, image: "{first}", image: "{last}"}}]}}\n'
+        )
+        (tmp_path / "pod.yaml").write_text(pod)
+        codes = [code for _, code, *_ in reported(tmp_path)]
+        assert codes == ["YML001", *(["RUN077"] if last == "a:latest" else [])]

@@ -68,3 +68,24 @@ def test_more_digits_than_can_be_read_are_an_error(tmp_path: Path, trainyard: Co
     done = trainyard("lint", "pod.yaml", cwd=tmp_path)
     assert done.code == 1
     assert "error[YML024]" in done.out
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"timeout": f"{NINES}h"},
+        {"name": NINES},
+        {"sharedMemory": f"{NINES}Gi"},
+        {"nodes": int("9" * 4000)},
+        {"command": ["torchrun", f"--nnodes={NINES}", "t.py"]},
+        {"image": f"registry.test/{NINES}:1"},
+    ],
+)
+def test_thousands_of_digits_are_not_printed(
+    job: dict[str, object], format: str, tmp_path: Path, trainyard: Command
+) -> None:
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec(job=job)))
+    done = trainyard("check", "lab.yaml", "--format", format, cwd=tmp_path)
+    assert done.code == 1
+    assert "9" * 200 not in done.out + done.err

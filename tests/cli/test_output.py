@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -59,6 +60,37 @@ def test_a_clean_run_in_every_format(name: str, trainyard: Command) -> None:
         json.loads(done.out)
     if name == "junit":
         ElementTree.fromstring(done.out)
+
+
+@pytest.mark.parametrize("before", ["", "the report of yesterday"])
+def test_a_report_that_has_no_room_is_whole_or_not_there(
+    before: str, trainyard: Command, tmp_path: Path
+) -> None:
+    """What was there before stays. A limit of this process stands for a full disk."""
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    report = folder / "report.json"
+    if before:
+        report.write_text(before)
+    pods = "\n---\n".join(POD.format(number) for number in range(200))
+    (tmp_path / "pods.yaml").write_text(pods)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+    try:
+        done = trainyard("lint", "--format", f"json={report}", "pods.yaml", cwd=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (done.code, "cannot write" in done.err) == (2, True)
+    assert [path.name for path in folder.iterdir()] == ([report.name] if before else [])
+    assert not before or report.read_text() == before
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: a{0}, namespace: x}}
+spec: {{containers: [{{name: a, image: a}}]}}
+"""
 
 
 def test_a_file_that_cannot_be_written(trainyard: Command, tmp_path: Path) -> None:

@@ -10,17 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Series = Mapping[str, str]
+BLOCK_ENDS = 30 * 3600
+"""Of a block in tests of time, in seconds since 1970, where the clock of promtool begins."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """``bad`` fires ``minutes`` after the start, with ``labels`` and the message ``says``; ``good`` does not."""
+    """``bad`` fires ``minutes`` after the start, with ``labels`` and the message ``says``; ``good`` does not.
+
+    Nor does any of ``near``, minutes and series, which are as close to it as can be.
+    """
 
     bad: Series
     good: Series
     says: str
     labels: Mapping[str, str] = field(default_factory=dict)
     minutes: int = 60
+    near: tuple[tuple[int, Series], ...] = ()
 
 
 GPU = 'node="n1",gpu="3"'
@@ -71,6 +77,19 @@ def nodes(**unhealthy: int) -> dict[str, str]:
     return found
 
 
+def not_ready(count: int, *, of: int) -> dict[str, str]:
+    """Nodes of which some do not answer: what the kubelet says is unknown."""
+    found = {}
+    for number in range(of):
+        sick = int(number < count)
+        name = f"n{number}"
+        found[f'kube_node_labels{{node="{name}",label_karpenter_sh_nodepool="h100"}}'] = "1+0x180"
+        for status, value in (("unknown", sick), ("true", 1 - sick), ("false", 0)):
+            condition = f'node="{name}",condition="Ready",status="{status}"'
+            found[f"kube_node_status_condition{{{condition}}}"] = f"{value}+0x180"
+    return found
+
+
 def efa(name: str, values: str) -> dict[str, str]:
     return {f"node_amazonefa_{name}{{{EFA}}}": values}
 
@@ -79,7 +98,7 @@ CASES: dict[str, Case] = {
     "GpuXidFatal": Case(
         {f'DCGM_EXP_XID_ERRORS_COUNT{{{GPU},xid="79"}}': "1+0x60"},
         {f'DCGM_EXP_XID_ERRORS_COUNT{{{GPU},xid="31"}}': "1+0x60"},
-        "GPU 3 of n1 reported Xid 79: the hardware is broken",
+        "GPU 3 of n1 reported Xid 79: the GPU has fallen off the bus",
         {**ON_GPU, "xid": "79"},
     ),
     "GpuXid": Case(
@@ -367,7 +386,7 @@ CASES: dict[str, Case] = {
         {"node": "n1", "condition": "AcceleratedHardwareReady"},
     ),
     "NodeRepairStopped": Case(
-        nodes(n1=1, n2=0, n3=0),
+        {**not_ready(2, of=10), **nodes(n3=1)},
         {
             **nodes(n1=1, n2=0, n3=0, n4=0, n5=0, n6=0),
             'kube_node_labels{node="system"}': "1+0x60",
@@ -375,6 +394,13 @@ CASES: dict[str, Case] = {
         },
         "more than a fifth of pool h100 is sick: nodes are no longer replaced",
         {"label_karpenter_sh_nodepool": "h100"},
+        # A fifth is rounded up: of one to five nodes one is still replaced, of ten two are.
+        near=(
+            (60, nodes(n1=1)),
+            (60, nodes(n1=1, n2=0, n3=0, n4=0)),
+            (60, not_ready(2, of=10)),
+            (60, {**not_ready(1, of=4), **nodes(n0=1)}),
+        ),
     ),
     "NodeOutOfMemory": Case(
         {'node_vmstat_oom_kill{node="n1"}': "0+0x50 2+0x10"},
@@ -429,6 +455,8 @@ CASES: dict[str, Case] = {
             for index in range(4)
         },
         "3 of 4 reserved nodes of pool block are not used",
+        # Before its end the nodes of a block are drained, and nobody can use them.
+        near=((BLOCK_ENDS // 60 - 5, {}), (BLOCK_ENDS // 60 - 1, {})),
     ),
     "FluxNotReady": Case(
         {f'gotk_resource_info{{{FLUX},ready="False"}}': "1+0x60"},
@@ -551,5 +579,5 @@ def expected(case: Case, alert: Any) -> list[dict[str, Any]]:
     """What promtool compares: labels and annotations."""
     owner = case.labels["namespace"] if alert.owner != "platform" else "platform"
     labels = {**case.labels, "severity": alert.severity, "owner": owner}
-    annotations = {"summary": case.says, "runbook": f"docs/runbooks.md#{alert.name.lower()}"}
+    annotations = {"summary": case.says, "description": alert.description}
     return [{"exp_labels": labels, "exp_annotations": annotations}]

@@ -16,10 +16,10 @@ from compiler.platforms.eks.monitoring.alerts import capacity, pages, sending
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.lower import rules_body
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
+from compiler.platforms.eks.settings.launcher import PoolLauncher
+from monitoring.cases import BLOCK_ENDS
 
 SPEC = ROOT / "tests" / "scenarios" / "observed.yaml"
-BLOCK_ENDS = 30 * 3600
-"""Of a block in tests of time, in seconds since 1970, where the clock of promtool begins."""
 
 
 @cache
@@ -70,7 +70,8 @@ def groups() -> list[dict[str, Any]]:
     unused = capacity.reservation_unused(
         "block",
         4,
-        '(4 - (count(kube_node_labels{label_karpenter_sh_nodepool="block"}) or vector(0))) > 0',
+        '(4 - (count(kube_node_labels{label_karpenter_sh_nodepool="block"}) or vector(0))) > 0'
+        + capacity.while_it_lasts(None, BLOCK_ENDS, PoolLauncher.block_notice.seconds),
         "",
         CRITICAL,
     )

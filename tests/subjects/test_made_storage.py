@@ -50,8 +50,12 @@ STORAGE: list[dict[str, Any]] = [
                 "size": "1200Gi",
                 "compression": "LZ4",
                 "dataRepositories": [
-                    {"path": "/raw", "storage": "raw", "export": []},
-                    {"path": "/logs/", "s3": "s3://logs-111122223333"},
+                    {"path": "/raw", "storage": "raw"},
+                    {
+                        "path": "/logs/",
+                        "s3": "s3://logs-111122223333",
+                        "export": ["NEW", "CHANGED"],
+                    },
                 ],
             }
         },
@@ -230,7 +234,7 @@ def test_folders_are_linked_to_buckets(plan: Plan) -> None:
     ]
     assert [each["S3"] for each in links] == [
         {"AutoImportPolicy": every},
-        {"AutoImportPolicy": every, "AutoExportPolicy": every},
+        {"AutoImportPolicy": every, "AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}},
     ]
 
 

@@ -87,9 +87,11 @@ class MessageQueue(CloudResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket(CloudResource):
-    """AWS::S3::Bucket. ``public_access``: what is said of each setting of its public access block."""
+    """AWS::S3::Bucket. ``public_access``: what is said of each setting of its public access block. ``versioned``: what
+    is deleted stays as a version; ``None``: not known."""
 
     name: str | None = None
+    versioned: bool | None = None
     public_access: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -118,6 +120,22 @@ class FileSystemStack(CloudResource):
     backup_days: int | None = None
     imports: bool = False
     exports: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedFolder(CloudResource):
+    """AWS::FSx::DataRepositoryAssociation: a folder of a file system that is linked to a ``place`` in S3. ``exports``:
+    the changes in the folder that FSx makes there too."""
+
+    place: str | None = None
+    exports: tuple[str, ...] = ()
+
+    @property
+    def bucket(self) -> str | None:
+        """The name of the bucket, or what the template calls it."""
+        if self.place is None:
+            return None
+        return self.place.removeprefix("s3://").partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +226,7 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     Bucket,
     EventRule,
     FileSystemStack,
+    LinkedFolder,
     RepositoryStack,
     PlacementGroupStack,
     NodeGroupStack,

@@ -35,8 +35,6 @@ _OPTIONS = (
     "--prefer-binary",
 )
 _INDEX = ("--index-url", "-i")
-# Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
-_KNOWN_INDEXES = (".pypi.org", ".download.pytorch.org", ".nvidia.com", ".amazonaws.com")
 # Libraries that a base's PyTorch is built with: a second copy of them is the wrong one.
 _OF_TORCH = re.compile(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
@@ -91,7 +89,7 @@ def check_requirements(context: Context, spec: forms.Image, at: Route) -> None:
 
 
 def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
-    """The index that packages come from, where few know it; the hashes hold what comes from it all the same."""
+    """The index that packages come from: any that is reached by TLS, since the hashes hold what comes from it."""
     option, address = _option(text)
     if option not in _INDEX:
         return
@@ -103,13 +101,13 @@ def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
             "take it out, and give it to the build: `PIP_INDEX_URL` as a secret of CodeBuild or Docker",
         )
         return
-    host = urlsplit(address).hostname or ""
-    if not f".{host}".endswith(_KNOWN_INDEXES):
+    parts = urlsplit(address)
+    if parts.scheme != "https" or not parts.hostname:
         context.doubt(
             "RES236",
-            f"packages of image `{spec.name}` come from `{host or address}`",
+            f"packages of image `{spec.name}` come from `{address}`, whose name and order nobody vouches for",
             at,
-            "take it out for those of PyPI; or mirror them in CodeArtifact, whose addresses end in `.amazonaws.com`",
+            "write an address with `https://`, or take it out for that of the builder",
         )
 
 

@@ -178,8 +178,10 @@ def _efa(context: Context, job: Job) -> int:
     own = job.spec.resources.efa
     pool = job.pool
     nodes = job.kind.nodes(job)
-    if not pool.efa:
+    if not pool.efa and not pool.could_have_efa:
         return own or 0
+    if job.has_peers and not pool.efa:
+        return _no_efa(context, job)
     if not job.has_peers:
         why = "a job of one node sends nothing over the network"
         if nodes > 1:
@@ -194,6 +196,20 @@ def _efa(context: Context, job: Job) -> int:
         f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
         "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
     )
+
+
+def _no_efa(context: Context, job: Job) -> int:
+    """The EFA devices of a job whose nodes talk to each other, on a pool that has none though its types do."""
+    pool = job.pool
+    if pool.spec.efa is None and pool.spec.gpu_sharing is None and job.spec.resources.efa is None:
+        context.doubt(
+            "RES392",
+            f"the nodes of job `{job.spec.name}` talk over TCP, since {pool.no_efa}",
+            job.at / "pool" if job.spec.pool else job.at / "name",
+            f"make a pool of each type; or write `efa: false` in pool `{pool.name}`, if TCP is fast enough",
+            source="EC2 user guide, efa: P4d, P4de and DL1 cannot talk over EFA with other types",
+        )
+    return _settle(context, job, "efa", job.spec.resources.efa, 0, pool.no_efa)
 
 
 def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:

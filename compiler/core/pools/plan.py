@@ -83,7 +83,8 @@ class FixedPool(Pool):
     ``placement_group``: the name of theirs, and ``placement_strategy`` where it is known. ``subnets``: the ids of those
     of its nodes, where they are not all of the cluster's.
     ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``memory_percent``: of its memory as
-    EC2 says it, what jobs get at most. ``ami_family``: what eksctl calls the image of its nodes. ``root``: the size of
+    EC2 says it, what jobs get at most. ``threads``: those of each core, where that is said.
+    ``ami_family``: what eksctl calls the image of its nodes. ``root``: the size of
     the volume with their system and images, where it is said and no NVMe disks have the images. ``scratch``: where such
     disks appear to jobs, if they do.
     """
@@ -98,6 +99,7 @@ class FixedPool(Pool):
     least: int | None = None
     own_kubelet: bool = False
     memory_percent: int = 100
+    threads: int | None = None
     ami_family: str | None = None
     root: Quantity | None = None
     scratch: str | None = None

@@ -140,6 +140,27 @@ class Pool:
         return self.spec.block is not None
 
     @property
+    def could_have_efa(self) -> bool:
+        """Whether any of its types has EFA devices."""
+        return any(instance.efa_interfaces for instance in self.instances)
+
+    @property
+    def no_efa(self) -> str:
+        """Why its nodes have no EFA devices, though their types do; empty where they have them."""
+        if self.efa:
+            return ""
+        if self.spec.efa is False:
+            return f"pool `{self.name}` says `efa: false`"
+        if self.spec.gpu_sharing is not None:
+            return f"the GPUs of pool `{self.name}` are shared"
+        return f"pool `{self.name}` has {len(self.instances)} instance types, and a gang over EFA needs one"
+
+    @property
+    def why_efa(self) -> str:
+        """Why its nodes have as many EFA devices as they have."""
+        return self.no_efa or f"{self.instance.name} has {self.share.efa} EFA devices"
+
+    @property
     def tolerations(self) -> tuple[Toleration, ...]:
         """What a pod needs to land here."""
         return tuple(
@@ -262,22 +283,21 @@ def _unlike(one: InstanceType, other: InstanceType) -> str | None:
 def _efa(
     context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
 ) -> bool:
-    """Whether nodes get EFA devices: only those of one type that are bought in one way talk over it."""
+    """Whether nodes get EFA devices: those of one type talk over it, however they are bought."""
     one_type = len(instances) == 1
-    alike = one_type and len(pool.capacity) == 1
-    if pool.efa and not alike:
+    if pool.efa and not one_type:
         context.fault(
             "RES051",
-            f"pool `{pool.name}` has EFA, and nodes of several types or capacities",
+            f"pool `{pool.name}` has EFA, and nodes of several types",
             at / "efa",
-            "remove `efa`, or keep one instance type and one capacity",
+            "remove `efa`, or keep one instance type",
             source="EC2 user guide, efa; a gang over EFA needs nodes of one type in one zone",
         )
     if pool.efa is not None:
         return pool.efa
     if pool.gpu_sharing is not None:
         return False
-    return alike and instances[0].efa_interfaces > 0
+    return one_type and instances[0].efa_interfaces > 0
 
 
 def _shared(
@@ -339,7 +359,7 @@ def _placement(
     if not context.takes("nodePools.placement"):
         return None
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
-    capacity_type = pool.capacity_types[0]
+    capacity_type = pool.capacity_types[0]  # what is reserved comes first
     if pool.group is not None:
         reason = f"placement group {pool.group} exists"
     elif capacity_type in _NO_PLACEMENT:
@@ -392,7 +412,7 @@ def _taints(
 def _explain(context: Context, pool: Pool) -> None:
     target = f"pool/{pool.name}"
     share = pool.share
-    spec, instance = pool.spec, pool.instance
+    spec = pool.spec
     if spec.zones:
         zones = ", ".join(spec.zones)
         context.settle(target, "zones", zones, "", "", at=pool.at / "zones")
@@ -403,14 +423,14 @@ def _explain(context: Context, pool: Pool) -> None:
         "what jobs can get of a node",
         follows=pool.at_type,
     )
-    if instance.efa_interfaces:
+    if pool.could_have_efa:
         context.settle(
             target,
             "efa",
             None if spec.efa is None else share.efa,
             share.efa,
-            f"{instance.name} has {share.efa} EFA devices",
-            "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+            pool.why_efa,
+            "" if pool.no_efa else "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
             at=pool.at / "efa",
         )
     if context.takes("nodePools.taints"):

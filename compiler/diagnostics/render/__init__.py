@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -10,12 +11,17 @@ from pathlib import Path
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.order import sort, summary
 from compiler.diagnostics.pages import Page
+from compiler.diagnostics.sealed import hidden
 from compiler.diagnostics.secrets import masked
 
 FORMATS: tuple[str, ...] = tuple(
     sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 )
 """Names of all formats: the modules of this folder."""
+
+_SHOWN = 24
+_LONG = re.compile(r"\d{100,}|[^\s`]{2000,}")
+"""What nobody reads to its end: numbers and words longer than any id, digest or address."""
 
 __all__ = ["FORMATS", "render", "sort", "summary"]
 
@@ -40,10 +46,20 @@ def render(
 
 
 def _without_secrets(item: Diagnostic) -> Diagnostic:
-    message = masked(item.message)
-    help = masked(item.help)
-    notes = tuple(map(masked, item.notes))
-    shown = (item.message, item.help, item.notes)
-    if (message, help, notes) == shown:
-        return item
-    return replace(item, message=message, help=help, notes=notes)
+    texts = {span.file.text for span, _ in item.related}
+    if item.span is not None:
+        texts.add(item.span.file.text)
+
+    def shown(said: str) -> str:
+        for text in texts:
+            said = hidden(said, text)
+        return _LONG.sub(lambda long: f"{long[0][:_SHOWN]}…", masked(said))
+
+    return replace(
+        item,
+        message=shown(item.message),
+        label=shown(item.label),
+        help=shown(item.help),
+        notes=tuple(map(shown, item.notes)),
+        related=tuple((span, shown(label)) for span, label in item.related),
+    )

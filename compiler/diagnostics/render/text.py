@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.sealed import line_of
 from compiler.diagnostics.secrets import masked
 from compiler.places import Span
 
@@ -122,7 +123,7 @@ def _excerpt(
     bar = paint("|", "frame")
     place = printable(str(span))
     yield f"{blank}{paint(arrow, 'frame')} {place}"
-    line = span.file.line(span.line)
+    line = line_of(span.file, span.line)
     if secret:
         line = _hidden(line, span)
     if not line.strip():

@@ -13,6 +13,7 @@ from compiler.core.cloud.plan import (
     EventRule,
     FileSystemStack,
     IamRole,
+    LinkedFolder,
     MessageQueue,
     NodeGroupStack,
     PlacementGroupStack,
@@ -124,10 +125,32 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
         logical=logical,
         name=text_at(body / "BucketName"),
         public_access=public_access,
+        versioned=_is_versioned(body / "VersioningConfiguration" / "Status"),
         origins={"public_access": block.at, "name": (body / "BucketName").at},
         unread=unread_of(public_access=block),
     )
     return [bucket]
+
+
+def _is_versioned(status: Reader) -> bool | None:
+    """A bucket of which a template says nothing has no versions (AWS::S3::Bucket, VersioningConfiguration)."""
+    if is_call(status):
+        return None
+    return status.word() == "Enabled"
+
+
+def _linked_folder(body: Reader, logical: str) -> list[CloudResource]:
+    place = body / "DataRepositoryPath"
+    exports = body.follow("S3", "AutoExportPolicy", "Events")
+    folder = LinkedFolder(
+        at=body.at,
+        logical=logical,
+        place=text_at(place),
+        exports=exports.texts(),
+        origins={"place": place.at, "exports": exports.at},
+        unread=unread_of(place=place),
+    )
+    return [folder]
 
 
 def _file_system(body: Reader, logical: str) -> list[CloudResource]:
@@ -329,6 +352,7 @@ _READERS: dict[str, Read] = {
     "AWS::ECR::Repository": _repository,
     "AWS::Events::Rule": _event_rule,
     "AWS::FSx::FileSystem": _file_system,
+    "AWS::FSx::DataRepositoryAssociation": _linked_folder,
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::EC2::SecurityGroup": _security_group,
     "AWS::EKS::AccessEntry": _access_entry,

@@ -18,6 +18,7 @@ from compiler.core.cloud.plan import (
     EventRule,
     FileSystemStack,
     IamRole,
+    LinkedFolder,
     MessageQueue,
     NodeGroupStack,
     PlacementGroupStack,
@@ -161,6 +162,23 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
     return [system]
 
 
+def _linked_folder(body: Reader, address: str) -> list[CloudResource]:
+    place = body / "data_repository_path"
+    events = body.follow("s3", "auto_export_policy", "events")
+    for s3 in several_at(body / "s3"):
+        for policy in several_at(s3 / "auto_export_policy"):
+            events = policy / "events"
+    folder = LinkedFolder(
+        at=body.at,
+        logical=address,
+        place=text_at(place),
+        exports=events.texts(),
+        origins={"place": place.at, "exports": events.at},
+        unread=unread_of(place=place),
+    )
+    return [folder]
+
+
 def _repository(body: Reader, address: str) -> list[CloudResource]:
     mutability = body / "image_tag_mutability"
     scanning = several_at(body / "image_scanning_configuration")
@@ -286,6 +304,7 @@ _READERS: dict[str, Read] = {
     "aws_ecr_repository": _repository,
     "aws_cloudwatch_event_rule": _event_rule,
     "aws_fsx_lustre_file_system": _file_system,
+    "aws_fsx_data_repository_association": _linked_folder,
     "aws_placement_group": _placement_group,
     "aws_security_group": _security_group,
     "aws_eks_access_entry": _access_entry,
@@ -332,7 +351,7 @@ def _with_policies(
 def _whole(resource: CloudResource, found: Found) -> CloudResource:
     """A resource with what others say of it."""
     if isinstance(resource, Bucket):
-        return _with_public_access(resource, found)
+        return _with_versions(_with_public_access(resource, found), found)
     if isinstance(resource, SecurityGroupStack):
         return _with_rules(resource, found)
     if isinstance(resource, EventRule):
@@ -368,6 +387,16 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
                 said[name] = flag
         origins = {**bucket.origins, "public_access": body.at}
         return replace(bucket, public_access=said, origins=origins)
+    return bucket
+
+
+def _with_versions(bucket: Bucket, found: Found) -> Bucket:
+    for body, _ in found.get("aws_s3_bucket_versioning", ()):
+        whose = name_at(body / "bucket")
+        if whose not in (bucket.logical, bucket.name):
+            continue
+        for configuration in several_at(body / "versioning_configuration"):
+            return replace(bucket, versioned=text_at(configuration / "status") == "Enabled")
     return bucket
 
 

@@ -68,9 +68,10 @@ class DataRepository(SpecModel):
         examples=[["NEW", "CHANGED"]],
     )
     export_events: Annotated[list[Event], Distinct] = Field(
-        ["NEW", "CHANGED", "DELETED"],
+        [],
         alias="export",
-        description="Which changes in the file system are written to S3 by themselves.",
+        description="Which changes in the file system are written to S3 by themselves; with `DELETED` an `rm` "
+        "deletes the object.",
         examples=[["NEW", "CHANGED"]],
     )
     import_on_create: bool = Field(

@@ -10,7 +10,7 @@ from compiler.context import SPEC
 from compiler.lowering.body import given
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import APART, BUDGET, REPLICAS, labels
-from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.kueue.plan import GATES, QueueManager
 
 
 def configuration(manager: QueueManager) -> dict[str, Any]:
@@ -74,8 +74,10 @@ def values(setting: Setting) -> dict[str, Any]:
         for key in APART
     ]
     config = json.dumps(configuration(setting.manager))
+    gates = [GATES[name].name for name in setting.manager.frameworks if name in GATES]
     return {
         "controllerManager": {
+            **given(featureGates=[{"name": gate, "enabled": True} for gate in gates] or None),
             "replicas": REPLICAS,
             "podDisruptionBudget": dict(BUDGET),
             "topologySpreadConstraints": spread,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from compiler.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
 from compiler.dataclass import dataclass
@@ -152,6 +152,27 @@ INTEGRATIONS = (
     *("trainer.kubeflow.org/trainjob", "workload.codeflare.dev/appwrapper"),
 )
 """What ``integrations.frameworks`` may name (kueue v0.19.2, FrameworkName of each package of pkg/controller/jobs)."""
+
+
+def integration_of(api_version: str, kind: str) -> str | None:
+    """What Kueue calls a kind; ``None`` for one that it has no integration for."""
+    name = kind.lower()
+    group = api_version.rpartition("/")[0]
+    if group not in ("", "apps"):
+        name = f"{group}/{name}"
+    return name if name in INTEGRATIONS else None
+
+
+class Gate(NamedTuple):
+    """The feature gate of an integration that is off by default, and the minor version that it came with."""
+
+    name: str
+    since: tuple[int, int]
+
+
+GATES = {"sparkoperator.k8s.io/sparkapplication": Gate("SparkApplicationIntegration", (0, 17))}
+"""Without its gate Kueue does not start with such an integration (kueue v0.19.2, pkg/features/kube_features.go and
+CanSupportIntegration of pkg/controller/jobs/sparkapplication)."""
 
 
 def queue_of(plan: Plan, name: str | None, namespace: str) -> ClusterQueue | None:

@@ -15,15 +15,18 @@ from compiler.core.queues import spec as spec_queues
 from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import QueuesSection
+from compiler.output import body
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
 from compiler.platforms.eks.flux.accounts import deliverer, makes
 from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.origins import QUEUE
 from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.evictions import evictions
 from compiler.platforms.eks.kueue.plan import (
+    GATES,
     INTEGRATIONS,
     ClusterQueue,
     Cohort,
@@ -33,6 +36,7 @@ from compiler.platforms.eks.kueue.plan import (
     Preemption,
     QueueManager,
     WorkloadPriority,
+    integration_of,
 )
 from compiler.platforms.eks.kueue.topology import topologies
 from compiler.platforms.eks.settings.launcher import launcher_of
@@ -351,11 +355,23 @@ def _excluded(context: Context) -> tuple[str, ...]:
 
 
 def _frameworks(context: Context) -> tuple[str, ...]:
-    """What Kueue calls the kinds that any cluster runs, and those that the spec has jobs of."""
+    """What Kueue calls the kinds that any cluster runs, and those of the spec's jobs and of what it includes."""
     known = kinds().values()
     always = sorted(kind.framework for kind in known if kind.framework and not kind.operator)
-    more = sorted(kind.framework for kind in used(context) if kind.framework and kind.operator)
-    return (*always, *more)
+    more = {kind.framework for kind in used(context) if kind.framework and kind.operator}
+    more |= {name for name in _included(context) if name not in always}
+    return (*always, *sorted(more))
+
+
+def _included(context: Context) -> Iterator[str]:
+    """The integrations of included objects that have a queue, as far as this Kueue has them."""
+    minor = tuple(map(int, context.version("kueue").split(".")[:2]))
+    for included in context.included:
+        labels = body.at(included.body, "metadata", "labels")
+        name = integration_of(included.body["apiVersion"], included.body["kind"])
+        is_queued = isinstance(labels, dict) and QUEUE in labels
+        if is_queued and name is not None and (name not in GATES or minor >= GATES[name].since):
+            yield name
 
 
 def _preemption_strategies(context: Context) -> tuple[str, ...]:

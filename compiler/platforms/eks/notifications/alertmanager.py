@@ -25,7 +25,7 @@ _STATUS = "{{ .Status | toUpper }} {{ .CommonLabels.alertname }}"
 _SUMMARIES = (
     "{{ range .Alerts }}{{ .Annotations.summary }}"
     "{{ with .Labels.severity }} ({{ . }}){{ end }}"
-    "{{ with .Annotations.runbook }} {{ . }}{{ end }}\n{{ end }}"
+    "\n{{ end }}{{ with .CommonAnnotations.description }}{{ . }}\n{{ end }}"
 )
 # PagerDuty takes critical, error, warning and info, and refuses others (PagerDuty, Events API v2, payload.severity).
 _SEVERITY = (

@@ -131,6 +131,22 @@ def _volcano(body: Reader) -> Iterator[Part]:
         yield Part((task / "name").word(), task / "template", counted.integer(), counted)
 
 
+def _queued(body: Reader) -> Iterator[PlanNode]:
+    """An object of a kind that is not known, with the label of a queue: what runs of it is its operator's."""
+    queue = body.follow("metadata", "labels", QUEUE)
+    name = labels_of(body).get(QUEUE)
+    if name is not None:
+        yield Workload(
+            at=body.at,
+            kind=_kind(body),
+            name=_name(body),
+            namespace=namespace_of(body),
+            queue=name,
+            origins={"queue": queue.at},
+            pods=(),
+        )
+
+
 _SERVING = reads(_template, together=False)
 _OPERATOR = reads(replica_parts)
 _RAY = reads(_ray, together=False, as_made=as_made_by_kuberay)
@@ -156,3 +172,4 @@ KINDS = {
     "leaderworkerset.x-k8s.io/LeaderWorkerSet": reads(_leader_worker, together=False),
     **_JOBS,
 }
+OTHERS = _queued

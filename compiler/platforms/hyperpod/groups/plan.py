@@ -30,7 +30,7 @@ class InstanceGroup(FixedPool):
     Its nodes have the EFA devices of their type, whether a request says so or not. Its types are EC2's names: what
     HyperPod calls them is written with ``ml.``. ``role``: the ARN of its execution role; ``scripts`` and
     ``on_create``: the prefix of S3 with its lifecycle scripts, and the first of them; ``checks``: deep health checks
-    of new nodes; ``plan``: the ARN of the training plan that its nodes come from; ``threads``: those of each core;
+    of new nodes; ``plan``: the ARN of the training plan that its nodes come from;
     ``volume``: the size of its second volume in GiB; ``security_groups``: those of its nodes, where they are not all of
     the cluster's.
     """
@@ -42,6 +42,5 @@ class InstanceGroup(FixedPool):
     on_create: str = ""
     checks: tuple[str, ...] = ()
     plan: str | None = None
-    threads: int | None = None
     volume: int | None = None
     security_groups: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
 from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
+from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
 _SOURCE = "sagemaker-hyperpod 3.12.0, hyperpod/training/quota_allocation_util.py"
 _FIRST_CORES = (300, 150, 100, 100)
@@ -40,6 +41,7 @@ def reserved_memory_mib(memory_mib: int) -> int:
 
 def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
     """What HyperPod leaves of a node."""
+    instance = instance.booted(HyperPodSection.of(context.spec).own.threads_per_core)
     cpu, memory = reserved_cpu(instance.vcpus), reserved_memory_mib(instance.memory_mib)
     what = "what the kubelet, the system and HyperPod's agents keep"
     context.derive(f"pool/{pool.name}", "share", f"-{cpu}m CPU, -{memory}Mi", what, _SOURCE)

@@ -9,13 +9,12 @@ CRITICAL, WARNING, INFO = "critical", "warning", "info"
 TEAM = "{{ $labels.namespace }}"
 """The owner of an alert about a job: its namespace is its team's."""
 PLATFORM = "platform"
-RUNBOOKS = "docs/runbooks.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """An alert with its page. ``summary`` is what people are sent; ``means`` and ``steps`` are its entry in
-    the runbooks.
+    """An alert with its page. People are sent ``summary``, and ``means`` and ``steps`` below it, which are its entry in
+    the runbooks too: who is woken has no repository at hand.
 
     ``wait``: how long the expression must hold. ``owner``: the label by which notifications are routed.
     """
@@ -36,5 +35,11 @@ class Alert:
             expr=self.expr,
             wait=self.wait,
             labels={"severity": self.severity, "owner": self.owner},
-            annotations={"summary": self.summary, "runbook": f"{RUNBOOKS}#{self.name.lower()}"},
+            annotations={"summary": self.summary, "description": self.description},
         )
+
+    @property
+    def description(self) -> str:
+        """What it means and what to do, a line each; no template, since steps quote what looks like one."""
+        lines = [self.means, *(f"{number}. {step}" for number, step in enumerate(self.steps, 1))]
+        return "\n".join(lines)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from compiler.catalog.prices import on_demand
 from compiler.context import Context
-from compiler.core.pools.spec import Capacity, NodePool
+from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.jobs.pod_labels import plain
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
@@ -41,7 +41,10 @@ def alerts(context: Context, pool: NodePool) -> Iterator[Alert]:
             cost = f", ${price.usd:g} an hour each" if price is not None else ""
             severity = CRITICAL if block is not None else WARNING
             there = _nodes_of(context, pool)
-            expr = f"({reserved} - {there}) > 0{_while_it_lasts(capacity)}"
+            starts = _seconds(block.starts) if block and block.starts else None
+            ends = _seconds(block.ends) if block and block.ends else None
+            notice = launcher_asked(context, pool).block_notice.seconds
+            expr = f"({reserved} - {there}) > 0{while_it_lasts(starts, ends, notice)}"
             yield reservation_unused(pool.name, reserved, expr, cost, severity)
 
 
@@ -55,16 +58,16 @@ def _nodes_of(context: Context, pool: NodePool) -> str:
     return f'(count(kube_node_labels{{label_{label}=~"{pool.name}(-cr-.+)?"}}) or vector(0))'
 
 
-def _while_it_lasts(capacity: Capacity) -> str:
-    """The time of a block: nothing is unused before and after it."""
-    block = capacity.block
-    if block is None:
-        return ""
+def while_it_lasts(starts: int | None, ends: int | None, notice: int) -> str:
+    """The time of a block, in seconds since 1970, until its nodes are drained ``notice`` seconds before the end.
+
+    Nothing is unused before and after that. Empty for other reservations.
+    """
     bounds = ""
-    if block.starts:
-        bounds += f" and on () vector(time()) > {_seconds(block.starts)}"
-    if block.ends:
-        bounds += f" and on () vector(time()) < {_seconds(block.ends)}"
+    if starts is not None:
+        bounds += f" and on () vector(time()) > {starts}"
+    if ends is not None:
+        bounds += f" and on () vector(time()) < {ends - notice}"
     return bounds
 
 

@@ -28,6 +28,28 @@ _ACTIONS = {
 Errors with the Xid Catalog)."""
 
 
+_ASKS = {
+    "RESET_GPU": "the GPU must be reset",
+    "RESTART_VM": "the instance must be restarted",
+    "RESTART_BM": "the GPU has fallen off the bus",
+    "WORKFLOW": "the node must be diagnosed",
+    "CHECK_MECHANICALS": "the hardware is broken",
+    "CONTACT_SUPPORT": "a case at AWS is needed",
+}
+"""The same in the words of a summary."""
+
+
+def _asked(xids: XidTable) -> str:
+    """A template of Prometheus: what an Xid asks for, by the label."""
+    fatal = xids.fatal()
+    text = ""
+    for action, words in _ASKS.items():
+        codes = [str(code) for code in fatal if xids.action(code) == action]
+        if codes:
+            text += f'{{{{ if match "^({"|".join(codes)})$" $labels.xid }}}}{words}{{{{ end }}}}'
+    return text
+
+
 def xid_steps(xids: XidTable) -> tuple[str, ...]:
     """A step for each action that NVIDIA's catalog asks for, with the Xids that do."""
     fatal = set(xids.fatal())
@@ -48,7 +70,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             name="GpuXidFatal",
             expr=f'max by (node, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{xid=~"{codes}"}}) > 0',
             severity=CRITICAL,
-            summary=f"{_ON} reported Xid {{{{ $labels.xid }}}}: the hardware is broken",
+            summary=f"{_ON} reported Xid {{{{ $labels.xid }}}}: {_asked(xids)}",
             means="The driver logged an Xid that asks for an action on the node. A gang with this GPU stops "
             "or hangs.",
             steps=(

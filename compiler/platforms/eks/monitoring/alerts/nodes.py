@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
+from compiler.platforms.eks.settings.launcher import SICK_SHARE
 
 CONDITIONS = (
     "AcceleratedHardwareReady|ContainerRuntimeReady|KernelReady|NetworkingReady|StorageReady"
@@ -10,6 +11,13 @@ CONDITIONS = (
 """Conditions of the node monitoring agent: False means sick (eks-node-monitoring-agent v1.7.0)."""
 FILE_SYSTEMS = 'mountpoint!~"/run.*|/var/lib/kubelet.*"'
 """The file systems of a node itself, without those of pods."""
+_SICK = (
+    f'max by (node) (kube_node_status_condition{{condition=~"{CONDITIONS}|Ready",status="false"}}'
+    ' or kube_node_status_condition{condition="Ready",status="unknown"})'
+)
+"""Whether a node has a condition that Karpenter repairs, however long it has had it (karpenter-provider-aws v1.14.1,
+RepairPolicies)."""
+_OF_POOLS = 'kube_node_labels{label_karpenter_sh_nodepool!=""}'
 _CLAIM = "by (namespace, persistentvolumeclaim)"
 _VOLUME = "volume {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }}"
 _GROW = (
@@ -46,18 +54,16 @@ ALERTS = (
     Alert(
         name="NodeRepairStopped",
         expr=(
-            "sum by (label_karpenter_sh_nodepool) (max by (node) (kube_node_status_condition"
-            f'{{condition=~"{CONDITIONS}",status="false"}})'
-            " * on (node) group_left (label_karpenter_sh_nodepool)"
-            ' kube_node_labels{label_karpenter_sh_nodepool!=""})'
-            ' / count by (label_karpenter_sh_nodepool) (kube_node_labels{label_karpenter_sh_nodepool!=""}) > 0.2'
+            f"sum by (label_karpenter_sh_nodepool) ({_SICK}"
+            f" * on (node) group_left (label_karpenter_sh_nodepool) {_OF_POOLS})"
+            f" > ceil(count by (label_karpenter_sh_nodepool) ({_OF_POOLS}) * {SICK_SHARE} / 100)"
         ),
         wait="10m",
         severity=CRITICAL,
         summary="more than a fifth of pool {{ $labels.label_karpenter_sh_nodepool }} is sick: nodes are no "
         "longer replaced",
-        means="Karpenter stops its repair at 20 % (v1.14.1, node/health): a cause that all nodes share would "
-        "replace them for ever.",
+        means=f"Karpenter stops its repair above {SICK_SHARE} % of the nodes, rounded up (v1.14.1, node/health): a cause "
+        "that all nodes share would replace them for ever.",
         steps=(
             "Look for what they share: an image, a driver, a network.",
             "Delete the NodeClaims of nodes that are broken by hand.",

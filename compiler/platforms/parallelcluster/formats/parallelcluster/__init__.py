@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.core.cloud.plan import LinkedFolder
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Diagnostic
 from compiler.emit.yaml import dump
@@ -31,7 +32,7 @@ from compiler.verify.walk import walk
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
-SUBJECTS = (Pool, FixedPool, Partition, SlurmCluster)
+SUBJECTS = (Pool, FixedPool, Partition, SlurmCluster, LinkedFolder)
 TAGS: Mapping[str, str] = {}
 _NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _KEYS = ("HeadNode", "Scheduling", "SlurmQueues")

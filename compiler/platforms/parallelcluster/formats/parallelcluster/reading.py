@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from compiler.core.cloud.plan import LinkedFolder
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
@@ -47,10 +48,24 @@ def nodes(whole: Whole) -> Iterator[PlanNode]:
         mounted = _file_system(storage)
         if mounted is not None:
             yield mounted
+        yield from _linked_folders(storage)
     for access in root.items("HeadNode", "Iam", "S3Access"):
         bucket = access.text("BucketName")
         if bucket:
             yield BucketAccess(at=access.at(), name=bucket)
+
+
+def _linked_folders(storage: Part) -> Iterator[LinkedFolder]:
+    """The folders of a new file system that are linked to buckets (DataRepositoryAssociations)."""
+    for link in storage.items("FsxLustreSettings", "DataRepositoryAssociations"):
+        events = link.get("AutoExportPolicy")
+        yield LinkedFolder(
+            at=link.at(),
+            logical=link.text("Name") or "",
+            place=link.text("DataRepositoryPath"),
+            exports=tuple(map(str, events)) if isinstance(events, list) else (),
+            origins={"exports": link.at("AutoExportPolicy")},
+        )
 
 
 def _cluster(root: Part) -> SlurmCluster:
@@ -180,6 +195,7 @@ def _partition(queue: Part, name: str) -> Partition:
         least=least,
         own_kubelet=True,
         memory_percent=_memory_percent(queue),
+        threads=_threads(queue),
         capacity=capacity,
         subnets=queue.ids("Networking", "SubnetIds"),
         security_groups=queue.ids("Networking", "AdditionalSecurityGroups"),
@@ -214,6 +230,12 @@ def _memory_percent(queue: Part) -> int:
     """Of a node's memory, what Slurm may give to jobs: all that may be, where the file says its amount."""
     said = any(one.number("SchedulableMemory") for one in queue.items("ComputeResources"))
     return 100 if said else SCHEDULABLE_PERCENT
+
+
+def _threads(queue: Part) -> int | None:
+    """The threads of each core, where multithreading is off on some of the nodes."""
+    off = "DisableSimultaneousMultithreading"
+    return 1 if any(one.get(off) is True for one in queue.items("ComputeResources")) else None
 
 
 def _pool_of(queue: Part) -> Mapping[str, str]:
