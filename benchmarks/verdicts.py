@@ -4,8 +4,8 @@ Usage: verdicts.py CONTROLPLANE [SPEC …]
 
 CONTROLPLANE is a folder with `rollout.sh`, which applies a cluster's folder to a fresh control plane as Flux does (API
 server, Flux' kustomize-controller, Kueue, Trainer, simulated nodes). Without it nothing is measured, and that is said.
-SPEC: files of clusters; `--random N` makes so many more, `--seed S` others. For each spec: its verdicts, then which jobs
-had their quota once all had arrived. A verdict without a condition that did not come true fails the run.
+SPEC: files of clusters; `--random N` makes so many more, `--seed S` others. Of each: its verdicts, then which jobs had
+their quota once all had arrived. A verdict without a condition that did not come true fails the run.
 """
 
 from __future__ import annotations
