@@ -19,10 +19,11 @@ from compiler.cli.subjects import changes_of, earlier, revisions, subject
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.driver import check
 from compiler.emit import MANIFEST
-from compiler.inputs import is_file, is_folder, with_file
+from compiler.inputs import is_file, is_folder, real_path, with_file
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
 from compiler.report.amounts import amounts
+from compiler.unread import spec_elsewhere
 
 _NAME = Route(("metadata", "name"))
 
@@ -96,7 +97,7 @@ class _Comparison:
         now = subject(done, self._settings)
         then = None if before is None else subject(before, self._settings)
         changes = changes_of(then, now, old, new)
-        found = [each for each in done.diagnostics if each.code.startswith("CHG")]
+        found = list(_of_this_edit(done, before))
         merge = Merge(
             name=done.name,
             changes=changes,
@@ -135,9 +136,11 @@ class _Comparison:
         assert self._settings.against is not None
         if not any(map(is_folder, self._options.paths)):
             return
+        read = [Path(real_path(path)) for path in self._options.paths]
         for folder in with_file(self._settings.against, MANIFEST):
             name = Path(folder).name
-            if name not in names:
+            written = self._settings.output / name / MANIFEST
+            if name not in names and not spec_elsewhere(written, read):
                 yield _note(
                     "PLN006",
                     f"cluster `{name}` of the base has no spec here: it is not compared",
@@ -156,6 +159,18 @@ class _Comparison:
             help=renamed(found.help),
             notes=tuple(map(renamed, found.notes)),
         )
+
+
+def _of_this_edit(done: Compilation, before: Compilation | None) -> Iterator[Diagnostic]:
+    """What history says of the edit: what it says of the base too was there before."""
+    known = set() if before is None else {_said(each) for each in before.diagnostics}
+    for each in done.diagnostics:
+        if each.code.startswith("CHG") and _said(each) not in known:
+            yield each
+
+
+def _said(found: Diagnostic) -> tuple[str, str]:
+    return found.code, found.message
 
 
 def _note(code: str, message: str, help: str) -> Diagnostic:

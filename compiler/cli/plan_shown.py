@@ -99,6 +99,7 @@ def _cluster(merge: Merge) -> dict[str, Any]:
             "before": _usd(sums.before),
             "after": _usd(sums.after),
             "withoutPrice": list(sums.without_price),
+            "staying": list(sums.staying),
         },
         "devices": [_amount("pool", each) for each in sums.devices],
         "quota": [_amount("queue", each) for each in sums.quota],

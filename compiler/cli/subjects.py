@@ -20,6 +20,7 @@ from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
 from compiler.model.reading import Reading
 from compiler.outcome import Compilation, Options
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 from compiler.report.admission import simulated
 from compiler.writer import rendered
@@ -47,7 +48,8 @@ def subject(done: Compilation, options: Options) -> Subject:
 
 
 def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
-    """The cluster as the folder to compare with has it: by the spec that it was compiled from. Without it, why."""
+    """The cluster as the folder to compare with has it: by the spec that it was compiled from, and its runs as they
+    were submitted. Without it, why."""
     if options.against is None:
         return None, ""
     head = options.against / name / MANIFEST
@@ -61,13 +63,22 @@ def earlier(name: str, options: Options) -> tuple[Compilation | None, str]:
     spec = Path(base) / file
     if not is_file(spec):
         return (None, f"not known, since `{file}` is not next to `{options.against}`")
-    before = replace(options, output=options.against, against=None, hold=False)
+    before = replace(options, output=options.against, against=None, hold=True, replace=())
     done = check([spec], before, current=lambda _: None)
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None
         if compilation.name == name and has_spec:
+            _forget_unwritten(compilation, options.against / name)
             return compilation, ""
     return None, f"not known, since `{file}` next to `{options.against}` is in error"
+
+
+def _forget_unwritten(done: Compilation, folder: Path) -> None:
+    """Take the jobs out of a plan that were never written: a spec may be committed without its output."""
+    known = {run.key for run in Committed(folder).runs}
+    if done.plan is not None and done.runs is not None:
+        jobs = [job for job in done.plan.of(TrainJob) if (job.namespace, job.name) in known]
+        done.plan = done.plan.with_nodes(TrainJob, jobs)
 
 
 def revisions(

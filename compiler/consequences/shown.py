@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from compiler.consequences.verdicts import VERDICT
 from compiler.diagnostics.render.text import Paint, printable
 from compiler.diagnostics.words import numbered
 from compiler.edits.change import Action, Change, Consequence, Field, Place
 from compiler.emit import MANIFEST
+from compiler.output.beside import beside
 from compiler.output.fields import ABSENT
 
 _LONGEST = 60  # characters of a value in text
@@ -102,16 +104,14 @@ def field(each: Field) -> str:
     mark = "  # forces replacement" if each.replaces else ""
     if each.before is ABSENT and each.after is ABSENT:
         return f"{each.path} differs{mark}"
-    return f"{each.path}: {_value(each.before)} → {_value(each.after)}{mark}"
+    before, after = _value(each.before), _value(each.after)
+    if each.path != VERDICT:
+        before, after = beside(before, after, _LONGEST)
+    return f"{each.path}: {before} → {after}{mark}"
 
 
 def _value(value: Any) -> str:
-    if value is ABSENT:
-        return "none"
-    shown = json.dumps(value, ensure_ascii=False)
-    if len(shown) > _LONGEST:
-        return f"{shown[: _LONGEST - 1]}…"
-    return shown
+    return "none" if value is ABSENT else json.dumps(value, ensure_ascii=False)
 
 
 def at(place: Place | None) -> str:

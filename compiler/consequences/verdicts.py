@@ -11,6 +11,8 @@ from compiler.simulate.verdict import Forecast, Verdict
 
 JOB = "job"
 """The kind of a change that is no object's: what the simulation says of a job."""
+VERDICT = "verdict"
+"""The field of such a change: what is said of a job is shown whole, however long it is."""
 _SOURCE = "trainyard simulate (Kueue 0.19.2)"
 
 
@@ -21,7 +23,9 @@ def moved(before: Forecast, after: Forecast, places: Mapping[str, Place]) -> Ite
         old = earlier.get(verdict.job)
         was = words(old) if old is not None else ABSENT
         now = words(verdict)
-        ended = set(verdict.preempts) - set(old.preempts if old is not None else ())
+        # What comes with the merge as well is not ended by it: it would not have run.
+        ended = set(verdict.preempts) & set(earlier)
+        ended -= set(old.preempts if old is not None else ())
         if was != now or ended:
             yield _change(verdict, was, now, places.get(verdict.job), sorted(ended))
 
@@ -38,7 +42,7 @@ def _change(verdict: Verdict, was: object, now: str, at: Place | None, ended: li
         names = ", ".join(f"`{name}`" for name in ended)
         consequence = Consequence.ENDS_JOBS
         reason = f"if all jobs are submitted at once, Kueue ends {names} for it"
-    field = Field(path="verdict", before=was, after=now, at=at)
+    field = Field(path=VERDICT, before=was, after=now, at=at)
     return Change(
         action=Action.ADDED if was is ABSENT else Action.CHANGED,
         effect=Effect(consequence, reason, _SOURCE),

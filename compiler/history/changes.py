@@ -10,13 +10,14 @@ from compiler.history.committed import Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
+from compiler.output.beside import beside, shortened
 from compiler.output.body import at
 from compiler.places import Key, Route
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
+from compiler.spec.flow import flow
 
 _WIDTH = 60
-_BEFORE_DIFFERENCE = 20  # characters that stay, so that the place is known
 _ENTRY = {"name", "value"}
 _OF_KUEUE = ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class")
 _NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")
@@ -37,12 +38,7 @@ class Change:
 
     def shown(self) -> tuple[str, str]:
         """Both values as a message shows them: where they are long, from shortly before they differ."""
-        before, after = _text(self.before), _text(self.after)
-        longest = max(len(before), len(after))
-        skipped = _same(before, after) - _BEFORE_DIFFERENCE
-        if longest > _WIDTH and skipped > 0:
-            before = _from(before, skipped)
-            after = _from(after, skipped)
+        before, after = beside(_text(self.before), _text(self.after), _WIDTH)
         return _quoted(self.before, before), _quoted(self.after, after)
 
     def __str__(self) -> str:
@@ -166,25 +162,12 @@ def shown_value(value: Any) -> str:
 def _quoted(value: Any, text: str) -> str:
     if value is None:
         return "absent"
-    if len(text) > _WIDTH:
-        text = text[: _WIDTH - 3] + "…"
-    return f"`{text}`"
+    return f"`{shortened(text, _WIDTH)}`"
 
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping) and value.keys() == _ENTRY:
         value = value["value"]
-    return str(value)
-
-
-def _same(before: str, after: str) -> int:
-    """The number of characters that two texts begin with alike."""
-    pairs = zip(before, after, strict=False)
-    for index, (one, other) in enumerate(pairs):
-        if one != other:
-            return index
-    return min(len(before), len(after))
-
-
-def _from(text: str, start: int) -> str:
-    return "…" + text[start:]
+    if isinstance(value, str):
+        return value
+    return flow(sorted(value) if isinstance(value, frozenset) else value)

@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import error, listed
 from compiler.diagnostics.words import numbered
 from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
+from compiler.history.standing import Pods
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
@@ -38,11 +39,12 @@ def earlier_runs(
     current: Iterable[Run],
     spec: ClusterSpec,
     landed: Callable[[str], Landing],
+    pods: Callable[[Run], Pods],
 ) -> list[Run]:
     """What is still remembered of runs that the spec does not ask for.
 
     One that has ended is remembered as long as the spec says so, so that nothing runs it again. ``landed``: what the
-    nodes of a pool were until now.
+    nodes of a pool were until now; ``pods``: those of a run, while it is committed.
     """
     asked_for = {run.key for run in current}
     section = JobsSection.of(spec)
@@ -58,7 +60,7 @@ def earlier_runs(
             landing = run.landing
             if run.pool and not landing:
                 landing = landed(run.pool)
-            earlier.append(replace(run, landing=landing, state=LEFT))
+            earlier.append(replace(run, landing=landing, pods=run.pods or pods(run), state=LEFT))
     return earlier
 
 
@@ -74,7 +76,7 @@ def lost_needs(
         is_asked_for = run.object in asked_for
         if not run.left and not is_asked_for:
             continue
-        for need in _lost_by(run, spec, plan):
+        for need in lost_by(run, spec, plan):
             section, _ = need
             # Until the merge Flux makes the run again where it was deleted, and then deletes what holds it.
             if run.left or section in _FINALIZED:
@@ -86,7 +88,7 @@ def lost_needs(
     return errors
 
 
-def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
+def lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     node_pools = PoolsSection.of(spec).node_pools
     pools = {pool.name: pool.nodes.max for pool in node_pools}
@@ -250,10 +252,12 @@ def replaced_runs_note(replaced: Iterable[Run], current: Iterable[Run]) -> Itera
         yield Diagnostic(
             "CHG029",
             Severity.NOTE,
-            f"run `{run.object}` of job `{run.job}` is forgotten: `--replace` says that it was never pushed",
+            f"run `{run.object}` of job `{run.job}` is forgotten, and goes on beside the new one unless"
+            " it was never pushed, as `--replace` says",
             _SPEC / "jobs",
             key=True,
-            help=f"if it was, it holds its nodes until it ends or `{run.ends_with()}`",
+            label="nothing counts its nodes and its quota any more",
+            help=f"if it was pushed, `{run.ends_with()}` ends it; or undo this, and write `rerun: {run.rerun + 1}`",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from dataclasses import replace as replaced
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from compiler.history.earlier import (
     replaced_runs_note,
     unreadable_run_errors,
 )
+from compiler.history.ended import added_again, ended_now
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.landing import Landing
@@ -34,11 +36,14 @@ from compiler.history.moved import moved_network, other_tool
 from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import deletions_note
 from compiler.history.replaced import replaced_storage
+from compiler.history.room import stranded_runs
 from compiler.history.runs import ENDED, LEFT, SUBMITTED, Run, job_manifests, submitted
+from compiler.history.standing import Pods, committed_pods, standing_runs
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
+from compiler.model.reading import Reading
 from compiler.places import Document
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.kinds import called
@@ -97,13 +102,22 @@ def hold(
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
 
-    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
+    def pods_of(run: Run) -> Pods:
+        return committed_pods(run, committed, held.manifests, catalog)
+
+    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on, pods_of)
     needs = lost_needs(earlier, _asked_for(remembered, section), spec.spec, held.plan)
     held.diagnostics += needs or earlier_runs_note(earlier, held.plan)
     held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
+    held.diagnostics += ended_now(known, earlier, spec.spec, held.plan)
+    held.diagnostics += added_again(known, held.plan, committed, held.manifests)
     held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
+    standing = list(standing_runs(known, held.runs))
+    held.plan = replaced(held.plan, nodes=(*held.plan.nodes, *standing))
+    reading = Reading(held.plan, catalog, held.manifests)
+    held.diagnostics += stranded_runs(reading, standing)
     held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
     held.diagnostics += reported(held.steps, spec.spec)
     held.diagnostics += committed.faults(made.path for made in held.manifests)
@@ -185,10 +199,10 @@ def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run
 
 
 def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
-    at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
+    at, label = job.at, f"what has changed cannot be changed in a {run.kind} that exists"
     if changes:
         at = changes[0].at
-        label = _submitted(changes[0])
+        label = _submitted(changes[0], run.kind)
     shown = changes[:_SHOWN]
     notes = [str(change) for change in shown]
     more = len(changes) - len(shown)
@@ -197,11 +211,11 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
     return second_run(job, run.object, run.rerun, at, label=label, notes=notes)
 
 
-def _submitted(change: Change) -> str:
+def _submitted(change: Change, kind: str) -> str:
     if change.before is None:
-        return "the job was submitted without it, which cannot be changed in a TrainJob that exists"
+        return f"the job was submitted without it, which cannot be changed in a {kind} that exists"
     was, _ = change.shown()
-    return f"{was} was submitted, and cannot be changed in a TrainJob that exists"
+    return f"{was} was submitted, and cannot be changed in a {kind} that exists"
 
 
 def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
@@ -242,9 +256,9 @@ def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
             Severity.NOTE,
             f"job `{job.source_name}` is back as `{run.object}`, the run that it had before",
             job.at,
-            label="nothing is submitted as long as that TrainJob exists",
+            label=f"nothing is submitted as long as that {run.kind} exists",
             key=True,
-            help="if the TrainJob was deleted it runs again; "
+            help=f"if the {run.kind} was deleted it runs again; "
             f"to run it again in any case, write `rerun: {run.rerun + 1}`",
         )
     ]

@@ -65,6 +65,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         pool=job.pool,
         fallbacks=job.fallbacks,
         rerun=job.rerun,
+        pods_a_node=job.pods_a_node,
         patched=job.patched,
     )
     files = kept_files(committed, objects[-1], run.namespace, new)

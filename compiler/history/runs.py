@@ -22,6 +22,7 @@ from compiler.inputs import read_bytes, walk
 from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.plan.units import Quantity
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import called, kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
@@ -44,7 +45,7 @@ class Run:
     what the nodes of its pool were when it left (``compiler.history.landing``). ``asked`` and ``work`` are digests of
     the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's ``spec``, and ``ran`` of
     its runtime's. A digest is empty where it was not noted. ``fallbacks`` are pools that it may be on instead of
-    ``pool``.
+    ``pool``. ``pods``: of a run that has left, how many pods of a kind it has, and what each asks for.
     """
 
     job: str
@@ -66,6 +67,7 @@ class Run:
     priority: str = ""
     fallbacks: tuple[str, ...] = ()
     kind: str = TRAIN_JOB
+    pods: tuple[tuple[int, Mapping[str, str]], ...] = ()
 
     @property
     def path(self) -> str:
@@ -102,6 +104,8 @@ class Run:
         words = {name: getattr(self, name) for name in _NAMES}
         if not self.fallbacks:
             del words["fallbacks"]  # as Trainyard wrote it before there were any
+        if not self.pods:
+            del words["pods"]
         if self.kind == TRAIN_JOB:  # as runs were noted before there were other kinds
             del words["kind"]
         return _indented(words, "\n").encode() + b"\n"
@@ -255,7 +259,8 @@ def _read(path: str) -> Run | None:
         run = Run(**words)
         if not _is_sound(run):
             return None
-        return replace(run, storage=tuple(run.storage), fallbacks=tuple(run.fallbacks))
+        pods = tuple((count, asks) for count, asks in run.pods)
+        return replace(run, storage=tuple(run.storage), fallbacks=tuple(run.fallbacks), pods=pods)
     except UNREADABLE:
         return None
 
@@ -278,9 +283,13 @@ def _is_sound(run: Run) -> bool:
     names = [*texts, *run.storage, *run.fallbacks]
     for values in run.landing.values():
         names += values
+    for _, asks in run.pods:
+        names += asks
+        if any(Quantity.read(amount) is None for amount in asks.values()):
+            return False
     if not all(isinstance(name, str) for name in names):
         return False
-    counts = (run.rerun, run.nodes, *run.accelerators.values())
+    counts = (run.rerun, run.nodes, *run.accelerators.values(), *(count for count, _ in run.pods))
     if not all(type(count) is int for count in counts):
         return False
     return run.state in _STATES and run.kind in kinds()

@@ -90,9 +90,13 @@ class Live(NamedTuple):
     applied: tuple[ObjectRef, ...]
 
 
+KUSTOMIZATIONS = path_of(_VERSION, "kustomizations", FLUX)
+"""The path of all Kustomizations of Flux' namespace."""
+
+
 def kustomization_path(name: str) -> str:
     """The path of a Kustomization of ours."""
-    return f"{path_of(_VERSION, 'kustomizations', FLUX)}/{name}"
+    return f"{KUSTOMIZATIONS}/{name}"
 
 
 def live(api: Api, stage: Stage) -> Live | None:

@@ -56,7 +56,7 @@ class Difference(NamedTuple):
 class Drift:
     """An object that differs. ``file``: where it is committed, empty where it is not; ``exists``: in the cluster;
     ``refused``: why the API server would not take it, empty where it would; ``stage``: the Kustomization that owns what
-    is not in git."""
+    is not in git; ``held_by``: of one that is Terminating, the finalizers that it waits for."""
 
     ref: ObjectRef
     file: str
@@ -64,6 +64,7 @@ class Drift:
     refused: str = ""
     fields: tuple[Difference, ...] = ()
     stage: str = ""
+    held_by: tuple[str, ...] = ()
 
 
 class Skipped(NamedTuple):
@@ -154,6 +155,10 @@ class _Comparer:
         found = self._api.find(path) if path is not None else None
         if path is None or found is None:
             return Drift(ref=manifest.ref, file=manifest.path, exists=False)
+        if at(found, "metadata", "deletionTimestamp"):
+            # Flux applies it without effect; it is made anew once it is gone.
+            held_by = tuple(map(str, at(found, "metadata", "finalizers") or ("unknown",)))
+            return Drift(ref=manifest.ref, file=manifest.path, held_by=held_by)
         if annotations.get(_APPLY) == "IfNotPresent":
             return None
         return self._differing(manifest, path, _with_owner(body, found), found, stage)

@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.diagnostics.words import numbered
 from compiler.operate.drift import Comparison, Difference, Drift
+from compiler.output.beside import beside
 from compiler.output.fields import ABSENT
 
 _LONGEST = 100  # characters of a value in text
@@ -15,7 +16,9 @@ _LONGEST = 100  # characters of a value in text
 
 def text(found: Comparison) -> str:
     """Each object that differs with its fields, then what was not compared."""
-    lines = [f"{found.cluster}: {_summary(found)} (context {found.context})"]
+    lines = [
+        f"{found.cluster}: {_summary(found)} (context {found.context}{_unproven(found.proven)})"
+    ]
     for drift in found.drifted:
         lines += _lines(drift)
     lines += [f"  suspended: Kustomization {name} applies nothing" for name in found.suspended]
@@ -44,6 +47,9 @@ def _lines(drift: Drift) -> Iterator[str]:
         yield f"  {drift.ref}: not in git, and Kustomization {drift.stage} owns it"
     elif not drift.exists:
         yield f"  {drift.ref}: missing in the cluster ({drift.file})"
+    elif drift.held_by:
+        yield f"  {drift.ref}: Terminating, held by {', '.join(drift.held_by)} ({drift.file})"
+        yield "    Flux makes it anew once it is gone; what is in it, such as a run, has to end first"
     elif drift.refused:
         yield f"  {drift.ref}: the cluster refuses what is in git ({drift.file})"
         yield f"    {drift.refused}"
@@ -54,16 +60,17 @@ def _lines(drift: Drift) -> Iterator[str]:
 
 def _line(field: Difference) -> str:
     owner = f" ({', '.join(field.owners)})" if field.owners else ""
-    return f"{field.field}: git {_short(field.git)}, cluster {_short(field.cluster)}{owner}"
+    git, cluster = beside(_value(field.git), _value(field.cluster), _LONGEST)
+    return f"{field.field}: git {git}, cluster {cluster}{owner}"
 
 
-def _short(value: Any) -> str:
-    if value is ABSENT:
-        return "has none"
-    shown = json.dumps(value, ensure_ascii=False)
-    if len(shown) > _LONGEST:
-        return f"{shown[:_LONGEST]}…"
-    return shown
+def _value(value: Any) -> str:
+    return "has none" if value is ABSENT else json.dumps(value, ensure_ascii=False)
+
+
+def _unproven(proven: bool) -> str:
+    """That nobody can say whether the context is this cluster."""
+    return "" if proven else ", which may be another cluster"
 
 
 def values(found: Comparison) -> dict[str, Any]:
@@ -89,6 +96,7 @@ def _values(drift: Drift) -> dict[str, Any]:
         "file": drift.file or None,
         "state": _state(drift),
         "refused": drift.refused or None,
+        "heldBy": list(drift.held_by),
         "ownedBy": drift.stage or None,
         "fields": [_field(each) for each in drift.fields],
     }
@@ -99,6 +107,8 @@ def _state(drift: Drift) -> str:
         return "notInGit"
     if not drift.exists:
         return "missing"
+    if drift.held_by:
+        return "terminating"
     return "refused" if drift.refused else "differs"
 
 

@@ -22,6 +22,10 @@ _ARN = re.compile(r"^arn:[\w-]+:eks:([\w-]+):(\d{12}):cluster/(.+)$")
 _EKSCTL = re.compile(r"^(.+)\.([\w-]+)\.eksctl\.io$")
 
 
+class _Unreadable(Exception):  # noqa: N818 - no fault of anybody
+    """One may not look what Flux applies."""
+
+
 class Expected(NamedTuple):
     """The cluster that is meant: its name, and its account and Region, empty where unknown."""
 
@@ -33,13 +37,23 @@ class Expected(NamedTuple):
 def prove(api: Api, expected: Expected) -> bool:
     """Whether the cluster is certainly the one that is meant; false where nothing says so, nor otherwise.
 
-    Raises ``ClusterError`` where it is another one.
+    Raises ``ClusterError`` where it is another one, and where one may look and nothing of it is there.
     """
-    applied = _applied(api)
+    try:
+        applied = _applied(api)
+    except _Unreadable:
+        return _is_named(api, expected)
     if applied is not None:
         _require(applied == expected.name, api, expected, f"Flux applies `{applied}` in it")
         return True
-    return _is_named(api, expected)
+    if _is_named(api, expected):
+        return True
+    raise ClusterError(
+        "CLU030",
+        f"nothing says that context `{api.context.name}` is cluster `{expected.name}`: Flux applies nothing of"
+        " Trainyard in it, and it has no name of EKS",
+        "name the right one: `--context NAME`; a new cluster is known once `bootstrap/up.sh` has told Flux",
+    )
 
 
 def unproven(api: Api, expected: Expected) -> str:
@@ -48,12 +62,12 @@ def unproven(api: Api, expected: Expected) -> str:
 
 
 def _applied(api: Api) -> str | None:
-    """The cluster whose folder Flux applies, where one may look."""
+    """The cluster whose folder Flux applies; ``None`` where it applies none. Raises where one may not look."""
     try:
         root = api.find(kustomization_path(PREFIX))
     except RefusedError as fault:
         if fault.status == HTTPStatus.FORBIDDEN:
-            return None
+            raise _Unreadable from fault
         raise
     path = at(root, "spec", "path") if root is not None else None
     if not isinstance(path, str):

@@ -15,8 +15,15 @@ _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 def text(status: Status) -> str:
     """A table of the jobs, each with why it waits below it; then the runs that the spec does not ask for."""
-    lines = [f"{status.cluster}: {summary(status.jobs)} (context {status.context})"]
+    lines = [
+        f"{status.cluster}: {summary(status.jobs)} (context {status.context}{_unproven(status.proven)})"
+    ]
     lines += _table(status.jobs)
+    if status.hanging:
+        lines += ["", "not applied by Flux, and what comes after it waits:"]
+        lines += [
+            f"  Kustomization {each.name}: {each.reason}: {each.message}" for each in status.hanging
+        ]
     if status.others:
         lines += ["", f"not in the spec: {summary(status.others)}"]
         lines += _table(status.others)
@@ -93,6 +100,11 @@ def age(seconds: float) -> str:
     return "".join(parts[:2])
 
 
+def _unproven(proven: bool) -> str:
+    """That nobody can say whether the context is this cluster."""
+    return "" if proven else ", which may be another cluster"
+
+
 def values(status: Status) -> dict[str, Any]:
     """What ``--format json`` prints: every key is always there, and ``null`` where it is unknown or does not apply."""
     return {
@@ -101,6 +113,7 @@ def values(status: Status) -> dict[str, Any]:
         "proven": status.proven,
         "jobs": [_job(job) for job in status.jobs],
         "notInSpec": [_job(job) for job in status.others],
+        "hanging": [each._asdict() for each in status.hanging],
     }
 
 

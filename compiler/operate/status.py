@@ -12,6 +12,7 @@ from compiler.costs import Item, pool_item
 from compiler.dataclass import dataclass
 from compiler.history import Run as Remembered
 from compiler.operate.api import Api
+from compiler.operate.hanging import Hanging, hanging
 from compiler.operate.runs import Run, is_true, runs_in
 from compiler.operate.saves import last_save
 from compiler.operate.state import (
@@ -70,13 +71,15 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The jobs of a cluster, in the order of the spec; and runs in it that the spec does not ask for, oldest first."""
+    """The jobs of a cluster, in the order of the spec; and runs in it that the spec does not ask for, oldest first.
+    ``hanging``: Kustomizations that have not applied what is merged."""
 
     cluster: str
     context: str
     proven: bool
     jobs: tuple[JobStatus, ...]
     others: tuple[JobStatus, ...]
+    hanging: tuple[Hanging, ...] = ()
 
 
 Forecast = Callable[[], Mapping[str, str]]
@@ -87,6 +90,7 @@ def status(
     api: Api, subject: Subject, now: datetime, *, proven: bool, forecast: Forecast
 ) -> Status:
     """Ask the cluster for the jobs of a spec."""
+    late = tuple(hanging(api))
     planned = subject.plan.of(TrainJob)
     found = runs_in(api, namespaces_of(subject), {job.kind for job in planned})
     reader = _Reader(api, subject, now)
@@ -105,6 +109,7 @@ def status(
         proven=proven,
         jobs=tuple(jobs),
         others=tuple(others),
+        hanging=late,
     )
 
 

@@ -7,7 +7,8 @@ say. ``FIRST``, ``REST`` and ``LAST`` have their order.
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
-from compiler.blocks import Block, Heading, paragraph
+from compiler.blocks import Block, Heading, Strong, paragraph
+from compiler.consequences.shown import summary
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
     admission,
@@ -63,12 +64,18 @@ UNTITLED = {findings: "Findings", decisions: "Decisions"}
 def report(subject: Subject, line: str = "", *, changed: bool = True) -> Report:
     """Every section that has something to say, under the cluster's name. ``line``: what replaces it."""
     return Report(
-        _head(subject.name, paragraph(f"{where(subject)}.")),
+        _head(subject.name, *_planned(subject), paragraph(f"{where(subject)}.")),
         tuple(_sections(FIRST, subject)),
         tuple(_sections(rest(subject), subject)),
         line,
         changed,
     )
+
+
+def _planned(subject: Subject) -> Iterator[Block]:
+    """What `plan` begins with, where there is an edit: it is what CI posts."""
+    if subject.merge:
+        yield paragraph((Strong(f"Plan: {summary(subject.merge)}"), "."))
 
 
 def rest(subject: Subject) -> tuple[ModuleType, ...]:

@@ -9,7 +9,8 @@ from compiler.blocks import Block, Heading, listing
 from compiler.catalog.prices import MONTH
 from compiler.consequences.shown import is_new
 from compiler.core.queues.spec import QueuesSection
-from compiler.costs import Item, Total, total
+from compiler.core.storage.spec import Storage, StorageSection
+from compiler.costs import Item, Total, storage_items, total
 from compiler.dataclass import dataclass
 from compiler.report.bill import bill
 from compiler.report.subject import Subject
@@ -27,18 +28,23 @@ class Amount(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amounts:
     """The sums before (``None`` where they are not known) and after, what has no price, and the amounts that differ;
-    none where those before are not known."""
+    none where those before are not known. ``staying``: storage that leaves the spec, which nobody deletes by that: it
+    is in both sums."""
 
     before: Total | None
     after: Total
     without_price: tuple[str, ...]
     devices: tuple[Amount, ...]
     quota: tuple[Amount, ...]
+    staying: tuple[str, ...] = ()
 
 
 def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
     """What differs between two subjects; of a ``new`` cluster all of it. An earlier one that is ``None`` is unknown."""
+    staying = () if before is None else tuple(_staying(before, after))
     items = bill(after)
+    if before is not None:
+        items += [item for storage in staying for item in storage_items(before, storage)]
     earlier = [] if before is None else bill(before)
     known = new or before is not None
     return Amounts(
@@ -47,7 +53,25 @@ def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
         without_price=tuple(_without_price([*earlier, *items])),
         devices=_differing(_devices(before), _devices(after)) if known else (),
         quota=_differing(_quota(before), _quota(after)) if known else (),
+        staying=tuple(storage.name for storage in staying),
     )
+
+
+def _staying(before: Subject, after: Subject) -> Iterator[Storage]:
+    """Storage that leaves the spec: what exists is not ours to delete, and what was made is retained. Volumes that the
+    driver makes go with their claims."""
+    kept = {_identity(storage) for storage in StorageSection.of(after.spec).storage}
+    for storage in StorageSection.of(before.spec).storage:
+        if storage.disk is None and _identity(storage) not in kept:
+            yield storage
+
+
+def _identity(storage: Storage) -> str:
+    """A storage that exists may get another name."""
+    lustre, volume = storage.existing_lustre, storage.existing_disk
+    if lustre is not None:
+        return lustre.id
+    return volume.id if volume is not None else storage.name
 
 
 def section(subject: Subject) -> Iterator[Block]:
@@ -108,6 +132,9 @@ def lines(found: Amounts) -> Iterator[str]:
         yield f"devices: {', '.join(map(_device, found.devices))}"
     if found.quota:
         yield f"quota: {', '.join(map(_share, found.quota))}"
+    if found.staying:
+        names = ", ".join(f"`{name}`" for name in found.staying)
+        yield f"paid for until somebody deletes it, which the merge does not: {names}"
 
 
 def cost_change(found: Amounts) -> str:

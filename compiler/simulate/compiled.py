@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import ceil
 
 from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
@@ -14,8 +13,12 @@ from compiler.model.pod_set import PodSet as PlannedPodSet
 from compiler.model.reading import Reading
 from compiler.model.work import Work as PlannedWork
 from compiler.output.body import at
+from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.lifting import QUEUE
+from compiler.platforms.eks.jobs.plan import StandingRun
 from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.simulate.arrivals import Coming
+from compiler.simulate.earlier import amounts, earlier_runs
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.pools import Assumed, PoolNodes, empty_flavors, pool_nodes
 from compiler.simulate.reading import world as read
@@ -32,8 +35,10 @@ _SLICES = "kueue.x-k8s.io/podset-slice-"
 class Cluster:
     """A cluster to simulate.
 
-    ``titles``: what people call each job, by its key. ``left_out``: jobs that Kueue does not queue, or that cannot be
-    read, with the reason. ``assumed_levels``: levels of topologies whose domains exist only once the nodes do.
+    ``jobs`` are those of the spec, in the order in which Flux creates them; ``earlier`` are runs that go on although
+    the spec does not ask for them, and ``submitted`` the keys of jobs that are there already. ``titles``: what people
+    call each job, by its key. ``left_out``: jobs that Kueue does not queue, or that cannot be read, with the reason.
+    ``assumed_levels``: levels of topologies whose domains exist only once the nodes do.
     """
 
     name: str
@@ -44,6 +49,21 @@ class Cluster:
     pools: tuple[PoolNodes, ...]
     notes: tuple[str, ...]
     assumed_levels: frozenset[str]
+    earlier: tuple[Job, ...] = ()
+    submitted: frozenset[str] = frozenset()
+
+    @property
+    def coming(self) -> Coming:
+        """When each of its jobs comes."""
+        before = tuple(job for job in self.jobs if job.key in self.submitted)
+        new = tuple(job for job in self.jobs if job.key not in self.submitted)
+        return Coming(self.earlier, before, new)
+
+    @property
+    def all_jobs(self) -> tuple[Job, ...]:
+        """With the runs that go on: what runs already comes first."""
+        coming = self.coming
+        return (*coming.earlier, *coming.submitted, *coming.new)
 
 
 def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None) -> Cluster:
@@ -51,15 +71,16 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     assumed = Assumed()
     manager = reading.plan.one(QueueManager)
     prefixes = manager.excluded_prefixes if manager else ()
-    jobs, titles, left_out = [], {}, []
+    jobs, queued, titles, left_out = [], [], {}, []
     priorities = _priorities(reading)
-    for work in reading.works:
+    for work in sorted(reading.works, key=_created):
         refused = _refused(work, reading.plan.external)
         if refused:
             left_out.append((_title(work), refused))
             continue
         job = _job(work, priorities, prefixes, assumed)
         jobs.append(job)
+        queued.append(work)
         titles[job.key] = _title(work)
     left_out += [
         (work.name, f"pods of {a(work.kind)} are not simulated")
@@ -67,7 +88,14 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         if work.queue_name
     ]
     left_out += _included(reading)
-    asked = sum(each.count for job in jobs for each in job.pod_sets)
+    standing = reading.plan.of(StandingRun)
+    known = {(work.namespace, work.job.name): job for work, job in zip(queued, jobs, strict=True)}
+    submitted = frozenset(
+        known[run.namespace, run.name].key for run in standing if (run.namespace, run.name) in known
+    )
+    earlier = tuple(earlier_runs(reading, priorities, prefixes))
+    titles |= {job.key: f"{job.name} (an earlier run)" for job in earlier}
+    asked = sum(each.count for job in (*jobs, *earlier) for each in job.pod_sets)
     pools = pool_nodes(reading, counts or {}, asked, assumed)
     if manager and manager.transformed:
         assumed.say(
@@ -94,7 +122,16 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         tuple(pools),
         tuple(assumed.notes),
         frozenset(assumed.levels),
+        earlier,
+        submitted,
     )
+
+
+def _created(work: PlannedWork) -> tuple[str, str, str]:
+    """What orders objects that Flux applies: kind with group, namespace, name (fluxcd/pkg ssa, sort.go)."""
+    kind = kinds().get(work.kind)
+    group = kind.api.partition("/")[0] if kind is not None else ""
+    return f"{work.kind}.{group}", work.namespace, work.job.name
 
 
 def _included(reading: Reading) -> Iterator[tuple[str, str]]:
@@ -170,11 +207,7 @@ def _pod_set(
     pod = planned.pod
     if pod is not None and "node_affinity" in pod.unread:
         assumed.say(f"the node affinity of `{_title(work)}` is not read")
-    requests = {
-        resource: ceil(quantity.milli if resource == "cpu" else quantity.milli / 1000)
-        for resource, quantity in planned.asks.items()
-        if not resource.startswith(tuple(prefixes))
-    }
+    requests = amounts(planned.asks, prefixes)
     tolerations = pod.tolerations if pod is not None else work.tolerations or ()
     return PodSet(
         planned.name,

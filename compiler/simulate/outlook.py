@@ -41,7 +41,7 @@ def outlook(reading: Reading) -> dict[str, Waiting]:
         return {}
     subject = cluster("", reading)
     works = {work.key: work for work in reading.works}
-    together = run(subject.world, subject.jobs)
+    together = run(subject.world, subject.all_jobs)
     found = {}
     for job in subject.jobs:
         waiting = together.works[job.key]

@@ -138,6 +138,6 @@ def _room(pool: Pool, instance: InstanceType, world: Reading) -> Mapping[str, in
         room[HUGEPAGES] = huge_pages_mib(instance) * _MIB
     share = world.plan.named(NodeShare, pool.title)
     if share is not None:
-        for resource, quantity in share.resources.items():
+        for resource, quantity in {**share.resources, **share.left}.items():
             room[resource] = quantity.milli if resource == "cpu" else quantity.value
     return room

@@ -39,7 +39,7 @@ def _summary(forecast: Forecast, count: int) -> str:
         return f"{jobs} at once, all are admitted"
     admitted = count - len(forecast.waiting)
     names = ", ".join(f"`{name}`" for name in forecast.waiting)
-    return f"{jobs} at once, {admitted} admitted; in the order of the spec not: {names}"
+    return f"{jobs} at once, {admitted} admitted; as Flux creates them not: {names}"
 
 
 def why(verdict: Verdict) -> str:

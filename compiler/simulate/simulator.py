@@ -54,10 +54,11 @@ class Simulator:
         self._lines = Lines(self.state)
         self._local_queues = {(each.namespace, each.name): each for each in world.local_queues}
 
-    def submit(self, job: Job) -> None:
-        """A job is created; nothing moves until :meth:`settle`."""
+    def submit(self, job: Job, rank: int | None = None) -> None:
+        """A job is created; nothing moves until :meth:`settle`. ``rank`` is what orders it among those of its second:
+        without it, who came first."""
         self._order += 1
-        work = Work(job, self._order)
+        work = Work(job, self._order if rank is None else rank)
         self.works[work.key] = work
         self._outside[work.key] = work
 

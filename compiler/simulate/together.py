@@ -1,4 +1,4 @@
-"""The verdicts on all jobs of a cluster, submitted at once."""
+"""The verdicts on all jobs of a cluster, once all are submitted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from compiler.simulate.witness import Witnesses
 
 MOST_JOBS = 200
 """Of more jobs, of which many wait, a forecast takes longer than the rest of a report (docs/simulate.md)."""
-_EVERY_ORDER = 40
-"""Of so many jobs each is simulated as the last one."""
 _TRIED = 3_000
 """Changes that help are looked for until so many jobs were simulated: each is tried out with all jobs that share
 quotas or nodes."""
@@ -28,11 +26,10 @@ _MOST_RIVALS = 500
 
 
 def forecast(cluster: Cluster) -> Forecast:
-    """What becomes of every job if all are submitted in the same second.
+    """What becomes of every job once all are submitted, beside what runs already.
 
-    Kueue orders jobs of one second by their uids, which are random. So each job is also simulated as the last of all,
-    and if it does not fit then, as the first: one that fits then alone fits only if it comes first. Of many jobs only
-    two orders are tried, one the reverse of the other.
+    In which order they come is not certain (``arrivals.py``). What is said without a condition holds in every order
+    that is tried; where a job is admitted in some of them, the condition is that it comes before the others.
     """
     return _Together(cluster).forecast()
 
@@ -40,16 +37,20 @@ def forecast(cluster: Cluster) -> Forecast:
 class _Together:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._simulator = run(cluster.world, cluster.jobs)
-        self._settled = self._simulator.settled
-        self._reverse: Simulator | None = None
+        coming = cluster.coming
+        self._simulator = coming.expected().run(cluster.world)
+        self._orders = [self._simulator, coming.at_once().run(cluster.world)]
+        self._orders += [each.run(cluster.world) for each in coming.others()]
+        self._settled = all(each.settled for each in self._orders)
+        self._is_drawn = coming.is_drawn
         self._witnesses = Witnesses(cluster, self._simulator)
-        self._reversed_witnesses: Witnesses | None = None
+        self._other_witnesses: dict[int, Witnesses] = {}
         self._alone = Simulator(cluster.world)
         self._fitting: dict[Hashable, bool] = {}
         self._conflicts: dict[Hashable, Sequence[Constraint]] = {}
         self._edits_alone: dict[Hashable, Sequence[Edit]] = {}
-        self._blocking: dict[Hashable, tuple[Simulator, Sequence[Work]]] = {}
+        self._blocking: dict[Hashable, Sequence[Work]] = {}
+        self._alike: dict[Hashable, Work] | None = None
         self._ended: dict[str, list[str]] = {}
         for work in self._simulator.works.values():
             for key in set(work.preempted_by):
@@ -60,18 +61,6 @@ class _Together:
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
         }
-
-    def _where(self, job: Job, *, last: bool) -> Simulator:
-        """A simulation with a job as the last one, or the first."""
-        jobs = self._cluster.jobs
-        if len(jobs) > _EVERY_ORDER:
-            if self._reverse is None:
-                self._reverse = run(self._cluster.world, reversed(jobs))
-            return self._reverse
-        others = [each for each in jobs if each is not job]
-        found = run(self._cluster.world, [*others, job] if last else [job, *others])
-        self._settled = self._settled and found.settled
-        return found
 
     def forecast(self) -> Forecast:
         """All verdicts."""
@@ -87,12 +76,16 @@ class _Together:
                 *notes,
                 "for some jobs no changes that help were looked for: too many share quotas or nodes",
             )
-        if len(self._cluster.jobs) > _EVERY_ORDER:
-            notes = (*notes, "of the orders of jobs of equal priority two were tried")
+        if not self._is_drawn:
+            notes = (*notes, "of the orders in which the jobs may come four were tried")
+        if self._cluster.earlier:
+            names = ", ".join(f"`{job.name}`" for job in self._cluster.earlier)
+            notes = (*notes, f"runs that the spec no longer asks for hold their quota: {names}")
+        earlier = {job.key for job in self._cluster.earlier}
         waiting = [
             self._title(key)
             for key, work in self._simulator.works.items()
-            if work.admission is None
+            if work.admission is None and key not in earlier
         ]
         return Forecast(
             self._cluster.name, tuple(verdicts), notes, tuple(sorted(waiting)), self._settled
@@ -103,27 +96,41 @@ class _Together:
 
     def _verdict(self, job: Job) -> Verdict:
         work = self._simulator.works[job.key]
-        last = self._where(job, last=True)
-        if work.admission is not None and last.works[job.key].admission is not None:
-            return self._admitted(work)
-        if not self._fits_alone(job):
-            return self._never(job)
-        if work.admission is not None:
-            return self._tied(job, admitting=self._simulator, refusing=last)
-        first = self._where(job, last=False)
-        if first.works[job.key].admission is not None:
-            return self._tied(job, admitting=first, refusing=self._simulator)
-        return self._waits(work)
+        admitting = [each for each in self._orders if each.works[job.key].admission is not None]
+        refusing = [each for each in self._orders if each.works[job.key].admission is None]
+        if not admitting:
+            return self._waits(work) if self._fits_alone(job) else self._never(job)
+        if refusing:
+            return self._tied(job, admitting=admitting[0], refusing=refusing[0].works[job.key])
+        like = self._refused_alike(job)
+        if like is not None:
+            return self._tied(job, admitting=admitting[0], refusing=like)
+        return self._admitted(job)
 
-    def _admitted(self, work: Work) -> Verdict:
-        conditions = self._witnesses.conditions(work)
-        assert work.admission is not None
+    def _refused_alike(self, job: Job) -> Work | None:
+        """Where not each job was tried as the last one: one that is like a job, and is refused in some order. Either
+        may come first."""
+        if self._is_drawn:
+            return None
+        if self._alike is None:
+            self._alike = {}
+            for simulator in self._orders:
+                for work in simulator.works.values():
+                    if work.admission is None:
+                        self._alike.setdefault(_kind(work.job), work)
+        return self._alike.get(_kind(job))
+
+    def _admitted(self, job: Job) -> Verdict:
+        """The order that is expected says where its pods are, unless it has fewer of them in another one."""
+        simulator = min(self._orders, key=lambda each: _pods(each.works[job.key]))
+        work, witnesses = simulator.works[job.key], self._witnesses_of(simulator)
+        conditions = witnesses.conditions(work)
         return Verdict(
             self._title(work.key),
             work.queue,
             Kind.ONLY_IF if conditions else Kind.FITS,
-            sum(each.count for each in work.admission.sets),
-            self._witnesses.where(work),
+            _pods(work),
+            witnesses.where(work),
             conditions,
             preempts=tuple(self._ended.get(work.key, ())),
         )
@@ -139,22 +146,22 @@ class _Together:
             self._alone.settle()
         return self._fitting[kind]
 
-    def _blockers(self, simulator: Simulator, work: Work) -> Sequence[Work]:
+    def _blockers(self, work: Work) -> Sequence[Work]:
         """For whom a job waits; jobs of one queue that ask for the same wait for the same."""
+        simulator = self._where(work)
         kind = id(simulator), _kind(work.job)
         if kind not in self._blocking:
-            # With the simulation itself, so that no other one gets its identity.
-            self._blocking[kind] = simulator, blockers(simulator.state, work)
-        return self._blocking[kind][1]
+            self._blocking[kind] = blockers(simulator.state, work)
+        return self._blocking[kind]
 
-    def _tied(self, job: Job, *, admitting: Simulator, refusing: Simulator) -> Verdict:
-        """A job that fits in one order of the same second, and not in another one."""
-        work = refusing.works[job.key]
-        rivals = self._blockers(refusing, work)
-        names = [self._title(each.key) for each in rivals]
-        shown = ", ".join(f"`{name}`" for name in sorted(names)) or "jobs of the same priority"
-        condition = f"it comes before {shown}: same priority, same second"
+    def _tied(self, job: Job, *, admitting: Simulator, refusing: Work) -> Verdict:
+        """A job that fits in one order, and not in another one. ``refusing``: what becomes of it there."""
+        rivals = [each for each in self._blockers(refusing) if each.key != job.key]
+        names = [self._title(each.key) for each in rivals or self._ahead(refusing)]
+        shown = ", ".join(f"`{name}`" for name in sorted(names)) or "others"
+        condition = f"it is admitted before {shown}"
         of_nodes = self._witnesses_of(admitting).conditions(admitting.works[job.key])
+        work = admitting.works[job.key]
         return Verdict(
             self._title(work.key),
             work.queue,
@@ -164,17 +171,16 @@ class _Together:
         )
 
     def _witnesses_of(self, simulator: Simulator) -> Witnesses:
-        """Where the jobs that a simulation admitted would run. Of many jobs two are asked about, again and again."""
+        """Where the jobs that a simulation admitted would run."""
         if simulator is self._simulator:
             return self._witnesses
-        if simulator is not self._reverse:
-            return Witnesses(self._cluster, simulator)
-        if self._reversed_witnesses is None:
-            self._reversed_witnesses = Witnesses(self._cluster, simulator)
-        return self._reversed_witnesses
+        known = self._other_witnesses.get(id(simulator))
+        if known is None:
+            known = self._other_witnesses[id(simulator)] = Witnesses(self._cluster, simulator)
+        return known
 
     def _waits(self, work: Work) -> Verdict:
-        found = self._blockers(self._simulator, work)
+        found = self._blockers(work)
         names = sorted(self._title(each.key) for each in found)
         if not names:
             ahead = self._ahead(work)
@@ -191,10 +197,14 @@ class _Together:
         """The job that waits before it in a strict queue: what is behind it is not looked at."""
         waiting = [
             each
-            for each in self._simulator.works.values()
+            for each in self._where(work).works.values()
             if each.queue == work.queue and each.admission is None and each is not work
         ]
         return [min(waiting, key=lambda each: each.rank)] if waiting else []
+
+    def _where(self, work: Work) -> Simulator:
+        """The simulation that a job is of."""
+        return next(each for each in self._orders if each.works.get(work.key) is work)
 
     def _never(self, job: Job) -> Verdict:
         world = self._cluster.world
@@ -216,7 +226,7 @@ class _Together:
         works = self._simulator.works
         group = self._neighbours.get(works[job.key].queue, frozenset())
         if group not in self._together:
-            jobs = self._cluster.jobs
+            jobs = self._cluster.all_jobs
             self._together[group] = [each for each in jobs if works[each.key].queue in group]
         return self._together[group]
 
@@ -258,3 +268,9 @@ class _Together:
 def _kind(job: Job) -> Hashable:
     """What jobs have in common that are treated alike."""
     return job.namespace, job.queue, job.priority, job.created, repr(job.pod_sets)
+
+
+def _pods(work: Work) -> int:
+    """How many pods of an admitted job there are."""
+    assert work.admission is not None
+    return sum(each.count for each in work.admission.sets)

@@ -57,7 +57,7 @@ class Verdict:
 class Forecast:
     """The verdicts on all jobs of a cluster, in the order of their names, and what they rest on.
 
-    ``waiting``: the jobs that are not admitted if those of one second come in the order of the spec. ``settled``: false
+    ``waiting``: the jobs that are not admitted if they come as Flux creates them. ``settled``: false
     where jobs would preempt each other without an end.
     """
 

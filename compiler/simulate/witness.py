@@ -72,13 +72,13 @@ class Witnesses:
     def where(self, work: Work) -> tuple[Where, ...]:
         """The pools, zones and domains of a job's pods."""
         pods: Counter[tuple[str, str, str]] = Counter()
-        nodes: Counter[tuple[str, str, str]] = Counter()
+        nodes: dict[tuple[str, str, str], set[tuple[str, ...]]] = {}
         for flavor, _, placed in self._places.of(work.key):
             for id, count in placed.items():
                 place = self._place(flavor, id)
                 pods[place] += count
-                nodes[place] += 1
-        return tuple(Where(*place, pods[place], nodes[place]) for place in sorted(pods))
+                nodes.setdefault(place, set()).add(id)  # Ray's head and a worker may share one
+        return tuple(Where(*place, pods[place], len(nodes[place])) for place in sorted(pods))
 
     def _place(self, flavor: str, id: tuple[str, ...]) -> tuple[str, str, str]:
         host = id[-1]

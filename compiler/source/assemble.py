@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -13,6 +13,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 from compiler.source.extends import Extender
 from compiler.source.headers import (
+    BASE,
     CLUSTER,
     Header,
     Kinds,
@@ -23,7 +24,7 @@ from compiler.source.headers import (
 from compiler.source.include import with_included
 from compiler.source.inherit import inherit
 from compiler.source.merge import is_null
-from compiler.source.nearby import ancestors, cluster_folder
+from compiler.source.nearby import ancestors, belongs_to, cluster_folder, holds_cluster
 from compiler.source.parse import parse
 from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
 
@@ -56,8 +57,8 @@ def assemble(
     """The specs of files and folders (every ``*.yaml`` and ``*.yml`` below), and all faults of reading them.
 
     ``kinds`` are the documents of list items, each with its list of the spec. The order of ``paths`` and of directory
-    entries does not matter. Names are shown as given. Paths that hold documents of items and no cluster stand for the
-    clusters that these belong to.
+    entries does not matter. Names are shown as given. A file of a cluster stands for the whole cluster, whichever of
+    its files it is: the other ones are read too.
     """
     paths = list(paths)
     library = _Library(kinds)
@@ -69,17 +70,14 @@ def assemble(
         headers += loaded
         if faults:
             unread[inputs.real_path(path)] = faults
+    given = list(headers)
+    around = _around(paths, given, library, diagnostics, kinds)
+    if around:
+        headers = sorted([*given, *around], key=lambda each: os.path.abspath(each.file.name))
     clusters = _clusters(headers)
-    if clusters:
-        wanted = []
-    else:
-        wanted = _items(headers, kinds)
-    if wanted:
-        headers += _around(wanted, library, diagnostics)
-        clusters = _clusters(headers)
     parts = _assign(_items(headers, kinds), clusters, diagnostics)
-    if wanted:
-        clusters = [cluster for cluster in clusters if _holds(parts.get(id(cluster), []), wanted)]
+    if around:
+        clusters = [each for each in clusters if _is_of(each, parts, given, library)]
     _check_names(clusters, diagnostics)
     if not clusters and not diagnostics and not unread:
         diagnostics.append(
@@ -144,30 +142,70 @@ class _Library:
         return headers, faults
 
 
+def _is_of(
+    cluster: Header,
+    parts: Mapping[int, Sequence[Header]],
+    given: Sequence[Header],
+    library: _Library,
+) -> bool:
+    """Whether any of the given documents is a cluster, one of its parts, or one of its bases."""
+    own = (cluster, *parts.get(id(cluster), []))
+    if any(each is one for each in given for one in own):
+        return True
+    files = [each.file for each in given if each.kind == BASE]
+    if not files or "extends" not in cluster.root.items:
+        return False
+    extender = Extender(library.load)
+    extender.flatten(cluster)
+    return any(file in files for file in extender.files)
+
+
 def _around(
-    parts: Sequence[Header], library: _Library, diagnostics: list[Diagnostic]
+    paths: Iterable[str | os.PathLike[str]],
+    given: Sequence[Header],
+    library: _Library,
+    diagnostics: list[Diagnostic],
+    kinds: Kinds,
 ) -> list[Header]:
-    """The other files in the folder of the nearest cluster at or above each part."""
-    names = [part.file.name for part in parts]
-    given = set(map(inputs.real_path, names))
-    homes = {cluster_folder(_folder(part)) for part in parts}
+    """What belongs to the clusters of the given documents, and was not given itself: other parts of theirs, and the
+    clusters of parts."""
+    homes = _homes(paths, given, kinds)
+    read = {inputs.real_path(header.file.name) for header in given}
     by_real_path: dict[str, str] = {}
-    for home in homes:
-        if home is not None:
-            for path in spec_files(os.path.relpath(home), diagnostics):
+    for home in sorted(homes):
+        for path in spec_files(os.path.relpath(home), diagnostics):
+            if belongs_to(path, home, kinds):
                 by_real_path[inputs.real_path(path)] = path
     headers: list[Header] = []
+    of_clusters = {_folder(cluster) for cluster in _clusters(given)}
     for real, path in sorted(by_real_path.items()):
-        if real not in given:
+        if real not in read:
+            # Another cluster in the same folder may be broken.
+            beside = os.path.dirname(os.path.abspath(path)) in of_clusters
             loaded, faults = library.load(path)
             headers += loaded
-            diagnostics += faults
+            if not (beside and holds_cluster(path)):
+                diagnostics += faults
     return headers
 
 
-def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
-    """Whether any of a cluster's parts is one of those asked for."""
-    return any(part is wanted for part in parts for wanted in asked_for)
+def _homes(
+    paths: Iterable[str | os.PathLike[str]], given: Sequence[Header], kinds: Kinds
+) -> set[str]:
+    """The folders of the clusters of the given documents, but for those of which all is given."""
+    folders = [os.path.abspath(path) for path in paths if inputs.is_folder(path)]
+    homes = {_folder(header) for header in _clusters(given) if header.file.name != STDIN}
+    for folder in {_folder(part) for part in given if part.kind != CLUSTER}:
+        known = homes if _is_in(folder, folders) else set()
+        home = next((above for above in ancestors(folder) if above in known), None)
+        home = home or cluster_folder(folder)
+        if home is not None:
+            homes.add(home)
+    return {home for home in homes if not _is_in(home, folders)}
+
+
+def _is_in(folder: str, folders: Iterable[str]) -> bool:
+    return any(os.path.commonpath((folder, each)) == each for each in folders)
 
 
 def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> list[str]:

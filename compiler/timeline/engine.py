@@ -79,7 +79,7 @@ class _Engine:
         world = self._worlds.at(self._closed)
         self._simulator = Simulator(world)
         self._places = Places(world)
-        self._jobs = {job.key: job for job in cluster.jobs}
+        self._jobs = {job.key: job for job in cluster.all_jobs}
         self._lengths = {
             key: lengths.get((job.namespace, job.name), _UNKNOWN) for key, job in self._jobs.items()
         }
@@ -102,7 +102,7 @@ class _Engine:
 
     def run(self) -> Timeline:
         """All events, until none is left."""
-        for job in self._cluster.jobs:
+        for job in self._cluster.all_jobs:
             self._simulator.submit(job)
         self._settle(())
         moments = self._windows.moments()

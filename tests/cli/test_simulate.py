@@ -34,7 +34,7 @@ def test_a_job_that_fits_says_where(trainyard: Command, tmp_path: Path) -> None:
 def test_the_text_is_the_same_in_every_run(trainyard: Command) -> None:
     first = trainyard("simulate", "specs/jakarta", "--nodes", "h200=73", cwd=ROOT)
     assert first.code == 0
-    assert "in the order of the spec not: `timor`" in first.out
+    assert "as Flux creates them not: `timor`" in first.out
     assert trainyard("simulate", "specs/jakarta", "--nodes", "h200=73", cwd=ROOT) == first
 
 
@@ -58,7 +58,7 @@ def test_jobs_that_fit_in_one_order_need_nodes_too(trainyard: Command, tmp_path:
     jobs = [{"name": n, "nodes": 3, "image": image, "command": command} for n in ("a", "b")]
     folder = _written(tmp_path, jobs=jobs)
     done = trainyard("simulate", "lab.yaml", "--nodes", "gpu=2", cwd=folder)
-    condition = "comes before `b`: same priority, same second; `gpu` has room for 1 more pod"
+    condition = "is admitted before `b`; `gpu` has room for 1 more pod"
     assert condition in done.out
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from merging import git
 from running import EXAMPLE, ROOT, Command, Run, copied, stand_ins
 
@@ -141,6 +142,9 @@ def test_markdown_is_that_of_the_report(repo: Repo) -> None:
     section = plan.partition(title)[2].partition("<details>")[0]
     assert "`NodePool/l40s`" in section
     assert section in report
+    header = plan.partition("**, against")[0]
+    assert header.startswith("# starter\n\n**Plan: ")
+    assert report.startswith(header)  # which CI posts
 
 
 @pytest.mark.parametrize(
@@ -215,11 +219,10 @@ def test_a_job_that_has_to_wait_moves_in_the_queue(repo: Repo) -> None:
     (cluster,) = found["clusters"]
     moved = {each["object"]: each for each in cluster["changes"] if each["kind"] == "job"}
     assert {each["consequence"] for each in moved.values()} == {"moves jobs in the queue"}
-    assert set(moved) == {"job hello", "job other"}
+    assert set(moved) == {"job other"}  # the one that runs already keeps its quota
     assert moved["job other"]["at"]["line"] == 14
-    assert moved["job hello"]["fields"][0]["before"] == "FITS"
     shown = repo.run("plan", "--format", "markdown").out
-    assert '`` verdict: "FITS" → "FITS ONLY IF' in shown
+    assert '`` verdict: none → "WAITS FOR `hello`' in shown
 
 
 def test_the_page_shows_what_is_printed(repo: Repo) -> None:
@@ -526,3 +529,168 @@ def test_a_git_that_fails(repo: Repo, tmp_path: Path, monkeypatch: Any) -> None:
     assert done.code == 2
     assert "error[PLN005]: git cannot read" in done.err
     assert "git: fatal: no tree" in done.err
+
+
+TWO = "specs/two-teams.yaml"
+MONITORING = ("  nodePools:", "  monitoring: {}\n  nodePools:")
+SYSTEM = ("eks: {apiServer", "eks: {systemNodes: {instanceType: c7g.4xlarge}, apiServer")
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, compile_once: Callable[..., None]) -> Path:
+    """The same of two teams."""
+    folder = tmp_path_factory.mktemp("two") / "fleet"
+    (folder / "specs").mkdir(parents=True)
+    shutil.copy(EXAMPLE / TWO, folder / TWO)
+    compile_once(folder)
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    return folder
+
+
+@pytest.fixture
+def teams(tmp_path: Path, two: Path, trainyard: Command) -> Repo:
+    return Repo(copied(two, tmp_path / "fleet"), trainyard)
+
+
+def moved(found: Any) -> dict[str, str]:
+    """The jobs that Kueue treats otherwise, with what it says of them afterwards."""
+    (cluster,) = found["clusters"]
+    return {
+        change["object"]: change["fields"][0].get("after", "")
+        for change in cluster["changes"]
+        if change["kind"] == "job"
+    }
+
+
+def test_what_a_merge_did_to_runs_is_not_said_of_the_next_one(teams: Repo) -> None:
+    """Before is what is committed, the runs as they were submitted: monitoring leaves them no room, once."""
+    teams.edit(*MONITORING, TWO)
+    teams.edit(*SYSTEM, TWO)
+    found = teams.plan()
+    assert {name: text.partition(" IF")[0] for name, text in moved(found).items()} == {
+        "job pretrain": "FITS ONLY",
+        "job finetune": "FITS ONLY",
+    }
+    (cluster,) = found["clusters"]
+    assert [each["code"] for each in cluster["findings"]].count("CHG047") == 2
+    text = teams.run("plan").out
+    assert "quota is there, nodes for 0 pods" in text
+    assert "…" not in text.partition("moves jobs in the queue")[2].partition("\n\n")[0]
+    assert teams.run("compile").code == 0
+    teams.commit("second")
+    teams.edit("monitoring: {}", "monitoring: {gpuUtilization: 60}", TWO)
+    found = teams.plan()
+    assert moved(found) == {}
+    assert "CHG047" not in [each["code"] for each in found["clusters"][0]["findings"]]
+    assert [
+        each["code"]
+        for each in json.loads(teams.run("check", "--format", "json").out)["diagnostics"]
+    ].count("CHG047") == 2
+
+
+def test_a_run_that_goes_on_holds_its_quota_afterwards(teams: Repo) -> None:
+    """Its job leaves the spec, and jobs of another queue neither win nor lose by that; nor when another one is done."""
+    text = (teams.folder / TWO).read_text()
+    job = text[text.index("    - name: pretrain") : text.index("    - name: finetune")]
+    teams.edit(job, "", TWO)
+    assert moved(teams.plan()) == {}
+    assert teams.run("compile").code == 0
+    teams.commit("second")
+    teams.edit("name: finetune", "name: finetune\n      completed: true", TWO)
+    assert moved(teams.plan()) == {}
+
+
+def test_a_spec_that_was_committed_without_its_output_has_no_jobs_before(teams: Repo) -> None:
+    teams.edit("    - name: finetune", f"{ANOTHER}    - name: finetune", TWO)
+    teams.commit("no output")
+    assert moved(teams.plan()) == {"job another": "FITS"}
+
+
+ANOTHER = """\
+    - name: another
+      queue: team-b
+      nodes: 1
+      image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0
+      command: [torchrun, another.py]
+      timeout: 12h
+"""
+
+
+def test_the_base_is_the_whole_folder(tmp_path: Path, trainyard: Command) -> None:
+    """A cluster of documents: an edit of one job says nothing of the others, and the cost is known."""
+    repo = Repo(tmp_path / "fleet", trainyard)
+    home = repo.folder / "specs" / "lab"
+    (home / "pools").mkdir(parents=True)
+    spec = yaml.safe_load((EXAMPLE / SPEC).read_text())
+    head = {"apiVersion": spec["apiVersion"]}
+    for kind, key in (("TrainingNodePool", "nodePools"), ("TrainingJob", "jobs")):
+        (item,) = spec["spec"].pop(key)
+        name = item.pop("name")
+        part = {**head, "kind": kind, "metadata": {"name": name}, "spec": item}
+        (home / "pools" / f"{key}.yaml").write_text(yaml.safe_dump(part))
+    (home / "cluster.yaml").write_text(yaml.safe_dump(spec))
+    assert repo.run("compile").code == 0
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    repo.commit("first")
+    repo.edit("max: 2", "max: 4", "specs/lab/pools/nodePools.yaml")
+    (cluster,) = repo.plan()["clusters"]
+    usd = cluster["usdAnHour"]
+    assert usd["after"]["atMost"] > usd["before"]["atMost"] > 0
+    assert moved({"clusters": [cluster]}) == {}
+    base = tmp_path / "base"
+    base.mkdir()
+    repo.git("worktree", "add", "--quiet", str(base / "repo"), "HEAD")
+    report = repo.run("report", "specs/lab/cluster.yaml", "--against", base / "repo/generated").out
+    assert "not known" not in report
+    assert "$" in report
+
+
+def test_a_file_system_that_leaves_the_spec_is_paid_for_on(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    """Nobody deletes what exists by a merge, nor what was made and is retained."""
+    repo = Repo(tmp_path / "fleet", trainyard)
+    (repo.folder / "specs").mkdir()
+    text = (EXAMPLE / SPEC).read_text()
+    storage = """\
+  storage:
+    - name: fsx
+      fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60711, mountName: abcdefgh, size: 4800Gi, deployment: PERSISTENT_2,
+        throughputPerTiB: 250, version: "2.15", zone: us-west-2a}}
+"""
+    (repo.folder / SPEC).write_text(text + storage)
+    assert repo.run("compile").code == 0
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    repo.commit("first")
+    repo.edit(storage, "")
+    (cluster,) = repo.plan()["clusters"]
+    usd = cluster["usdAnHour"]
+    assert usd["before"] == usd["after"]
+    assert usd["staying"] == ["fsx"]
+    assert (
+        "paid for until somebody deletes it, which the merge does not: `fsx`"
+        in repo.run("plan").out
+    )
+    repo.edit("metadata: {name: starter}", "metadata: {name: starter} ")
+    (repo.folder / SPEC).write_text(text + storage.replace("name: fsx", "name: data"))
+    assert repo.plan()["clusters"][0]["usdAnHour"]["staying"] == []
+
+
+def test_a_plan_of_one_folder_says_nothing_of_the_others(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    repo = Repo(tmp_path / "fleet", trainyard)
+    text = (EXAMPLE / SPEC).read_text()
+    for name in ("one", "two"):
+        (repo.folder / "specs" / name).mkdir(parents=True)
+        (repo.folder / "specs" / name / "cluster.yaml").write_text(
+            text.replace("name: starter", f"name: {name}")
+        )
+    assert repo.run("compile").code == 0
+    repo.git("init", "--quiet", "--initial-branch", "main")
+    repo.commit("first")
+    assert repo.run("plan", "specs/one").err == ""
+    (repo.folder / "specs/two/cluster.yaml").unlink()
+    assert "PLN006" in repo.run("plan", "specs").err

@@ -191,6 +191,16 @@ def test_missing_in_the_cluster_and_not_in_git(
     assert "suspended: Kustomization trainyard-queues applies nothing" in text
 
 
+def test_what_is_terminating_is_drift(trainyard: Command, lab: Path, applied: Cluster) -> None:
+    _, queue = of_kind(applied, "ClusterQueue")
+    finalizer = "kueue.x-k8s.io/resource-in-use"
+    queue["metadata"] |= {"deletionTimestamp": "2026-11-25T11:05:17Z", "finalizers": [finalizer]}
+    (drift,) = asked(trainyard, lab, 5)["drifted"]
+    assert (drift["state"], drift["heldBy"]) == ("terminating", [finalizer])
+    out = trainyard("drift", "lab.yaml", cwd=lab).out
+    assert f"ClusterQueue/{queue['metadata']['name']}: Terminating, held by {finalizer}" in out
+
+
 def test_what_the_cluster_refuses_is_drift(trainyard: Command, lab: Path, applied: Cluster) -> None:
     path, _ = of_kind(applied, "TrainJob")
     for status, message in (

@@ -70,7 +70,7 @@ def test_the_summary_counts_each_kind_of_difference(
                 "ConfigMap/a/settings (a.yaml)",
                 '  data.a: git "1", cluster has none',
                 '  data.b: git has none, cluster "é" (kubectl, argo)',
-                f'  data.c: git "{"x" * (_LONGEST - 1)}…, cluster 2',
+                f'  data.c: git "{"x" * (_LONGEST - 2)}…, cluster 2',
             ],
         ),
     ],

@@ -274,6 +274,47 @@ def test_without_rights_on_flux_the_context_is_the_proof(
     found = trainyard("status", "lab.yaml", cwd=lab)
     assert found.code == 0
     assert "note[CLU007]" in found.err
+    assert "(context local, which may be another cluster)" in found.out
+
+
+@pytest.mark.parametrize("command", ["status", "drift", "logs train"])
+def test_a_cluster_without_anything_of_ours_is_not_asked(
+    command: str, trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    del cluster.single[FLUX]
+    name, *words = command.split()
+    done = trainyard(name, *words, "lab.yaml", cwd=lab)
+    assert (done.code, done.out) == (2, "")
+    assert "error[CLU030]" in done.err
+
+
+def test_a_kustomization_that_hangs_is_named(
+    trainyard: Command, lab: Path, cluster: Cluster
+) -> None:
+    def late(name: str, reason: str, message: str) -> dict[str, Any]:
+        conditions = [condition("Ready", "False", reason, message)]
+        return {"metadata": {"name": name}, "status": {"conditions": conditions}}
+
+    ready = {
+        "metadata": {"name": "trainyard-crds"},
+        "status": {"conditions": [condition("Ready", "True")]},
+    }
+    cluster.lists[FLUX.rpartition("/")[0]] = [
+        late("trainyard-jobs", "DependencyNotReady", "dependency 'trainyard-queues' is not ready"),
+        late("trainyard-queues", "HealthCheckFailed", "timeout waiting for: ClusterQueue/a\nmore"),
+        late("of-others", "Failed", "x"),
+        ready,
+    ]
+    out = trainyard("status", "lab.yaml", cwd=lab).out
+    assert out.endswith(
+        "not applied by Flux, and what comes after it waits:\n"
+        "  Kustomization trainyard-queues: HealthCheckFailed: timeout waiting for: ClusterQueue/a\n"
+        "  Kustomization trainyard-jobs: DependencyNotReady: dependency 'trainyard-queues' is not ready\n"
+    )
+    found = asked(trainyard, lab)
+    assert [each["name"] for each in found["hanging"]] == ["trainyard-queues", "trainyard-jobs"]
+    cluster.refused[FLUX.rpartition("/")[0]] = 403
+    assert asked(trainyard, lab)["hanging"] == []
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "CLU004"), (403, "CLU005"), (500, "CLU008")])
@@ -488,7 +529,7 @@ def test_a_job_that_waits_has_what_the_spec_lets_expect(
             ("first", "second"), ("second", "first"), forecasts, strict=True
         ):
             assert forecast == (
-                f"fits only if it comes before `{other}`: same priority, same second; helps: 2 more nodes of quota for "
+                f"fits only if it is admitted before `{other}`; helps: 2 more nodes of quota for "
                 f"queue `gpu` in `gpu`, or `nodes: 1` for `{name}`"
             )
         admitted = (condition("QuotaReserved", "True"), condition("Admitted", "True"))

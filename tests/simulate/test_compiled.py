@@ -56,6 +56,22 @@ def test_a_job_that_kueue_admits_in_part_gets_what_is_left(tmp_path: Path) -> No
     assert [where.nodes for where in found.where] == [3]
 
 
+def test_a_head_that_shares_a_node_with_a_worker_is_on_no_other_node(tmp_path: Path) -> None:
+    ray = {"name": "ray", "kind": "RayJob", "nodes": 2, "command": ["python", "r.py"]}
+    found = verdicts(read(tmp_path, ray))["ray"]
+    assert [(where.pods, where.nodes) for where in found.where] == [(3, 2)]
+
+
+def test_the_order_of_the_spec_decides_nothing(tmp_path: Path) -> None:
+    jobs = [
+        {"name": "third", "nodes": 3},
+        {"name": "a-second", "nodes": 2},
+        {"name": "part", "kind": "Job", "nodes": 4, "minNodes": 2},
+    ]
+    first = verdicts(read(tmp_path, *jobs))
+    assert verdicts(read(tmp_path, *reversed(jobs))) == first
+
+
 def test_what_helps_a_job_that_does_not_get_its_fewest_nodes(tmp_path: Path) -> None:
     part = {"name": "part", "kind": "Job", "nodes": 4, "minNodes": 3}
     full = {"name": "full", "nodes": 3}

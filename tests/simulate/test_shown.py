@@ -68,7 +68,7 @@ def test_what_is_said_of_all_jobs() -> None:
         "lab: no job to simulate",
         "lab: no job to simulate",
         "lab: 1 job at once, all are admitted",
-        "lab: 2 jobs at once, 1 admitted; in the order of the spec not: `b`",
+        "lab: 2 jobs at once, 1 admitted; as Flux creates them not: `b`",
     ]
 
 

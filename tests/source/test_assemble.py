@@ -484,3 +484,62 @@ def test_a_list_of_the_wrong_type_is_left_to_the_spec(folder: Path) -> None:
 def test_a_cluster_without_a_name_takes_that_of_its_file(folder: Path) -> None:
     write_files(dev=V + "kind: TrainingCluster\nspec: {}\n")
     assert only("dev.yaml").name == "dev"
+
+
+def test_a_file_of_a_folder_stands_for_its_whole_cluster(folder: Path) -> None:
+    """Whichever file it is, and whatever stands beside it: nothing of the cluster is left out."""
+    base = V + "kind: TrainingClusterBase\nspec: {account: '1'}\n"
+    cluster = CLUSTER.replace("spec:", "extends: base.yaml\nspec:")
+    write_files(
+        s__a__cluster=cluster,
+        s__a__base=base,
+        s__a__queue=part("TrainingQueue", "q"),
+        s__a__jobs__one=part("TrainingJob", "one"),
+        s__a__jobs__deep__two=part("TrainingJob", "two"),
+        s__a__within__cluster=CLUSTER.replace("seoul", "within"),
+        s__a__within__job=part("TrainingJob", "other"),
+        s__b__cluster=CLUSTER.replace("seoul", "busan"),
+        s__b__job=part("TrainingJob", "three"),
+    )
+    Path("s/a/notes.yaml").write_text("a: [\n")
+    whole = only("s/a/cluster.yaml").document.root.to_python()
+    assert [job["name"] for job in whole["spec"]["jobs"]] == ["two", "one"]
+    own = ["base.yaml", "queue.yaml", "jobs/one.yaml", "jobs/deep/two.yaml"]
+    for name in own:
+        assert only(f"s/a/{name}").document.root.to_python() == whole
+    assert only("s/a/jobs").document.root.to_python() == whole
+    specs, found = assemble(["s/a/jobs/one.yaml", "s/b/cluster.yaml", "s/a/within/job.yaml"])
+    assert ([spec.name for spec in specs], found) == (["seoul", "within", "busan"], [])
+    assert [len(spec.document.root.to_python()["spec"]["jobs"]) for spec in specs] == [2, 1, 1]
+
+
+def test_of_two_clusters_in_a_folder_the_named_one_is_read_with_its_parts(folder: Path) -> None:
+    write_files(
+        a=CLUSTER,
+        b=CLUSTER.replace("seoul", "busan"),
+        one=part("TrainingJob", "one", metadata=", cluster: seoul"),
+        two=part("TrainingJob", "two", metadata=", cluster: busan"),
+    )
+    for name, job in (("a", "one"), ("b", "two")):
+        jobs = only(f"{name}.yaml").document.root.to_python()["spec"]["jobs"]
+        assert [each["name"] for each in jobs] == [job]
+
+
+def test_a_part_that_cannot_be_read_is_a_fault_of_each_file_of_its_cluster(folder: Path) -> None:
+    write_files(s__cluster=CLUSTER, s__job=part("TrainingJob", "one") + "  : [\n")
+    assert reported("s/cluster.yaml") != []
+    assert reported("s/cluster.yaml") == reported("s")
+    write_files(s__cluster=CLUSTER + "  : [\n", s__job=part("TrainingJob", "one"))
+    assert [code for code, _ in reported("s/job.yaml")][:1] == ["YML002"]
+    write_files(s__cluster=CLUSTER, s__other=CLUSTER.replace("seoul", "busan") + "  : [\n")
+    assert reported("s/cluster.yaml") == []
+
+
+def test_the_parts_in_the_file_of_a_cluster_are_its_own_whichever_file_is_named(
+    folder: Path,
+) -> None:
+    queue = part("TrainingQueue", "q")
+    write_files(s__cluster=f"{CLUSTER}---\n{queue}", s__job=part("TrainingJob", "one"))
+    for name in ("cluster", "job"):
+        spec = only(f"s/{name}.yaml").document.root.to_python()["spec"]
+        assert [each["name"] for key in ("queues", "jobs") for each in spec[key]] == ["q", "one"]

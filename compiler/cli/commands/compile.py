@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,9 @@ from compiler.diagnostics.words import numbered
 
 if TYPE_CHECKING:
     from compiler.emit.tree import TreeDiff
-    from compiler.outcome import Options, Outcome
+    from compiler.outcome import Compilation, Options, Outcome
     from compiler.synthesis import Synthesis
+    from compiler.writer import Prepared
 
 HELP = "check the specs and write what they compile to"
 
@@ -86,6 +88,8 @@ def _write_all(
         done.diagnostics += changes.diagnostics
         folder = settings.output / compilation.name
         written.append((folder, changes))
+    if len(ready) > 1 and not options.verbose:
+        _leave_out_waiting(ready)
     report_diagnostics(options, done.all(), excused=done.excused)
     if refused:
         lines = ["nothing was written"]
@@ -101,6 +105,20 @@ def _write_all(
     if code != CLEAN:
         return code
     return STALE if stale else CLEAN
+
+
+_WAITING = ("RES141",)
+"""What is said of what somebody has to do next, until it is done."""
+
+
+def _leave_out_waiting(ready: Iterable[tuple[Compilation, Prepared]]) -> None:
+    """Say nothing again of clusters that this run does not change, beside one that it does."""
+    if not any(prepared.changes.stale for _, prepared in ready):
+        return
+    for compilation, prepared in ready:
+        if not prepared.changes.stale:
+            said = compilation.diagnostics
+            compilation.diagnostics = [each for each in said if each.code not in _WAITING]
 
 
 def _lines(options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]) -> list[str]:

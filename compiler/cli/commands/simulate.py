@@ -38,6 +38,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="with --timeline: when it begins, like 2026-12-01T11:30:00Z (default: the first Capacity Block)",
     )
+    arguments.committed(parser)
     arguments.tabled(parser)
     arguments.facts(parser)
 

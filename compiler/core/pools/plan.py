@@ -143,9 +143,12 @@ class CapacityWindow(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeShare(PlanNode):
-    """What jobs can get of one node of a pool, by resource: all of it, less what DaemonSets take."""
+    """What jobs can get of one node of a pool, by resource: all of it, less what DaemonSets take. ``left``: the same
+    to the last milli-core and MiB, where a pod that was made before may still fit. ``agents`` are those DaemonSets."""
 
     carried: ClassVar[bool] = False
 
     name: str
     resources: Mapping[str, Quantity]
+    left: Mapping[str, Quantity] = field(default_factory=dict)
+    agents: Mapping[str, Quantity] = field(default_factory=dict)

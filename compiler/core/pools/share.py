@@ -8,6 +8,7 @@ from typing import Protocol
 from compiler.catalog import InstanceType
 from compiler.context import Context
 from compiler.core.pods.plan import EFA, HUGEPAGES
+from compiler.core.pools.plan import NodeShare as PlannedShare
 from compiler.core.pools.spec import NodePool
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
@@ -47,6 +48,21 @@ class Share:
         if self.huge_pages > Quantity(0):
             amounts[HUGEPAGES] = self.huge_pages
         return amounts
+
+    def planned(self, pool: str) -> PlannedShare:
+        """The node of the plan that says so of a pool."""
+        return PlannedShare(
+            name=pool,
+            resources=self.resources(),
+            left=_amounts(self.left),
+            agents=_amounts(self.agents),
+        )
+
+
+def _amounts(of: tuple[int, int]) -> dict[str, Quantity]:
+    """Milli-cores and MiB, by resource name."""
+    cpu_milli, memory_mib = of
+    return {"cpu": Quantity(cpu_milli), "memory": Quantity.mib(memory_mib)}
 
 
 class NodeShare(Protocol):

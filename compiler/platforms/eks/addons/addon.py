@@ -52,7 +52,8 @@ class Daemon:
 
     ``kept``: its share is kept free of every node that it could come to, whether its add-on is wanted or not. So an
     add-on that is switched on later changes no quota, and no job that runs becomes too large for its node.
-    ``published``: the requests are those of the pod; else they are only what is kept free for it.
+    ``published``: the requests are those of the pod; else they are only what is kept free for it. ``resources``: where
+    its values have these, as a path; empty where no values have them.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Daemon:
     on: Callable[[InstanceType], bool] = on_every_node
     kept: bool = True
     published: bool = True
+    resources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,5 +60,5 @@ ADD_ON = AddOn(
     reach=("controller", "tolerations"),
     # It would try again until Loki is there.
     after=(LOKI,),
-    daemons=(Daemon(ALLOY, _CPU, _MEMORY, OURS, kept=False),),
+    daemons=(Daemon(ALLOY, _CPU, _MEMORY, OURS, kept=False, resources=("alloy", "resources")),),
 )

@@ -68,7 +68,7 @@ ADD_ON = AddOn(
     at=SPEC / "network" / "cilium",
     reach=("tolerations",),
     startup_taints=startup_taints,
-    daemons=(Daemon("cilium", _CPU, _MEMORY, OURS, kept=False),),
+    daemons=(Daemon("cilium", _CPU, _MEMORY, OURS, kept=False, resources=("resources",)),),
     controllers=(
         Controller("cilium-operator", REPLICAS, _OPERATOR_CPU, _OPERATOR_MEMORY, OURS, apart=True),
     ),

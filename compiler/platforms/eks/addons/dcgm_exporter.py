@@ -106,5 +106,9 @@ ADD_ON = AddOn(
     reach=("tolerations",),
     # Its chart has a ServiceMonitor, whose CRD the stack brings.
     after=(STACK,),
-    daemons=(Daemon(DCGM_EXPORTER, _CPU, _MEMORY, OURS, on=on_gpus, kept=False),),
+    daemons=(
+        Daemon(
+            DCGM_EXPORTER, _CPU, _MEMORY, OURS, on=on_gpus, kept=False, resources=("resources",)
+        ),
+    ),
 )

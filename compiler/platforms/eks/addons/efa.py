@@ -61,5 +61,7 @@ ADD_ON = AddOn(
     wanted=wanted,
     values=values,
     reach=("tolerations",),
-    daemons=(Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS, on=_has_efa),),
+    daemons=(
+        Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS, on=_has_efa, resources=("resources",)),
+    ),
 )

@@ -52,5 +52,5 @@ ADD_ON = AddOn(
     at=at() / "cloudWatch",
     values=values,
     reach=("tolerations",),
-    daemons=(Daemon(FLUENT_BIT, _CPU, _MEMORY, OURS, kept=False),),
+    daemons=(Daemon(FLUENT_BIT, _CPU, _MEMORY, OURS, kept=False, resources=("resources",)),),
 )

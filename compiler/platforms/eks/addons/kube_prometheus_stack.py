@@ -338,7 +338,16 @@ ADD_ON = AddOn(
     reach=("prometheus-node-exporter", "tolerations"),
     # With its CRDs every monitor and rule would go.
     stays=True,
-    daemons=(Daemon("node-exporter", _NODE_CPU, _NODE_MEMORY, OURS, kept=False),),
+    daemons=(
+        Daemon(
+            "node-exporter",
+            _NODE_CPU,
+            _NODE_MEMORY,
+            OURS,
+            kept=False,
+            resources=("prometheus-node-exporter", "resources"),
+        ),
+    ),
     sized=sized,
     controllers=(
         Controller("prometheus-operator", 1, *_OPERATOR, OURS),

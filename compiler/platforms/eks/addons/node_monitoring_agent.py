@@ -55,7 +55,7 @@ ADD_ON = AddOn(
     values=values,
     reach=("dcgmAgent", "tolerations"),
     daemons=(
-        Daemon("eks-node-monitoring-agent", 100, 256, OURS),
-        Daemon("dcgm-server", 100, 512, OURS, on=_has_dcgm),
+        Daemon("eks-node-monitoring-agent", 100, 256, OURS, resources=("nodeAgent", "resources")),
+        Daemon("dcgm-server", 100, 512, OURS, on=_has_dcgm, resources=("dcgmAgent", "resources")),
     ),
 )

@@ -54,5 +54,5 @@ ADD_ON = AddOn(
     wanted=wanted,
     values=values,
     reach=("tolerations",),
-    daemons=(Daemon("nvidia-device-plugin", 50, 128, OURS, on=on_gpus),),
+    daemons=(Daemon("nvidia-device-plugin", 50, 128, OURS, on=on_gpus, resources=("resources",)),),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import (
@@ -13,6 +13,7 @@ from compiler.core.pods.plan import (
     EnvVar,
     Pod,
     ReplicatedJob,
+    Resources,
     _with_container,
     merged,
     patched,
@@ -116,6 +117,30 @@ class TrainJob(Gang):
     kind: str = TRAIN_JOB
     initializers: tuple[InitializerSource, ...] = ()
     patched: tuple[Route, ...] = field(default=(), compare=False)
+
+
+class RunPods(NamedTuple):
+    """Pods of a run that are alike: how many, and what each asks for."""
+
+    number: int
+    asks: Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRun(PlanNode):
+    """A run that is in the cluster already, by what is committed. ``left``: the spec no longer asks for it, and it goes
+    on: then ``pods`` says what it holds, as far as that was noted. ``pools``: those that it may be on."""
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    job: str
+    queue: str = ""
+    priority: str = ""
+    pools: tuple[str, ...] = ()
+    left: bool = False
+    pods: tuple[RunPods, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
 from compiler.platforms.eks.flux.accounts import deliverer, makes
-from compiler.platforms.eks.flux.plan import HealthExpression
 from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.origins import QUEUE
@@ -52,14 +51,6 @@ TRAINING = "trainyard.dev/training"
 
 # No `failed`: a queue is inactive for as long as Kueue has not seen its flavors, which Flux applies in the same
 # moment. Flux would give the stage up and try again minutes later. What stays inactive runs into the timeout.
-_HEALTH = tuple(
-    HealthExpression(
-        "kueue.x-k8s.io/v1beta2",
-        kind,
-        current="has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && c.status == 'True')",
-    )
-    for kind in ("ClusterQueue", "LocalQueue")
-)
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -75,7 +66,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from local_queues(queues)
     yield from priorities(context)
     yield context.once(queue_manager)
-    yield stage(context, _STAGE, "platform", account=_STAGE, health=_HEALTH)
+    # Jobs come after it, and wait in their queue until that is active: one that is not, or is Terminating, is no matter
+    # of other teams.
+    yield stage(context, _STAGE, "platform", account=_STAGE, wait=False)
     yield from deliverer(_STAGE, *_RIGHTS)
 
 

@@ -7,11 +7,13 @@ large for its node. Each add-on's file says what its DaemonSets ask for.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from compiler.catalog import InstanceType, Step
 from compiler.context import Context
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Daemon
+from compiler.platforms.eks.nodes.requested import sized
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
@@ -22,7 +24,9 @@ def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     for addon in addons.addons().values():
         runs = addon.component in installed
         possible += [
-            daemon for daemon in addon.daemons if (runs or daemon.kept) and daemon.on(instance)
+            _sized(context, addon, daemon)
+            for daemon in addon.daemons
+            if (runs or daemon.kept) and daemon.on(instance)
         ]
         if runs:
             possible += _following(context, addon, instance)
@@ -33,9 +37,14 @@ def running(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that this cluster runs on a node of a type."""
     found = []
     for addon in addons.installed(context):
-        found += [daemon for daemon in addon.daemons if daemon.on(instance)]
+        found += [_sized(context, addon, daemon) for daemon in addon.daemons if daemon.on(instance)]
         found += _following(context, addon, instance)
     return found
+
+
+def _sized(context: Context, addon: AddOn, daemon: Daemon) -> Daemon:
+    cpu, memory, _ = sized(context, addon, daemon)
+    return replace(daemon, cpu=cpu, memory=memory)
 
 
 def _following(context: Context, addon: AddOn, instance: InstanceType) -> list[Daemon]:

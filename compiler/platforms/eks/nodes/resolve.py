@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from compiler.context import Context
 from compiler.core.pools.bounds import check_pools
-from compiler.core.pools.plan import NodeShare
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.windows import window
 from compiler.plan import PlanNode
@@ -25,7 +24,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         for at, fact, help, source in launcher.refused(context, pool):
             context.fault(launcher.code, f"pool `{pool.name}` {fact}", at, help, source=source)
         yield from launcher.nodes(context, pool)
-        yield NodeShare(name=pool.name, resources=pool.share.resources())
+        yield pool.share.planned(pool.name)
         block = window(pool)
         if block is not None:
             yield block

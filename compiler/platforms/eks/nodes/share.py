@@ -9,6 +9,7 @@ from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.daemons import daemons, total
+from compiler.platforms.eks.nodes.included import included_daemons
 from compiler.platforms.eks.nodes.launchers import chosen
 
 
@@ -17,7 +18,7 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
     has_driver = efa or talks
     left = allocatable(instance, huge_pages=has_driver)
-    agents = total(daemons(context, instance))
+    agents = total([*daemons(context, instance), *included_daemons(context, pool, instance)])
     for step in (*left.steps, agents):
         amounts = ", ".join(f"-{amount}" for amount in step.amounts)
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)

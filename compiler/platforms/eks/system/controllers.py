@@ -6,21 +6,18 @@ Each add-on's file says what its controllers ask for, and the spec may say other
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from compiler.catalog import InstanceType
-from compiler.context import SPEC, Context
+from compiler.context import Context
 from compiler.dataclass import dataclass
 from compiler.output.body import at as value
 from compiler.places import Route
-from compiler.plan import Quantity
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Controller
+from compiler.platforms.eks.addons.addon import AddOn, Controller
 from compiler.platforms.eks.nodes.daemons import running
-from compiler.platforms.eks.overrides.spec import OverridesSection
-from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
+from compiler.platforms.eks.nodes.requested import own_values, sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,41 +81,12 @@ def controllers(context: Context) -> list[Asked]:
 
 
 def _asked(context: Context, addon: AddOn, controller: Controller) -> Asked:
-    values, at = _own_values(context, addon)
+    values, _ = own_values(context, addon)
     pods = value(values, *controller.replicas) if controller.replicas else None
     if isinstance(pods, int) and not isinstance(pods, bool) and pods >= 0:
         controller = replace(controller, pods=pods)
-    place = None
-    if controller.resources:
-        resources = value(values, *controller.resources)
-        cpu = _requested(resources, "cpu", controller.cpu)
-        memory = _requested(resources, "memory", controller.memory)
-        if cpu is not None:
-            controller = replace(controller, cpu=cpu.milli)
-        if memory is not None:
-            controller = replace(controller, memory=memory.value // 2**20)
-        if cpu is not None or memory is not None:
-            place = Route((*at, *controller.resources))
-    return Asked(controller, place)
-
-
-def _own_values(context: Context, addon: AddOn) -> tuple[Mapping[str, Any], Route]:
-    """What the spec says of the values of an add-on, and where."""
-    name = addon.component
-    if addon.by in (EKS, OWN):
-        settings = ClusterSection.of(context.spec).eks.addons.get(name)
-        return settings.values if settings else {}, AT_EKS / "addons" / name / "values"
-    component = OverridesSection.of(context.spec).components.get(name)
-    return component.values if component else {}, SPEC / "components" / name / "values"
-
-
-def _requested(resources: Any, what: str, default: int) -> Quantity | None:
-    """What a container's `resources` in the spec request. A limit is the request where nothing requests (core/v1
-    ResourceRequirements, requests)."""
-    said = value(resources, "requests", what)
-    if said is None and not default:
-        said = value(resources, "limits", what)
-    return Quantity.read(said)
+    cpu, memory, place = sized(context, addon, controller)
+    return Asked(replace(controller, cpu=cpu, memory=memory), place)
 
 
 def _agents(context: Context, instance: InstanceType) -> Agents:

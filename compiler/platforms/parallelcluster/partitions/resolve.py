@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.pools.plan import NodeShare
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.windows import window
 from compiler.core.queues.spec import QueuesSection
@@ -52,7 +51,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             checked.add(share.pool.name)
             _check(context, share.pool)
             _explain_checks(context, share.pool)
-            yield NodeShare(name=share.pool.name, resources=share.pool.share.resources())
+            yield share.pool.share.planned(share.pool.name)
             block = window(share.pool)
             if block is not None:
                 yield block

@@ -1,0 +1,70 @@
+"""Runs that the spec says have ended: nobody has looked whether they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import warning
+from compiler.history.committed import Committed
+from compiler.history.earlier import lost_by
+from compiler.history.runs import ENDED, Run
+from compiler.lowering.body import object_path
+from compiler.manifest import Manifest
+from compiler.places import Route
+from compiler.plan import Plan
+from compiler.platforms.eks.kueue.lower import FOLDER
+from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.spec.cluster import ClusterSpec
+
+_JOBS = Route(("spec", "jobs"))
+_QUEUES = Route(("spec", "queues"))
+_QUEUE = "LocalQueue"
+
+
+def ended_now(
+    known: Iterable[Run], current: Iterable[Run], spec: ClusterSpec, plan: Plan
+) -> Iterator[Diagnostic]:
+    """Of each run that ends by this edit of the spec, what follows if it goes on. A warning where something that it
+    needs leaves at the same time."""
+    before = {run.key for run in known if run.state != ENDED}
+    for run in current:
+        if run.state != ENDED or run.key not in before:
+            continue
+        lost = [thing for _, thing in lost_by(run, spec, plan)]
+        severity = Severity.WARNING if lost else Severity.NOTE
+        leaves = f", and {', '.join(lost)} leaves the spec" if lost else ""
+        yield Diagnostic(
+            "CHG048",
+            severity,
+            f"run `{run.object}` of job `{run.job}` is said to have ended{leaves}",
+            _JOBS,
+            key=True,
+            label="if it goes on it keeps its nodes, and nothing here counts them or keeps what it needs",
+            help=f"look first: `kubectl get {run.ends_with().removeprefix('kubectl delete ')}`;"
+            f" `{run.ends_with()}` ends it",
+        )
+
+
+def added_again(
+    known: Iterable[Run], plan: Plan, committed: Committed, manifests: Sequence[Manifest]
+) -> Iterator[Diagnostic]:
+    """A warning on each queue that comes back while a run in it is only said to have ended."""
+    like = next(iter(manifests))
+    for run in known:
+        queue = plan.named(LocalQueue, run.queue, run.namespace)
+        if run.state != ENDED or queue is None:
+            continue
+        path = object_path(FOLDER, _QUEUE, run.queue, run.namespace)
+        ref = f"{_QUEUE}/{run.namespace}/{run.queue}"
+        if committed.manifest(ref, path, like) is not None:
+            continue
+        yield warning(
+            "CHG049",
+            f"queue `{queue.cluster_queue}` is added again, and run `{run.object}` that was in it is only said to have"
+            " ended",
+            _QUEUES,
+            key=True,
+            label="if that run goes on the old queue is Terminating, and takes no jobs until Flux makes a new one",
+            help=f"look first: `kubectl get clusterqueue {queue.cluster_queue}`; `{run.ends_with()}` ends the run",
+        )

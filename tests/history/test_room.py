@@ -1,0 +1,129 @@
+"""Runs that were submitted, held against the room that nodes have after an edit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import dumped, spec
+from running import Command
+
+from compiler.platforms.eks.jobs.kinds import kinds
+from history.folder import compiled
+
+pytestmark = pytest.mark.slow
+
+POOL: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"], "nodes": 40}
+PLATFORM = {
+    "eks": {
+        "apiServer": {"public": ["203.0.113.0/24"]},
+        "systemNodes": {"instanceType": "m7g.8xlarge"},
+    }
+}
+OWN = """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: own, namespace: kube-system}
+spec:
+  selector: {matchLabels: {app: own}}
+  template:
+    metadata: {labels: {app: own}}
+    spec:
+      tolerations: [{operator: Exists}]
+      nodeSelector: {karpenter.sh/nodepool: POOL}
+      containers: [{name: own, image: registry.test/own:1.0, resources: {requests: {cpu: 20m, memory: 2Gi}}}]
+"""
+AGENT = {"nodeAgent": {"resources": {"requests": {"memory": "3Gi"}, "limits": {"memory": "3Gi"}}}}
+EDITS: dict[str, dict[str, Any]] = {
+    "monitoring": {"monitoring": {}},
+    "logs": {"logs": {"loki": {}}, "monitoring": {}},
+    "values": {"components": {"eks-node-monitoring-agent": {"values": AGENT}}},
+    "included": {"include": ["own.yaml"]},
+}
+COMMANDS = {
+    "MPIJob": {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]},
+    "RayJob": {"command": ["python", "t.py"]},
+    "Job": {"command": ["python", "t.py"]},
+}
+
+
+def of(kind: str, **job: Any) -> dict[str, Any]:
+    """A spec with one job of a kind."""
+    return spec(
+        pool=POOL,
+        job={"kind": kind, "nodes": 2, **COMMANDS.get(kind, {}), **job},
+        platform=PLATFORM,
+    )
+
+
+def stranded(folder: Path, trainyard: Command, data: dict[str, Any]) -> list[dict[str, Any]]:
+    """What `check` says of room."""
+    (folder / "spec.yaml").write_text(dumped(data))
+    done = trainyard("check", "spec.yaml", "--format", "json", cwd=folder)
+    found: list[dict[str, Any]] = json.loads(done.out)["diagnostics"]
+    assert not [each for each in found if each["severity"] == "error"], done.out
+    return [each for each in found if each["code"] == "CHG047"]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("kind", [each.name for each in kinds().values()])
+def test_what_takes_room_on_nodes_is_held_against_runs(
+    kind: str, edit: str, tmp_path: Path, trainyard: Command
+) -> None:
+    if kind == "HyperPodPyTorchJob":
+        pytest.skip("not of EKS")
+    (tmp_path / "own.yaml").write_text(OWN.replace("POOL", "gpu"))
+    data = of(kind)
+    assert compiled(tmp_path, trainyard, data).code == 0
+    assert stranded(tmp_path, trainyard, data) == []
+    edited = {**data, "spec": {**data["spec"], **EDITS[edit]}}
+    (found,) = stranded(tmp_path, trainyard, edited)
+    assert found["severity"] == "warning"
+    assert "of memory a node, and nodes of pool `gpu` now have" in found["message"]
+    assert "`rerun: 1`" in found["help"]
+    assert compiled(tmp_path, trainyard, edited).code == 0
+    assert "warning[CHG047]" in trainyard("compile", "spec.yaml", "--check", cwd=tmp_path).out
+    said = trainyard("simulate", "spec.yaml", cwd=tmp_path).out
+    # Ray's head can go to a node of its own: then the job has one more.
+    more = "FITS  3 nodes" if kind == "RayJob" else "FITS ONLY IF `gpu` has room for"
+    assert more in said
+    again = {
+        **edited,
+        "spec": {**edited["spec"], "jobs": [{**edited["spec"]["jobs"][0], "rerun": 1}]},
+    }
+    # Of the pods of Ray each fits alone.
+    left = [each["help"] for each in stranded(tmp_path, trainyard, again)]
+    assert len(left) == (kind != "RayJob")
+    assert all("it has no job any more" in each for each in left)
+
+
+def test_a_daemon_set_of_other_nodes_takes_no_room(tmp_path: Path, trainyard: Command) -> None:
+    (tmp_path / "own.yaml").write_text(OWN.replace("POOL", "other"))
+    data = of("TrainJob")
+    assert compiled(tmp_path, trainyard, data).code == 0
+    edited = {**data, "spec": {**data["spec"], **EDITS["included"]}}
+    assert stranded(tmp_path, trainyard, edited) == []
+
+
+def test_a_run_with_room_to_spare_is_not_spoken_of(tmp_path: Path, trainyard: Command) -> None:
+    data = of("TrainJob", resources={"memory": "1000Gi", "cpu": 100})
+    assert compiled(tmp_path, trainyard, data).code == 0
+    edited = {**data, "spec": {**data["spec"], **EDITS["monitoring"]}}
+    assert stranded(tmp_path, trainyard, edited) == []
+
+
+def test_a_run_without_a_job_is_held_against_it_as_well(tmp_path: Path, trainyard: Command) -> None:
+    """Its pods are noted when its job leaves the spec, and it holds its quota."""
+    data = of("TrainJob")
+    assert compiled(tmp_path, trainyard, data).code == 0
+    second = {**data["spec"]["jobs"][0], "name": "second", "nodes": 39}
+    without = {**data, "spec": {**data["spec"], "jobs": [second]}}
+    assert compiled(tmp_path, trainyard, without).code == 0
+    said = trainyard("simulate", "spec.yaml", cwd=tmp_path).out
+    assert "second  WAITS FOR `train-" in said
+    assert "runs that the spec no longer asks for hold their quota: `train-" in said
+    edited = {**without, "spec": {**without["spec"], **EDITS["monitoring"]}}
+    found = stranded(tmp_path, trainyard, edited)
+    assert sorted(each["message"].split("`")[3] for each in found) == ["second", "train"]
