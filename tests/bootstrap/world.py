@@ -64,18 +64,12 @@ class World(Answering):
     def answer(self, call: list[str], stdin: str) -> str:
         self.calls.append(call)
         if self.deny and re.search(self.deny, " ".join(call)):
-            raise RefusedError("AccessDenied")
+            raise refused("AccessDeniedException", "User is not authorized")
         program = call[0]
         return str(getattr(self, program)(call[1:], stdin) or "")
 
     def aws(self, words: list[str], stdin: str) -> str:
         given = options(words)
-        if words[:2] == ["s3", "ls"]:
-            self.need("bucket", words[-1].split("/")[2])
-            return "".join(
-                f"2026-01-01 00:00:00 1 trainyard/{self.cluster}/{each}.tfstate\n"
-                for each in sorted(self.modules)
-            )
         name = f"{words[0]}_{words[1]}".replace("-", "_")
         if words[1] == "wait":
             return self.waited(words, given)
@@ -90,7 +84,8 @@ class World(Answering):
 
     def need(self, kind: str, name: str) -> dict[str, Any]:
         if name not in self.of(kind):
-            raise RefusedError(f"NotFound: {kind} {name}")
+            code = {"bucket": "404", "role": "NoSuchEntity"}.get(kind, "ResourceNotFoundException")
+            raise refused(code, f"{kind} {name}")
         return self.of(kind)[name]
 
     def waited(self, words: list[str], given: dict[str, str]) -> str:
@@ -137,7 +132,7 @@ class World(Answering):
     def aws_cloudformation_describe_stacks(self, given: dict[str, str]) -> Any:
         names = [given["stack-name"]] if "stack-name" in given else sorted(self.stacks)
         if any(name not in self.stacks for name in names):
-            raise RefusedError("ValidationError: Stack does not exist")
+            raise refused("ValidationError", f"Stack with id {names[0]} does not exist")
         return {"Stacks": [{"StackName": name, **self.stacks[name]} for name in names]}
 
     def aws_cloudformation_deploy(self, given: dict[str, str]) -> Any:
@@ -273,7 +268,7 @@ class World(Answering):
         return None
 
     def aws_ec2_authorize_security_group_ingress(self, given: dict[str, str]) -> Any:
-        raise RefusedError("InvalidPermission.Duplicate")
+        raise refused("InvalidPermission.Duplicate", "the rule exists")
 
     def aws_ec2_describe_network_interfaces(self, given: dict[str, str]) -> Any:
         found = self.filtered("interface", given) if "filters" in given else []
@@ -409,14 +404,18 @@ class World(Answering):
         self.need("bucket", given["bucket"])["private"] = True
 
     def aws_s3api_list_object_versions(self, given: dict[str, str]) -> Any:
-        return {
-            "Versions": self.need("bucket", given["bucket"]).get("objects", [])
-            if "Versions" in given["query"]
-            else []
-        }
+        return {"Versions": self.need("bucket", given["bucket"]).get("objects", [])[:1000]}
 
     def aws_s3api_delete_objects(self, given: dict[str, str]) -> Any:
-        self.need("bucket", given["bucket"]).pop("objects", None)
+        request = json.loads(Path(given["delete"].removeprefix("file://")).read_text())
+        gone = {each["Key"] for each in request["Objects"]}
+        bucket = self.need("bucket", given["bucket"])
+        bucket["objects"] = [each for each in bucket["objects"] if each["Key"] not in gone]
+        return {}
+
+    def aws_s3api_list_objects_v2(self, given: dict[str, str]) -> Any:
+        self.need("bucket", given["bucket"])
+        return {"Contents": [{"Key": f"{given['prefix']}{each}.tfstate"} for each in sorted(self.modules)]}
 
     def aws_s3api_delete_bucket(self, given: dict[str, str]) -> Any:
         if self.need("bucket", given["bucket"]).get("objects"):
@@ -428,7 +427,7 @@ class World(Answering):
         if given["image-ids"].partition("=")[2] not in images and given[
             "repository-name"
         ] not in self.of("pushed"):
-            raise RefusedError("ImageNotFound")
+            raise refused("ImageNotFoundException", given["repository-name"])
         return {"imageDetails": [{"imageDigest": images[-1] if images else "sha256:1"}]}
 
     def aws_ecr_delete_repository(self, given: dict[str, str]) -> Any:
@@ -472,7 +471,7 @@ class World(Answering):
 
     def aws_eks_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.cluster_made:
-            raise RefusedError("ResourceNotFoundException")
+            raise refused("ResourceNotFoundException", "No cluster found")
         vpc = {"vpcId": "vpc-own", "clusterSecurityGroupId": "sg-cluster"}
         return {"cluster": {"status": "ACTIVE", "resourcesVpcConfig": vpc, "endpoint": "https://x"}}
 
@@ -499,7 +498,7 @@ class World(Answering):
         self.add("entry", given["principal-arn"])
 
     def aws_eks_delete_access_entry(self, given: dict[str, str]) -> Any:
-        raise RefusedError("ResourceNotFoundException")
+        raise refused("ResourceNotFoundException", "no such entry")
 
     def instances(self, prefix: str, count: int) -> None:
         for index in range(count):
@@ -618,7 +617,7 @@ class World(Answering):
         if what in ("secret", "namespace") or what.startswith("gitrepositories"):
             name = next(each for each in words[2:] if not each.startswith("-"))
             if name not in self.objects.get(what, set()):
-                raise RefusedError("NotFound")
+                raise RefusedError(f"Error from server (NotFound): {what} {name} not found")
         return ""
 
     def gone(self, resource: str) -> None:
@@ -692,6 +691,11 @@ class World(Answering):
                 raise RefusedError("no outputs")
             return "" if words[-1] == "kept" else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
         return ""
+
+
+def refused(code: str, why: str) -> RefusedError:
+    """As the AWS CLI says it."""
+    return RefusedError(f"An error occurred ({code}) when calling an operation: {why}")
 
 
 SERVED = [

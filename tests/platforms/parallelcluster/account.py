@@ -33,7 +33,7 @@ class Account(Answering):
                 return json.dumps({"version": "3.16.1"})
             case "describe-cluster":
                 if not self.status:
-                    raise RefusedError("there is no such cluster")
+                    raise RefusedError("Cluster 'jakarta-slurm' does not exist")
                 what = {"clusterStatus": self.status, "headNode.instanceId": "i-0a1b2c3d4e5f60718"}
                 return json.dumps(what[option(words, "--query")])
             case "create-cluster" | "update-cluster" as verb:
@@ -75,7 +75,7 @@ class Account(Answering):
                 assert Path(words[2]).is_dir()
             case ["s3api", "head-bucket"]:
                 if not any(stack.endswith("-nodes") for stack in self.stacks):
-                    raise RefusedError("Not Found")
+                    raise RefusedError("An error occurred (404): Not Found")
         return ""  # to other questions the answer is empty, and what else is done leaves nothing
 
     def _described(self, name: str, query: str) -> str:
