@@ -36,6 +36,9 @@ class World(Answering):
         self.deny: str | None = None
         self.objects: dict[str, set[str]] = {}
         self.unlabelled = ""
+        self.flux_made: dict[str, int] = {}
+        """What Flux makes, one after another: how often kubectl is asked until each is there; a while later it is Ready."""
+        self.asked = 0
 
     # --- what there is
 
@@ -528,6 +531,9 @@ class World(Answering):
         elif what == ["create", "nodegroup"]:
             if not self.cluster_made:
                 raise RefusedError("no cluster")
+            if file != "-":
+                controllers = f"{KUSTOMIZATIONS}/trainyard-controllers"
+                assert self.is_ready(controllers), "these nodes would wait for controllers"
             for group in config["managedNodeGroups"]:
                 if group["name"] not in self.of("nodegroup"):
                     self.add("nodegroup", group["name"])
@@ -574,8 +580,11 @@ class World(Answering):
         assert self.context, "kubectl speaks to another cluster"
         if not self.cluster_made:
             raise RefusedError("no route to host")
+        self.asked += 1
         if verb == "api-resources":
             return "\n".join(sorted(SERVED)) + "\n"
+        if verb == "wait":
+            return self.waits(given, words[-1])
         if verb == "apply" and given.get("filename", "").endswith("/flux"):
             self.deliver()
         elif verb == "create":
@@ -597,7 +606,11 @@ class World(Answering):
         return ""
 
     def got(self, words: list[str], given: dict[str, str]) -> str:
-        what = words[1]
+        what, *names = [each for each in words[1:] if not each.startswith("--")] or [""]
+        if what in (KUSTOMIZATIONS, HELM_RELEASES):
+            return self.of_flux(f"{what}/{names[0]}")
+        if what.startswith("clusterqueues") and not self.is_ready(f"{KUSTOMIZATIONS}/trainyard-queues"):
+            raise RefusedError('error: the server doesn\'t have a resource type "clusterqueues"')
         if what.startswith("nodeclaims"):
             if self.objects.get("nodepools") and not self.suspended:
                 self.objects["claims"] = {"claim"}
@@ -615,7 +628,7 @@ class World(Answering):
         if what == "nodes" and "no-headers" in given:
             return "ip-1 Ready <none> 1d v1.35\n"
         if what in ("secret", "namespace") or what.startswith("gitrepositories"):
-            name = next(each for each in words[2:] if not each.startswith("-"))
+            name = names[0]
             if name not in self.objects.get(what, set()):
                 raise RefusedError(f"Error from server (NotFound): {what} {name} not found")
         return ""
@@ -634,6 +647,21 @@ class World(Answering):
         if kind in jobs and not any(self.objects.get(each) for each in jobs):
             self.objects.pop("pods", None)
 
+    def of_flux(self, name: str) -> str:
+        if self.flux_made.get(name, self.asked + 1) > self.asked:
+            raise RefusedError(f'Error from server (NotFound): "{name}" not found')
+        return f"{name}\n"
+
+    def is_ready(self, name: str) -> bool:
+        return self.flux_made.get(name, self.asked) + SOON < self.asked
+
+    def waits(self, given: dict[str, str], name: str) -> str:
+        """As kubectl does: of a name that is not there it does not wait, and `--all` is what there is now."""
+        assert "all" not in given, "what is not there yet would not be waited for"
+        self.of_flux(name)
+        self.asked = max(self.asked, self.flux_made[name] + SOON + 1)
+        return f"{name} condition met\n"
+
     def deliver(self) -> None:
         """What Flux makes of the folder: pools with their classes, jobs and their pods, and nodes for them."""
         assert "flux-system" in self.objects.get("namespace", set()), "Flux is not installed"
@@ -641,6 +669,10 @@ class World(Answering):
             return
         self.delivered = True
         folder = self.root
+        for kind, start in ((KUSTOMIZATIONS, "kustomization"), (HELM_RELEASES, "helmrelease")):
+            for index, file in enumerate(sorted(folder.glob(f"**/{start}-*.yaml"))):
+                name = f"{kind}/{file.stem.removeprefix(f'{start}-')}"
+                self.flux_made[name] = self.asked + 2 * index
         pools = list(folder.glob("platform/nodepool-*"))
         jobs = list(folder.glob("jobs/*.trainjob-*"))
         self.objects["nodepools"] = {each.stem for each in pools}
@@ -698,6 +730,9 @@ def refused(code: str, why: str) -> RefusedError:
     return RefusedError(f"An error occurred ({code}) when calling an operation: {why}")
 
 
+KUSTOMIZATIONS = "kustomizations.kustomize.toolkit.fluxcd.io"
+HELM_RELEASES = "helmreleases.helm.toolkit.fluxcd.io"
+SOON = 5
 SERVED = [
     "trainjobs.trainer.kubeflow.org",
     "jobsets.jobset.x-k8s.io",

@@ -468,6 +468,14 @@ step_secrets() {
   [ -z "$lacking" ] || fail "jobs read these Secrets, and would wait for them on nodes that are paid" "then: bash $0 --from secrets"
 }
 
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAME.
+is_there() { there kubectl get --namespace=flux-system "$1" "$2" --output=name; }
+brought() {
+  wait_for "Flux to make $1 $2" 30 "flux get all --namespace=flux-system says what holds it" is_there "$1" "$2"
+  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=30m "$1/$2" ||
+    fail "$1 $2 is not Ready" "why: kubectl describe --namespace=flux-system $1/$2" "then: bash $0 $again --from $step"
+}
+stage=kustomizations.kustomize.toolkit.fluxcd.io
 step_flux() {
   reach
   run flux install --version=v2.9.5
@@ -489,6 +497,8 @@ step_nodes() {
       echo "  $(basename "$group") waits for $id, which is $state" >&2
       continue
     fi
+    reach
+    brought "$stage" trainyard-controllers   # without which the nodes would be paid for nothing
     settle "eksctl-$cluster-nodegroup-$(basename "$group" .yaml)"
     run eksctl create nodegroup --config-file="$group" --install-nvidia-plugin=false --install-neuron-plugin=false   # what is there stays
   done
@@ -497,37 +507,45 @@ step_nodes() {
 
 # Nodes that a flavor takes, which lack a label of the levels of its topology: no job is ever admitted to them.
 unlabelled() {
-  local flavor topology selector label names name
+  local flavor topology selector label name
   for flavor in "$here"/../queues/resourceflavor-*.yaml; do
     [ -e "$flavor" ] || continue
     topology=$(sed -n 's/^  topologyName: //p' "$flavor")
     [ -n "$topology" ] || continue
     selector=$(awk '/^  [^ -]/ { labels = /^  nodeLabels:/ } labels && /^    / { gsub(/"/, ""); printf "%s%s=%s", comma, substr($1, 1, length($1) - 1), $2; comma = "," }' "$flavor")
     while read -r label; do
-      names=$(kubectl get nodes --selector="$selector,!$label" --output=name) || exit 1
-      for name in $names; do echo "$name lacks the label $label of topology $topology"; done
+      ask kubectl get nodes --selector="$selector,!$label" --output=name
+      for name in $answer; do echo "$name lacks the label $label of topology $topology"; done
     done < <(sed -n 's/^  - nodeLabel: //p' "$here/../queues/topology-$topology.yaml")
   done
 }
-all_ready() { ! kubectl get nodes --no-headers | awk '$2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit !found }'; }
+all_ready() {
+  ask kubectl get nodes --no-headers
+  awk '$2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit found }' <<<"$answer"
+}
+# Each Kustomization that the folder has. One that is suspended is not made Ready by Flux.
+stages() {
+  find "$here/.." -name '*.yaml' -exec awk 'function read() { if (kind && !suspended) print name; kind = suspended = 0 }
+    FNR == 1 || /^---/ { read() } /^apiVersion: / { flux = /kustomize\.toolkit\.fluxcd\.io/ } /^kind: / { kind = flux && $2 == "Kustomization" }
+    /^[^ ]/ { metadata = /^metadata:/ } metadata && /^  name: / { name = $2 } /^  suspend: true/ { suspended = 1 } END { read() }' {} + | sort -u
+}
 step_accept() {
-  local namespace lacking kind
-  [ -z "$dry" ] || { echo "  would wait for Flux and nodes, and look at labels, devices and jobs"; return 0; }
+  local namespace lacking kind each
   reach
-  run kubectl wait kustomizations.kustomize.toolkit.fluxcd.io --all --namespace=flux-system --for=condition=Ready --timeout=30m ||
-    fail "Flux has not brought everything: flux get kustomizations" "then: bash $0 --from accept"
+  for each in $(stages); do brought "$stage" "$each"; done
   run kubectl get clusterqueues.kueue.x-k8s.io,localqueues.kueue.x-k8s.io --all-namespaces
   wait_for "every node to be Ready" 20 "kubectl describe nodes says why one is not" all_ready
   # Nodes of Karpenter and of managed groups; a pool that starts from nothing has nodes once a job runs.
   run kubectl get nodes --sort-by=.metadata.creationTimestamp \
     --output='custom-columns=NODE:.metadata.name,KARPENTER:.metadata.labels.karpenter\.sh/nodepool,GROUP:.metadata.labels.eks\.amazonaws\.com/nodegroup,POOL:.metadata.labels.trainyard\.dev/pool,READY:.status.conditions[?(@.type=="Ready")].status,GPU:.status.allocatable.nvidia\.com/gpu,NEURON:.status.allocatable.aws\.amazon\.com/neuron,EFA:.status.allocatable.vpc\.amazonaws\.com/efa,HUGEPAGES-2MI:.status.allocatable.hugepages-2Mi,LAYER-3:.metadata.labels.topology\.k8s\.aws/network-node-layer-3'
-  lacking=$(unlabelled)
+  lacking=$(unlabelled) || exit 1   # which has said why
   [ -z "$lacking" ] || fail "$lacking" "Kueue admits no job to these nodes: see that their type and Region have the label, and replace them" \
     "then: bash $0 --from accept"
   for namespace in $(find "$here/.." -path '*/jobs/*.yaml' | sed 's#.*/##; s#\..*##' | sort -u); do
-    there kubectl get namespace "$namespace" || continue
+    [ -n "$dry" ] || there kubectl get namespace "$namespace" || continue
     run kubectl get workloads.kueue.x-k8s.io --namespace="$namespace"   # jobs of every kind
     run kubectl get pods --namespace="$namespace" --output=wide
+    [ -z "$dry" ] || continue
     # Ranks say it where NCCL_DEBUG is INFO, as it is in ncclTest: efa is right, NET/Socket is TCP at a fraction of the speed.
     for kind in jobset.sigs.k8s.io/jobset-name training.kubeflow.org/job-name batch.kubernetes.io/job-name ray.io/cluster; do
       kubectl logs --namespace="$namespace" --selector="$kind" --tail=-1 --max-log-requests=1000 2>/dev/null |

@@ -96,7 +96,7 @@ empty() {
   [ -z "$dry" ] || return 0
   while :; do
     ask aws s3api list-object-versions --bucket "$1" --max-items 1000 --output json \
-      --query '{Quiet: `true`, Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}'
+      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}'
     case $answer in *VersionId*) ;; *) return 0 ;; esac
     printf %s "$answer" >"$work/objects.json"
     ask aws s3api delete-objects --bucket "$1" --delete "file://$work/objects.json" --query 'Errors[0]' --output json

@@ -89,7 +89,11 @@ config() {
     '. as $groups | $request[0] | .InstanceGroups = $groups | walk(
       if type == "object" then del(.["trainyard.dev/file"]) elif . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)'
 }
-reach() { there kubectl get namespace kube-system || run aws eks update-kubeconfig --name "$cluster"; }
+reach() {
+  local name=arn:aws:eks:$region:$account:cluster/$cluster
+  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" = "$name" ] ||
+    run aws eks update-kubeconfig --name "$cluster"
+}
 # Whether there is a cluster of HyperPod; its status is the answer.
 made() { there aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text; }
 
@@ -103,10 +107,17 @@ step_stack() {
 step_scripts() { run aws s3 sync "$here/lifecycle" s3://sagemaker-hyperpod-lora-111122223333-us-west-2/lifecycle/15130aaa4c33/ --only-show-errors; }
 
 # HyperPod finds its agents in the cluster when it makes the first node.
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAME.
+is_there() { there kubectl get --namespace=flux-system "$1" "$2" --output=name; }
+brought() {
+  wait_for "Flux to make $1 $2" 30 "flux get all --namespace=flux-system says what holds it" is_there "$1" "$2"
+  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=30m "$1/$2" ||
+    fail "$1 $2 is not Ready" "why: kubectl describe --namespace=flux-system $1/$2" "then: bash $0 $again --from $step"
+}
 step_chart() {
   reach
-  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=15m helmrelease/dependencies ||
-    fail "HyperPod's chart is not installed" "why: kubectl describe --namespace=flux-system helmrelease/dependencies" "then: bash $0 --from chart"
+  brought kustomizations.kustomize.toolkit.fluxcd.io trainyard-controllers
+  brought helmreleases.helm.toolkit.fluxcd.io dependencies
 }
 
 rests() { made || return 0; case $answer in Creating | Updating | SystemUpdating | RollingBack | Deleting) return 1 ;; *) return 0 ;; esac; }
