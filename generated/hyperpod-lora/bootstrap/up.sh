@@ -10,24 +10,12 @@ set -euo pipefail
 cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached='' answer='' step=''
+from='' reached=''
+dry='' answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
-# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
-once() {
-  local error=$1
-  shift
-  say "$@"
-  [ -z "$dry" ] || return 0
-  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
-}
 refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
 # Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
 # goes on, as what it asks for may not be there yet.
@@ -42,6 +30,19 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -108,7 +109,6 @@ main() {
   done
   [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
-again=''
 programs=(aws eksctl kubectl flux git curl)
 steps=(
   "quotas|the account's quotas, an increase of which takes days"
@@ -174,16 +174,20 @@ step_roles() {
 
 eksctl_with() {
   echo "  + bash $0 --config | eksctl $* --config-file=-"
-  [ -n "$dry" ] || config | eksctl "$@" --config-file=-
+  [ -z "$dry" ] || return 0
+  config >"$work/eksctl.yaml"
+  eksctl "$@" --config-file="$work/eksctl.yaml"
 }
 # eksctl waits for nodes through the API, so that it is open to this address, and to no other, until the cluster is made.
 create() {
   ask curl --fail --silent --show-error https://checkip.amazonaws.com
   echo "  + bash $0 --config, with an API that is open to $answer/32 | eksctl create cluster --config-file=-" \
     "--install-nvidia-plugin=false --install-neuron-plugin=false"
-  [ -n "$dry" ] || config | awk -v me="$answer" '/^  clusterEndpoints:/ { print "  publicAccessCIDRs: [" me "/32]" }
-    { sub(/publicAccess: false/, "publicAccess: true"); print }' |
-    eksctl create cluster --config-file=- --install-nvidia-plugin=false --install-neuron-plugin=false
+  [ -z "$dry" ] || return 0
+  config >"$work/eksctl.yaml"
+  awk -v me="$answer" '/^  clusterEndpoints:/ { print "  publicAccessCIDRs: [" me "/32]" }
+    { sub(/publicAccess: false/, "publicAccess: true"); print }' "$work/eksctl.yaml" >"$work/open.yaml"
+  eksctl create cluster --config-file="$work/open.yaml" --install-nvidia-plugin=false --install-neuron-plugin=false
 }
 is_active() { made && [ "$answer" = ACTIVE ]; }
 step_cluster() {
@@ -424,9 +428,8 @@ files_of() {
 step_secrets() {
   local folder name names key keys values lacking='' namespace
   [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /; s/ :files$/, all of its files/'; return 0; }
-  folder=$(umask 077 && mktemp -d)
-  # shellcheck disable=SC2064
-  trap "rm -rf '$folder'" EXIT
+  folder=$work/secrets
+  mkdir -p "$folder"
   names=$(in_aws | awk '{ print $1 }' | sort -u)
   for name in $names; do
     ! there aws secretsmanager describe-secret --secret-id "$name" || continue
@@ -475,12 +478,12 @@ step_secrets() {
   [ -z "$lacking" ] || fail "jobs read these Secrets, and would wait for them on nodes that are paid" "then: bash $0 --from secrets"
 }
 
-# Waits until Flux has made an object, and then until it is Ready: brought KIND NAME.
-is_there() { there kubectl get --namespace=flux-system "$1" "$2" --output=name; }
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAMESPACE NAME.
+is_there() { there kubectl get --namespace="$2" "$1" "$3" --output=name; }
 brought() {
-  wait_for "Flux to make $1 $2" 30 "flux get all --namespace=flux-system says what holds it" is_there "$1" "$2"
-  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=30m "$1/$2" ||
-    fail "$1 $2 is not Ready" "why: kubectl describe --namespace=flux-system $1/$2" "then: bash $0 $again --from $step"
+  wait_for "Flux to make $1 $3" 30 "flux get all --all-namespaces says what holds it" is_there "$@"
+  run kubectl wait --namespace="$2" --for=condition=Ready --timeout=30m "$1/$3" ||
+    fail "$1 $3 is not Ready" "why: kubectl describe --namespace=$2 $1/$3" "then: bash $0${again:+ $again} --from $step"
 }
 stage=kustomizations.kustomize.toolkit.fluxcd.io
 step_flux() {
@@ -506,7 +509,7 @@ step_flux() {
 
 step_nodes() {
   reach
-  brought "$stage" trainyard-controllers   # without which the nodes would be paid for nothing
+  brought "$stage" flux-system trainyard-controllers   # without which the nodes would be paid for nothing
   bash "$here/hyperpod/up.sh" ${dry:+--dry-run}
 }
 
@@ -528,16 +531,17 @@ all_ready() {
   ask kubectl get nodes --no-headers
   awk '$2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit found }' <<<"$answer"
 }
-# Each Kustomization that the folder has. One that is suspended is not made Ready by Flux.
+# Namespace and name of each Kustomization that the folder has. Flux makes none Ready that is suspended.
 stages() {
-  find "$here/.." -name '*.yaml' -exec awk 'function read() { if (kind && !suspended) print name; kind = suspended = 0 }
+  find "$here/.." -name '*.yaml' -exec awk 'function read() { if (kind && !suspended) print space, name; kind = suspended = 0 }
     FNR == 1 || /^---/ { read() } /^apiVersion: / { flux = /kustomize\.toolkit\.fluxcd\.io/ } /^kind: / { kind = flux && $2 == "Kustomization" }
-    /^[^ ]/ { metadata = /^metadata:/ } metadata && /^  name: / { name = $2 } /^  suspend: true/ { suspended = 1 } END { read() }' {} + | sort -u
+    /^[^ ]/ { metadata = /^metadata:/ } metadata && /^  name: / { name = $2 } metadata && /^  namespace: / { space = $2 }
+    /^  suspend: true/ { suspended = 1 } END { read() }' {} + | tr -d '"' | sort -u
 }
 step_accept() {
-  local namespace lacking kind each
+  local namespace name lacking kind
   reach
-  for each in $(stages); do brought "$stage" "$each"; done
+  while read -r namespace name; do brought "$stage" "$namespace" "$name"; done < <(stages)
   run kubectl get clusterqueues.kueue.x-k8s.io,localqueues.kueue.x-k8s.io --all-namespaces
   wait_for "every node to be Ready" 20 "kubectl describe nodes says why one is not" all_ready
   # Nodes of Karpenter and of managed groups; a pool that starts from nothing has nodes once a job runs.

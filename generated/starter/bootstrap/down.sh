@@ -11,24 +11,12 @@ set -euo pipefail
 cluster=starter region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached='' answer='' step=''
+from='' reached=''
+dry='' answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
-# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
-once() {
-  local error=$1
-  shift
-  say "$@"
-  [ -z "$dry" ] || return 0
-  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
-}
 refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
 # Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
 # goes on, as what it asks for may not be there yet.
@@ -43,6 +31,19 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -109,7 +110,7 @@ main() {
   done
   [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
-again='' chosen='' deleted=()
+chosen='' deleted=()
 programs=(aws eksctl kubectl flux curl)
 # Every kind of job that Trainyard writes or reads, those that make others first.
 kinds=(cronjobs.batch jaxjobs.kubeflow.org jobs.batch.volcano.sh leaderworkersets.leaderworkerset.x-k8s.io mpijobs.kubeflow.org paddlejobs.kubeflow.org pytorchjobs.kubeflow.org rayjobs.ray.io rayservices.ray.io tfjobs.kubeflow.org trainjobs.trainer.kubeflow.org xgboostjobs.kubeflow.org jobs.batch jobsets.jobset.x-k8s.io rayclusters.ray.io)

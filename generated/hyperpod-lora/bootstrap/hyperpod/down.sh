@@ -9,24 +9,12 @@ set -euo pipefail
 cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached='' answer='' step=''
+from='' reached=''
+dry='' answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
-# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
-once() {
-  local error=$1
-  shift
-  say "$@"
-  [ -z "$dry" ] || return 0
-  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
-}
 refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
 # Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
 # goes on, as what it asks for may not be there yet.
@@ -41,6 +29,19 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -70,7 +71,6 @@ delete_stack() {
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again=''
 programs=(aws jq)
 steps=(
   "cluster|the nodes of all instance groups (10 minutes or more)"

@@ -10,24 +10,12 @@ set -euo pipefail
 cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached='' answer='' step=''
+from='' reached=''
+dry='' answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
-# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
-once() {
-  local error=$1
-  shift
-  say "$@"
-  [ -z "$dry" ] || return 0
-  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
-}
 refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
 # Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
 # goes on, as what it asks for may not be there yet.
@@ -42,6 +30,19 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -71,7 +72,6 @@ delete_stack() {
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again=''
 programs=(aws jq kubectl)
 steps=(
   "stack|the role of the nodes, and the bucket of what they run when they are made"
@@ -107,17 +107,17 @@ step_stack() {
 step_scripts() { run aws s3 sync "$here/lifecycle" s3://sagemaker-hyperpod-lora-111122223333-us-west-2/lifecycle/15130aaa4c33/ --only-show-errors; }
 
 # HyperPod finds its agents in the cluster when it makes the first node.
-# Waits until Flux has made an object, and then until it is Ready: brought KIND NAME.
-is_there() { there kubectl get --namespace=flux-system "$1" "$2" --output=name; }
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAMESPACE NAME.
+is_there() { there kubectl get --namespace="$2" "$1" "$3" --output=name; }
 brought() {
-  wait_for "Flux to make $1 $2" 30 "flux get all --namespace=flux-system says what holds it" is_there "$1" "$2"
-  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=30m "$1/$2" ||
-    fail "$1 $2 is not Ready" "why: kubectl describe --namespace=flux-system $1/$2" "then: bash $0 $again --from $step"
+  wait_for "Flux to make $1 $3" 30 "flux get all --all-namespaces says what holds it" is_there "$@"
+  run kubectl wait --namespace="$2" --for=condition=Ready --timeout=30m "$1/$3" ||
+    fail "$1 $3 is not Ready" "why: kubectl describe --namespace=$2 $1/$3" "then: bash $0${again:+ $again} --from $step"
 }
 step_chart() {
   reach
-  brought kustomizations.kustomize.toolkit.fluxcd.io trainyard-controllers
-  brought helmreleases.helm.toolkit.fluxcd.io dependencies
+  brought kustomizations.kustomize.toolkit.fluxcd.io flux-system trainyard-controllers
+  brought helmreleases.helm.toolkit.fluxcd.io flux-system dependencies
 }
 
 rests() { made || return 0; case $answer in Creating | Updating | SystemUpdating | RollingBack | Deleting) return 1 ;; *) return 0 ;; esac; }
