@@ -31,7 +31,11 @@ ask_the_world() {
   return "${answer%%$'\n'*}"
 }
 curl() { echo 198.51.100.7; }
-""" + "\n".join(f'{name}() {{ ask_the_world {name} "$@"; }}' for name in PROGRAMS)
+""" + "\n".join(
+    # pcluster says on its standard output why it fails (aws-parallelcluster 3.16.1, cli/entrypoint.py).
+    f'{name}() {{ ask_the_world {name} "$@"{" 2>&1" if name == "pcluster" else ""}; }}'
+    for name in PROGRAMS
+)
 """Functions, which every bash below reads (``BASH_ENV``): a process for each call would take most of the time."""
 PROGRAM = """#!/bin/bash
 "${0##*/}" "$@"

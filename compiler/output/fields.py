@@ -18,7 +18,7 @@ Steps: TypeAlias = tuple[Step, ...]
 
 _KEYS = (
     *("name", "key", "containerPort", "mountPath", "topologyKey", "type"),
-    *("Name", "Key"),  # of AWS
+    *("Name", "Key", "BucketName", "InstanceGroupName"),  # of AWS
 )
 """What items of lists are told apart by; the first that all of them have, each another value."""
 

@@ -120,6 +120,7 @@ def whole_minutes(least: int, most: int) -> Check:
 
 
 gracetime = whole_minutes(3, 120)
+bootstrap = whole_minutes(1, 24 * 60)
 between_failures = at_least(
     "1h",
     "no job of several nodes ends between two failures",

@@ -79,6 +79,7 @@ Period = Annotated[DurationValue, BeforeValidator(times.period), _like(times.per
 IdleTime = Annotated[DurationValue, BeforeValidator(times.idle_time), _like(times.idle_time)]
 GracePeriod = Annotated[DurationValue, BeforeValidator(times.grace), _like(times.grace)]
 GracetimePeriod = Annotated[DurationValue, BeforeValidator(times.gracetime), _like(times.gracetime)]
+BootstrapTime = Annotated[DurationValue, BeforeValidator(times.bootstrap), _like(times.bootstrap)]
 FailureInterval = Annotated[
     DurationValue, BeforeValidator(times.between_failures), _like(times.between_failures)
 ]

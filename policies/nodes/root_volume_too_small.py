@@ -20,7 +20,8 @@ def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
     Where nodes have no NVMe disks, or leave them alone, images lie on the root volume, next to the system's own 20 GiB
     (awslabs/amazon-eks-ami 81fec2e, variables-default.json). An image with CUDA and PyTorch takes 20 to 30 GiB once it
     is unpacked, and the kubelet begins to evict pods at 85 % (Kubernetes, imageGCHighThresholdPercent). `gibibytes` is
-    the least that is accepted.
+    the least that is accepted. Nodes of ParallelCluster need 85 GiB more: their system has 45, and enroot keeps an
+    image in layers, as it imported it and unpacked (enroot 3.4.1, cmd/import and cmd/create).
 
     ## Fails
 
@@ -38,10 +39,16 @@ def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
 
         nodePools: [{name: gpu, rootVolume: {size: 30Gi}}]
     """
-    least = Quantity.parse(f"{world.param('gibibytes')}Gi")
-    for size, pools, at in (*_of_classes(plan, world), *_of_fixed(world)):
-        if size < least and any(map(world.accelerated, pools)):
-            yield _finding(listed(titles(pools)), size, least, at)
+    said = Quantity.parse(f"{world.param('gibibytes')}Gi")
+    for size, pools, at in _of_classes(plan, world):
+        if size < said and any(map(world.accelerated, pools)):
+            yield _finding(listed(titles(pools)), size, said, at)
+    for pool in world.pools:
+        if not isinstance(pool, FixedPool) or pool.root is None:
+            continue
+        least = said + pool.beside_images
+        if pool.root < least and world.accelerated(pool):
+            yield _finding(pool.title, pool.root, least, pool.where("root"))
 
 
 def _of_classes(plan: Plan, world: World) -> Iterator[tuple[Quantity, Sequence[Pool], Route]]:
@@ -52,12 +59,6 @@ def _of_classes(plan: Plan, world: World) -> Iterator[tuple[Quantity, Sequence[P
             largest = max(sizes)
             disk = node_class.where("block_devices") / sizes.index(largest)
             yield largest, world.pools_of_class(node_class), disk / "ebs" / "volumeSize"
-
-
-def _of_fixed(world: World) -> Iterator[tuple[Quantity, Sequence[Pool], Route]]:
-    for pool in world.pools:
-        if isinstance(pool, FixedPool) and pool.root is not None:
-            yield pool.root, [pool], pool.where("root")
 
 
 def _finding(names: str, size: Quantity, least: Quantity, at: Route) -> Finding:

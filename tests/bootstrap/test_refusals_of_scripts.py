@@ -82,7 +82,7 @@ class Bench:
         for words in (["init", "-q"], ["add", "-f", "generated"], ["commit", "-qm", "a"]):
             subprocess.run([*git, *words], check=True)
         self.world: Answering
-        if (self.folder / "bootstrap/cluster").is_dir():
+        if (self.folder / "bootstrap/cluster.yaml").is_file():
             self.world = Account(self.folder)
         elif (self.folder / "bootstrap/hyperpod").is_dir():
             self.world = HyperPodWorld(self.folder, found[1], found[2])

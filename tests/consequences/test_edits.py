@@ -91,7 +91,7 @@ CASES = (
         SLURM,
         (("m7i.4xlarge", "m7i.8xlarge"),),
         Consequence.ENDS_JOBS,
-        "bootstrap/cluster/cluster.yaml",
+        "bootstrap/cluster.yaml",
         "headNode: {instanceType: m7i.8xlarge}",
         action=Action.REPLACED,
     ),
@@ -100,7 +100,7 @@ CASES = (
         SLURM,
         (("scaledownIdletime: 30m", "scaledownIdletime: 60m"),),
         Consequence.ENDS_JOBS,
-        "bootstrap/cluster/cluster.yaml",
+        "bootstrap/cluster.yaml",
         "scaledownIdletime: 60m",
     ),
     # destroys data
@@ -159,7 +159,7 @@ CASES = (
         SLURM,
         (("{size: 200Gi, iops", "{size: 300Gi, iops"),),
         Consequence.REPLACES_NODES,
-        "bootstrap/cluster/queues/atlas.yaml",
+        "bootstrap/cluster.yaml",
         "{size: 300Gi, iops",
     ),
     # moves jobs in the queue
@@ -240,7 +240,7 @@ CASES = (
         HYPERPOD,
         (("nodes: 2, rootVolume", "nodes: 3, rootVolume"),),
         Consequence.COST,
-        "bootstrap/hyperpod/groups/a10g.json",
+        "bootstrap/hyperpod/create-cluster.json",
         "nodes: 3, rootVolume",
     ),
     Case(
@@ -297,7 +297,7 @@ CASES = (
         SLURM,
         (("203.0.113.0/24", "198.51.100.0/24"),),
         Consequence.ACCESS,
-        "bootstrap/cluster/cluster.yaml",
+        "bootstrap/cluster.yaml",
         "198.51.100.0/24",
     ),
     # changes controllers

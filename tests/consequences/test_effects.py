@@ -380,44 +380,57 @@ def test_an_edit_of_the_governance_of_hyperpod(
     assert found == consequence
 
 
-QUEUE = "bootstrap/cluster/queues/x.yaml"
-HEAD = "bootstrap/cluster/cluster.yaml"
+CLUSTER = "bootstrap/cluster.yaml"
 
 
-def resized(nodes: int) -> Body:
-    """A queue of so many nodes at most."""
-    return {"ComputeResources": [{"Name": "a", "MinCount": 0, "MaxCount": nodes}]}
+def resized(*nodes: int) -> Body:
+    """Queues of so many nodes at most."""
+    queues = [
+        {"Name": f"q{index}", "ComputeResources": [{"Name": "a", "MinCount": 0, "MaxCount": most}]}
+        for index, most in enumerate(nodes)
+    ]
+    return {"Scheduling": {"SlurmQueues": queues}}
 
 
-COUNT = resized(2)
+def mounting(*names: str) -> Body:
+    """What mounts some file systems."""
+    return {"SharedStorage": [{"Name": name} for name in names]}
+
+
 SLURM: list[tuple[str, Body | None, Body | None, Consequence, str]] = [
-    (QUEUE, COUNT, None, C.ENDS_JOBS, "no compute node runs"),
-    (QUEUE, None, COUNT, C.COST, "may be bought"),
-    ("bootstrap/cluster/storage/x.yaml", COUNT, None, C.ENDS_JOBS, "no compute node runs"),
-    (QUEUE, COUNT, resized(3), C.COST, "may be bought"),
-    (QUEUE, COUNT, resized(1), C.ENDS_JOBS, "no compute node runs"),
+    (CLUSTER, resized(2, 2), resized(2), C.ENDS_JOBS, "no compute node runs"),
+    (CLUSTER, resized(2), resized(2, 2), C.COST, "may be bought"),
+    (CLUSTER, mounting("a", "b"), mounting("a"), C.ENDS_JOBS, "no compute node runs"),
+    (CLUSTER, resized(2), resized(3), C.COST, "may be bought"),
+    (CLUSTER, resized(2), resized(1), C.ENDS_JOBS, "no compute node runs"),
     (
-        HEAD,
+        CLUSTER,
         {"HeadNode": {"CustomActions": 1}},
         {"HeadNode": {"CustomActions": 2}},
         C.HARMLESS,
         "ignores it",
     ),
     (
-        HEAD,
+        CLUSTER,
         {"AdditionalResources": "a"},
         {"AdditionalResources": "b"},
         C.UNKNOWN,
         "while nodes run",
     ),
     (
-        HEAD,
+        CLUSTER,
         {"LoginNodes": {"Pools": [1]}},
         {"LoginNodes": {"Pools": []}},
         C.REPLACES_NODES,
         "no login node runs",
     ),
-    ("bootstrap/cluster/access/x.yaml", {"a": 1}, {"a": 2}, C.ACCESS, "which bucket"),
+    (
+        CLUSTER,
+        {"HeadNode": {"Iam": {"S3Access": []}}},
+        {"HeadNode": {"Iam": {"S3Access": [{"BucketName": "data"}]}}},
+        C.ACCESS,
+        "what nodes may do",
+    ),
 ]
 
 

@@ -25,6 +25,7 @@ from compiler.plan.units import Duration, Quantity
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """A job against its pool and its storage."""
     _block(context, job)
+    _read_only(context, job, stored)
     _checkpoint(context, job, stored)
     check_flight_recorder(context, job, stored)
     _precision(context, job)
@@ -54,6 +55,20 @@ def _one_share(context: Context, job: Job) -> None:
 
 
 _MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plugin v0.20.0, README"
+
+
+def _read_only(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
+    """A bucket that is only read is mounted so."""
+    for index, mount in enumerate(job.spec.mounts):
+        storage = stored.get(mount.storage)
+        if storage is None or not storage.read_only or mount.is_read_only:
+            continue
+        context.fault(
+            "RES425",
+            f"job `{job.spec.name}` mounts storage `{mount.storage}` to write, which is only read",
+            job.at / "mounts" / index,
+            "write `readOnly: true` in the mount, or remove it from the storage",
+        )
 
 
 def _block(context: Context, job: Job) -> None:

@@ -84,9 +84,12 @@ class FixedPool(Pool):
     of its nodes, where they are not all of the cluster's.
     ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``memory_percent``: of its memory as
     EC2 says it, what jobs get at most. ``ami_family``: what eksctl calls the image of its nodes. ``root``: the size of
-    the volume with their system and images, where it is said and no NVMe disks have the images. ``scratch``: where such
-    disks appear to jobs, if they do.
+    the volume with their system and images, where it is said and no NVMe disks have the images; ``beside_images``: of
+    it, what its system takes more than one of EKS, and copies of images. ``scratch``: where such disks appear to jobs,
+    if they do.
     """
+
+    beside_images: ClassVar[Quantity] = Quantity(0)
 
     efa: bool = False
     spot: bool = False

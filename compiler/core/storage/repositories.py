@@ -91,12 +91,25 @@ def _place(context: Context, link: DataRepository, at: Route) -> str | None:
         )
         return None
     item = stored[name]
+    if item.s3 is not None and item.s3.existing is not None and item.s3.existing.read_only:
+        _only_imports(context, link, at)
     bucket = item.bucket(context.name, context.spec.account, context.spec.region)
     assert item.s3 is not None
     prefix = item.s3.prefix.strip("/")
     if prefix:
         return f"s3://{bucket}/{prefix}/"
     return f"s3://{bucket}/"
+
+
+def _only_imports(context: Context, link: DataRepository, at: Route) -> None:
+    """A bucket that is only read takes nothing from a file system."""
+    if link.export_events:
+        context.fault(
+            "RES425",
+            f"folder `{link.path}` is exported to storage `{link.storage}`, which is only read",
+            at / "export" if "export_events" in link.model_fields_set else at / "storage",
+            "write `export: []`",
+        )
 
 
 def _apart(context: Context, new: Repository, others: list[Repository], key: str) -> None:

@@ -37,6 +37,12 @@ class Storage:
         return None
 
     @property
+    def read_only(self) -> bool:
+        """Whether it is a bucket that is only read."""
+        existing = self.spec.s3.existing if self.spec.s3 is not None else None
+        return existing is not None and existing.read_only
+
+    @property
     def late(self) -> bool:
         """Whether it has an id only once it is made, so that its volumes wait for that."""
         return self.spec.created_lustre is not None

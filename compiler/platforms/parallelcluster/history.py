@@ -23,7 +23,7 @@ from compiler.output.body import at as value_at
 from compiler.places import Key, Route
 from compiler.plan import Plan
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.platforms.parallelcluster.cluster.lower import FOLDER, QUEUES
+from compiler.platforms.parallelcluster.cluster.lower import PATH
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
 from compiler.platforms.parallelcluster.formats.sbatch import lifted
 from compiler.spec.cluster import ClusterSpec
@@ -37,6 +37,7 @@ _LOGIN_STOPS = frozenset(
 _STOPS_ON_REMOVE = frozenset({"COMPUTE_FLEET_STOP_ON_REMOVE", "RESIZE_UPDATE_STRATEGY_ON_REMOVE"})
 _DRAINS = frozenset({"QUEUE_UPDATE_STRATEGY", "MANAGED_PLACEMENT_GROUP", "MANAGED_FSX"})
 _SPEC = Route(("spec",))
+_OLD = "bootstrap/cluster"
 _SHOWN = 3  # keys that a message names
 
 
@@ -126,7 +127,7 @@ def _of_cluster(artifacts: Sequence[Artifact], committed: CommittedFolder) -> It
 
 def _has_login_nodes(committed: CommittedFolder) -> bool:
     """Whether what is committed has login nodes that run."""
-    pools = value_at(committed.template(f"{FOLDER}/cluster.yaml"), "LoginNodes", "Pools")
+    pools = value_at(_configuration(committed), "LoginNodes", "Pools")
     return any(pool.get("Count") != 0 for pool in pools or ())
 
 
@@ -147,28 +148,39 @@ def _needs_stop(edit: Edit) -> bool:
 
 
 def _edits(artifacts: Sequence[Artifact], committed: CommittedFolder) -> Iterator[Edit]:
-    """What differs of the configuration, file by file: the cluster, its queues, its file systems."""
-    known = updates()
-    lists = {QUEUES: "Scheduling.SlurmQueues", f"{FOLDER}/storage": "SharedStorage"}
-    wanted = {artifact.path: artifact for artifact in artifacts}
-    cluster = wanted[f"{FOLDER}/cluster.yaml"]
-    before = committed.template(f"{FOLDER}/cluster.yaml")
+    """What differs of the configuration."""
+    before = _configuration(committed)
     if before is None:
         return  # another platform was committed here, or nothing that can be read
-    yield from _changed(before, cluster.body, cluster, (), "", known)
-    for folder, keys in lists.items():
-        there = {path for path in committed.files_below(folder) if path.endswith(".yaml")}
-        new = {path for path in wanted if path.startswith(f"{folder}/")}
-        title = keys.rpartition(".")[2]
-        for path in sorted(there | new):
-            shown = f"{title}[{Path(path).stem}]"
-            artifact = wanted.get(path)
-            old = committed.template(path) if path in there else None
-            if artifact is None or old is None:
-                at = artifact.at if artifact is not None else _SPEC
-                yield Edit(known.get(keys, ""), shown, at, adds=artifact is not None)
-                continue
-            yield from _changed(old, artifact.body, artifact, (), f"{keys}.[]", known, shown)
+    (cluster,) = [artifact for artifact in artifacts if artifact.path == PATH]
+    yield from _changed(before, cluster.body, cluster, (), "", updates())
+
+
+def _configuration(committed: CommittedFolder) -> dict[str, Any] | None:
+    """The configuration that is committed."""
+    return committed.template(PATH) or _of_parts(committed)
+
+
+def _of_parts(committed: CommittedFolder) -> dict[str, Any] | None:
+    """The same from the files that it was written in before, with one of its own for each item of a list."""
+    body = committed.template(f"{_OLD}/cluster.yaml")
+    if body is None:
+        return None
+    scheduling = {**body["Scheduling"], "SlurmQueues": _items(committed, "queues")}
+    head = {**body["HeadNode"]}
+    for one in (head, *scheduling["SlurmQueues"]):
+        one["Iam"] = {**one["Iam"], "S3Access": _items(committed, "access")}
+    return {
+        **body,
+        "HeadNode": head,
+        "Scheduling": scheduling,
+        "SharedStorage": _items(committed, "storage"),
+    }
+
+
+def _items(committed: CommittedFolder, folder: str) -> list[dict[str, Any]]:
+    paths = committed.files_below(f"{_OLD}/{folder}")
+    return [body for body in map(committed.template, paths) if body is not None]
 
 
 def _changed(
@@ -200,7 +212,8 @@ def _changed(
     for name in dict.fromkeys((*old, *new)):
         title = f"{shown}[{name}]"
         if name not in old or name not in new:
-            yield Edit(known.get(keys, ""), title, artifact.origin(route), adds=name not in old)
+            at = artifact.origin((*route, numbers[name]) if name in numbers else route)
+            yield Edit(known.get(keys, ""), title, at, adds=name not in old)
             continue
         yield from _changed(
             old[name], new[name], artifact, (*route, numbers[name]), f"{keys}.[]", known, title

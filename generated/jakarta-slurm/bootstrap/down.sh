@@ -1,5 +1,5 @@
 # Written by trainyard as bootstrap/down.sh. Do not edit: edit the spec, then run `trainyard compile`.
-# Takes down cluster jakarta-slurm, and proves at the end that none of its instances is paid for any longer. Every step may be run again.
+# Takes down cluster jakarta-slurm, and proves at the end that nothing of it is paid for but what is kept. Every step may be run again.
 # With credentials for account 111122223333:
 #   bash down.sh --keep-data             file systems, buckets and logs stay
 #   bash down.sh --delete-data           they are deleted as well, which cannot be undone
@@ -80,78 +80,44 @@ steps=(
   "storage|storage: its stacks, and the data that is not kept"
   "nodes|the bucket of scripts, the security group and the rights of nodes"
   "logs|the logs of the nodes, unless they are kept"
-  "proof|no instance and no volume is left"
+  "proof|nothing is left but what is kept"
 )
 
-output_of() {
-  ask aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
+# Sets `status`: how the cluster is, empty where there is none.
+look() {
+  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || true
+  status=${answer//\"/}
 }
-# The whole configuration: each part in the place of its variable, with the ids of what stacks have made.
-whole() {
-  awk -v here="$here/cluster" '
-    function parts(folder, indent,   list, file, line, first) {
-      list = "find \"" here "/" folder "\" -name \"*.yaml\" 2>/dev/null | sort"
-      while ((list | getline file) > 0) {
-        first = 1
-        while ((getline line < file) > 0) {
-          if (line ~ /^#/) continue
-          put(indent (first ? "- " : "  ") line)
-          first = 0
-        }
-        close(file)
-      }
-      close(list)
-    }
-    function put(line,   indent, folder, key) {
-      if (!match(line, /"\$\{(QUEUES|STORAGE|ACCESS)\}"$/)) { print line; return }
-      folder = tolower(substr(line, RSTART + 3, RLENGTH - 5))
-      if (system("test -d \"" here "/" folder "\"") != 0) return
-      key = line
-      sub(/ *"\$\{[A-Z]+\}"$/, "", key)
-      print key
-      match(line, /^ */)
-      indent = substr(line, 1, RLENGTH)
-      parts(folder, indent)
-    }
-    /^#/ { next }
-    { put($0) }' "$here/cluster/cluster.yaml"
-}
-config() {
-  local text variable name
-  text=$(whole)
-  while read -r variable; do
-    case $variable in
-      NODES_SECURITY_GROUP) output_of "trainyard-$cluster-nodes" Group ;;
-      *)
-        name=$(printf '%s' "${variable#FSX_}" | tr '[:upper:]_' '[:lower:]-')
-        output_of "trainyard-$cluster-storage-$name" Id
-        ;;
-    esac
-    [ -n "$answer" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
-    text=${text//"\"\${$variable}\""/$answer}
-  done < <(printf '%s\n' "$text" | sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' | sort -u)
-  printf '%s\n' "$text"
-}
-# Whether there is a cluster; its status is the answer.
-made() {
-  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || return 1
-  answer=${answer//\"/}
+is_gone() { look; [ -z "$status" ]; }
+delete_cluster() {
+  look
+  case $status in
+    '') return 0 ;;
+    DELETE_IN_PROGRESS) ;;
+    *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;;
+  esac
+  wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
 }
 step_data() { [ -n "$data" ] || fail "say what becomes of the data: --keep-data or --delete-data"; }
 
-is_gone() { ! made; }
-step_cluster() {
-  is_gone || {
-    case $answer in DELETE_IN_PROGRESS) ;; *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;; esac
-    wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
-  }
-}
+step_cluster() { delete_cluster; }
 
 # What carries the tag of a storage is found whether its stack is there or not.
-tagged() {
-  ask aws resourcegroupstaggingapi get-resources --resource-type-filters "$1" --tag-filters Key=trainyard-storage \
-    --query "ResourceTagMappingList[?Tags[?Key=='trainyard-storage' && starts_with(Value, '$cluster.')]].ResourceARN" --output text
-  [ "$answer" != None ] || answer=''
+ours="Tags[?Key=='trainyard-storage' && starts_with(Value, '$cluster.')]"
+file_systems() { ask aws fsx describe-file-systems --query "FileSystems[?$ours].FileSystemId" --output text; }
+links() { ask aws fsx describe-data-repository-associations --query "Associations[?$ours].AssociationId" --output text; }
+groups() {
+  ask aws ec2 describe-security-groups --filters "Name=tag:trainyard-storage,Values=$cluster.*" --query 'SecurityGroups[].GroupId' --output text
+}
+# The API of tags names a bucket for some minutes after its end.
+buckets() {
+  local found='' arn
+  ask aws resourcegroupstaggingapi get-resources --resource-type-filters s3:bucket --tag-filters Key=trainyard-storage \
+    --query "ResourceTagMappingList[?$ours].ResourceARN" --output text
+  for arn in $answer; do
+    if there aws s3api head-bucket --bucket "${arn##*:}"; then found="$found ${arn##*:}"; fi
+  done
+  answer=$found
 }
 # Deletes all versions of all objects of a bucket.
 empty() {
@@ -166,21 +132,42 @@ empty() {
     case $answer in '' | null) ;; *) fail "bucket $1 keeps an object: $answer" "then: bash $0 $again --from $step" ;; esac
   done
 }
+no_links() {
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text
+  [ -z "$answer" ]
+}
+no_file_system() {
+  ask aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text
+  [ -z "$answer" ]
+}
+delete_file_system() {
+  local link
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
+    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text
+  for link in $answer; do
+    run aws fsx delete-data-repository-association --association-id "$link" --no-delete-data-in-file-system
+  done
+  wait_for "the links of $1 with buckets to end" 60 "aws fsx describe-data-repository-associations says why" no_links "$1"
+  ask aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text
+  [ "$answer" = DELETING ] || run aws fsx delete-file-system --file-system-id "$1"
+  wait_for "file system $1 to be deleted" 60 "aws fsx describe-file-systems --file-system-ids $1 says why" no_file_system "$1"
+}
 step_storage() {
-  local stack arn
+  local stack each
   for stack in "$here"/stacks/storage-*.yaml; do
     [ ! -e "$stack" ] || delete_stack "trainyard-$cluster-$(basename "$stack" .yaml)"
   done
   [ "$data" = delete ] || return 0
-  tagged fsx:file-system
-  for arn in $answer; do
-    run aws fsx delete-file-system --file-system-id "${arn##*/}"
+  # File systems go before the buckets that they are linked with, and before the groups that hold their interfaces.
+  file_systems
+  for each in $answer; do delete_file_system "$each"; done
+  buckets
+  for each in $answer; do
+    empty "$each"
+    run aws s3api delete-bucket --bucket "$each"
   done
-  tagged s3:bucket
-  for arn in $answer; do
-    empty "${arn##*:}"
-    run aws s3api delete-bucket --bucket "${arn##*:}"
-  done
+  groups
+  for each in $answer; do run aws ec2 delete-security-group --group-id "$each"; done
 }
 
 step_nodes() {
@@ -197,17 +184,35 @@ step_logs() {
   done
 }
 
+# Sets `left`: what is still there, of what is to go.
 none_left() {
-  local instances
+  local each
   ask aws ec2 describe-instances --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" \
     Name=instance-state-name,Values=pending,running,stopping,stopped --query 'Reservations[].Instances[].InstanceId' --output text
-  instances=$answer
+  left=$answer
   ask aws ec2 describe-volumes --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" --query 'Volumes[].VolumeId' --output text
-  [ -z "$instances$answer" ] || { echo "  left: $instances $answer"; return 1; }
+  left="$left $answer"
+  if [ "$data" != keep ]; then
+    for each in file_systems links groups buckets; do
+      "$each"
+      left="$left $answer"
+    done
+  fi
+  [ -z "${left//[[:space:]]/}" ] || { echo "  left: ${left//[[:space:]]/ }"; return 1; }
 }
 step_proof() {
-  wait_for "the last instances and volumes to go" 20 "what is left is named above" none_left
-  echo "  no instance and no volume of cluster $cluster is left"
+  local left kept
+  wait_for "the last of it to go" 20 "what is left is named above" none_left
+  [ -z "$dry" ] || return 0
+  if [ "$data" = delete ]; then
+    echo "  no instance, volume, file system, link, security group and bucket of cluster $cluster is left"
+    return 0
+  fi
+  file_systems
+  kept=$answer
+  buckets
+  kept="$kept $answer"
+  echo "  no instance and no volume of cluster $cluster is left; kept and paid for: ${kept//[[:space:]]/ }"
 }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }

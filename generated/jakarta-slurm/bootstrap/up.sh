@@ -72,7 +72,7 @@ delete_stack() {
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-programs=(aws pcluster awk)
+programs=(aws pcluster)
 steps=(
   "version|pcluster is of the version that this cluster is written for"
   "nodes|what all nodes need: a security group, a bucket of scripts, rights, the budget"
@@ -80,63 +80,45 @@ steps=(
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
   "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
-  "accept|every partition has its nodes"
+  "accept|every node that is paid for works (10 minutes at most)"
   "jobs|the jobs: each is submitted once"
 )
 
+# Sets `status`: how the cluster is, empty where there is none.
+look() {
+  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || true
+  status=${answer//\"/}
+}
+is_gone() { look; [ -z "$status" ]; }
+delete_cluster() {
+  look
+  case $status in
+    '') return 0 ;;
+    DELETE_IN_PROGRESS) ;;
+    *) run pcluster delete-cluster --cluster-name "$cluster" --region "$region" ;;
+  esac
+  wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
+}
 output_of() {
   ask aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
 }
-# The whole configuration: each part in the place of its variable, with the ids of what stacks have made.
-whole() {
-  awk -v here="$here/cluster" '
-    function parts(folder, indent,   list, file, line, first) {
-      list = "find \"" here "/" folder "\" -name \"*.yaml\" 2>/dev/null | sort"
-      while ((list | getline file) > 0) {
-        first = 1
-        while ((getline line < file) > 0) {
-          if (line ~ /^#/) continue
-          put(indent (first ? "- " : "  ") line)
-          first = 0
-        }
-        close(file)
-      }
-      close(list)
-    }
-    function put(line,   indent, folder, key) {
-      if (!match(line, /"\$\{(QUEUES|STORAGE|ACCESS)\}"$/)) { print line; return }
-      folder = tolower(substr(line, RSTART + 3, RLENGTH - 5))
-      if (system("test -d \"" here "/" folder "\"") != 0) return
-      key = line
-      sub(/ *"\$\{[A-Z]+\}"$/, "", key)
-      print key
-      match(line, /^ */)
-      indent = substr(line, 1, RLENGTH)
-      parts(folder, indent)
-    }
-    /^#/ { next }
-    { put($0) }' "$here/cluster/cluster.yaml"
-}
+# The configuration, with the ids of what the stacks have made in the places of their variables.
 config() {
-  local text variable name
-  text=$(whole)
-  while read -r variable; do
+  local text variables variable name
+  text=$(sed '/^#/d' "$here/cluster.yaml")
+  variables=$(sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' <<<"$text" | sort -u)
+  for variable in $variables; do
     case $variable in
       NODES_SECURITY_GROUP) output_of "trainyard-$cluster-nodes" Group ;;
       *)
-        name=$(printf '%s' "${variable#FSX_}" | tr '[:upper:]_' '[:lower:]-')
+        name=$(tr '[:upper:]_' '[:lower:]-' <<<"${variable#FSX_}")
         output_of "trainyard-$cluster-storage-$name" Id
         ;;
     esac
     [ -n "$answer" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
     text=${text//"\"\${$variable}\""/$answer}
-  done < <(printf '%s\n' "$text" | sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' | sort -u)
+  done
   printf '%s\n' "$text"
-}
-# Whether there is a cluster; its status is the answer.
-made() {
-  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || return 1
-  answer=${answer//\"/}
 }
 # CloudFormation deletes nothing of a stack that failed at its first attempt, and takes no second one for it.
 ready() {
@@ -155,7 +137,7 @@ deploy() {
 step_version() {
   local has
   ask pcluster version
-  has=$(tr -d ' "{}\n' <<< "$answer" | sed 's/version://')
+  has=$(tr -d ' "{}\n' <<<"$answer" | sed 's/version://')
   [ "$has" = 3.16.1 ] || fail "this is pcluster ${has:-of an unknown version}, and the cluster is one of 3.16.1" \
     "install it: pip install aws-parallelcluster==3.16.1"
 }
@@ -175,62 +157,73 @@ step_scripts() {
   [ ! -d "$here/../jobs" ] || run aws s3 sync "$here/../jobs" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/jobs" --delete --only-show-errors
 }
 
-# with_config COMMAND...: with the configuration in a file.
 with_config() {
   config > "$work/cluster.yaml"
   "$@" --cluster-configuration "$work/cluster.yaml"
 }
-# What pcluster is asked for is `verb`.
-choose() { if made; then verb=update-cluster; else verb=create-cluster; fi; }
+verb() { if [ -n "$status" ]; then echo update-cluster; else echo create-cluster; fi; }
 # A dry run that finds nothing ends with an error of its own, "Request would have succeeded, but DryRun flag is set".
 takes() {
   local said
-  choose
-  config > "$work/cluster.yaml"
-  said=$(pcluster "$verb" --cluster-configuration "$work/cluster.yaml" --cluster-name "$cluster" --region "$region" --dryrun true 2>&1) || true
+  said=$(with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --dryrun true 2>&1) || true
   printf '%s\n' "$said"
   case $said in *"DryRun flag is set"* | *"No changes found"*) return 0 ;; *) return 1 ;; esac
 }
+# What is under way ends first. A cluster that was not made goes: pcluster updates none, and nothing runs on it.
 step_check() {
+  settle "$cluster"
+  look
+  case $status in
+    CREATE_FAILED | DELETE_*)
+      echo "  the cluster is $status: it is deleted, and made anew"
+      delete_cluster
+      ;;
+  esac
   [ -z "$dry" ] || { echo "  would ask pcluster whether it takes the configuration"; return 0; }
   takes || fail "ParallelCluster does not take the configuration: see above"
 }
 
 is_done() {
-  made || return 1
-  case $answer in
+  look
+  case $status in
     *_COMPLETE) return 0 ;;
-    *_FAILED) fail "the cluster is $answer" "why: pcluster get-cluster-stack-events --cluster-name $cluster --region $region" ;;
+    *_FAILED) fail "the cluster is $status" "why: pcluster get-cluster-stack-events --cluster-name $cluster --region $region" \
+      "then: bash $0 --from check" ;;
     *) return 1 ;;
   esac
 }
 step_cluster() {
-  local said verb
-  choose
-  [ -z "$dry" ] || { echo "  would run pcluster $verb"; return 0; }
-  said=$(takes) || fail "ParallelCluster does not take the configuration: $said"
+  local said
+  look
+  [ -z "$dry" ] || { echo "  would run pcluster $(verb)"; return 0; }
+  said=$(takes) || fail "ParallelCluster does not take the configuration" "$said"
   case $said in *"No changes found"*) return 0 ;; esac
-  with_config pcluster "$verb" --cluster-name "$cluster" --region "$region"
+  with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"
   wait_for "cluster $cluster to be complete" 90 "pcluster describe-cluster --cluster-name $cluster --region $region says how far it is" is_done
 }
 
-# Whether the command is known; its status is the answer. It is not, for a moment after it was sent.
-invocation() { there aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text; }
-has_ended() { invocation "$1" "$2" || return 1; case $answer in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac; }
+# Whether a command has ended; how is the answer. For a moment after it was sent it is not known.
+has_ended() {
+  there aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text || return 1
+  case $answer in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac
+}
 # Runs a script of the bucket on the head node as the first user, and shows what it says: on_head SCRIPT
+# As a file: the `sh` of the agent has no pipefail, so that a download that fails would be an empty script that succeeds.
 on_head() {
-  local node id status
+  local node id ended script
   [ -z "$dry" ] || { echo "  would run $1 on the head node"; return 0; }
   ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
   node=${answer//\"/}
+  script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
+  script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
   id=$(aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
-    --parameters "commands=[\"aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 - --region $region | sudo --login --user ubuntu bash -s\"]")
-  wait_for "the head node to run $1" 15 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
-  status=$answer
+    --parameters "commands=[\"$script\"]")
+  wait_for "the head node to run $1" 30 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
+  ended=$answer
   ask aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
     --query '[StandardOutputContent, StandardErrorContent]' --output text
   printf '%s\n' "$answer"
-  [ "$status" = Success ] || fail "$1 ended as $status on the head node"
+  [ "$ended" = Success ] || fail "$1 ended as $ended on the head node"
 }
 step_accept() { on_head nodes/accept.sh; }
 step_jobs() { on_head nodes/jobs.sh; }

@@ -92,13 +92,8 @@ def files(done: Compilation) -> dict[str, str]:
 
 
 def request_of(done: Compilation) -> dict[str, Any]:
-    """The whole request, as the bootstrap puts it together."""
-    texts = files(done)
-    folder = "bootstrap/hyperpod"
-    whole: dict[str, Any] = json.loads(texts[f"{folder}/create-cluster.json"])
-    whole["InstanceGroups"] = [
-        json.loads(text) for path, text in texts.items() if path.startswith(f"{folder}/groups/")
-    ]
+    """The request, as the bootstrap fills it in."""
+    whole: dict[str, Any] = json.loads(files(done)["bootstrap/hyperpod/create-cluster.json"])
     filled = json.dumps(whole).replace("${CLUSTER_SECURITY_GROUP}", "sg-0a1b2c3d4e5f60718")
     request: dict[str, Any] = json.loads(filled)
     return request

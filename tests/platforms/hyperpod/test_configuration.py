@@ -226,17 +226,13 @@ def test_what_is_left_of_a_node_is_what_hyperpod_s_command_line_counts_with(
     assert left / 1024 == pytest.approx(memory, abs=0.01)
 
 
-def test_two_pools_are_two_files(tmp_path: Path) -> None:
-    """So that two branches that add one never meet, and the request names neither."""
-    more = {"name": "l40s", "instanceTypes": ["g6e.48xlarge"], "zones": ["us-west-2a"], "nodes": 2}
-    one = files(compiled(spec(), tmp_path))
+def test_the_request_is_one_file_in_the_order_of_names(tmp_path: Path) -> None:
+    """So that git merges two branches that each add a pool."""
     data = spec()
-    data["spec"]["nodePools"].append(more)
-    two = files(compiled(data, tmp_path))
-    folder = "bootstrap/hyperpod"
-    assert two.keys() - one.keys() >= {f"{folder}/groups/l40s.json"}
-    for path in (f"{folder}/create-cluster.json", f"{folder}/groups/a100.json"):
-        assert one[path] == two[path]
+    more = {"instanceTypes": ["g6e.48xlarge"], "zones": ["us-west-2a"], "nodes": 2}
+    data["spec"]["nodePools"] += [{"name": name, **more} for name in ("l40s", "aaa")]
+    groups = request_of(compiled(data, tmp_path))["InstanceGroups"]
+    assert [group["InstanceGroupName"] for group in groups] == ["a100", "aaa", "l40s"]
 
 
 # AWS' own template of the role

@@ -39,6 +39,28 @@ BASE: dict[str, Any] = {
         }
     ],
 }
+OWN_SCRIPT = {"script": "s3://scripts-jakarta/setup.sh", "args": ["--metrics"]}
+LIKE_A_REAL_FILE: dict[str, Any] = {
+    "headNode": {
+        "rootVolume": {"size": "100Gi", "iops": 10000, "throughput": 500},
+        "securityGroups": ["sg-0a1b2c3d4e5f60791", "sg-0a1b2c3d4e5f60792"],
+        "customActions": {"onNodeStart": [OWN_SCRIPT], "onNodeConfigured": [OWN_SCRIPT]},
+    },
+    "computeNodes": {
+        "customActions": {
+            "onNodeStart": [{"script": "https://example.com/early.sh"}, OWN_SCRIPT],
+            "onNodeConfigured": [OWN_SCRIPT],
+        }
+    },
+    "loginNodes": {"count": 1, "customActions": {"onNodeConfigured": [OWN_SCRIPT]}},
+    "policies": [
+        "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy",
+        "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore",
+    ],
+    "mountDirs": {"work": "/fsx1"},
+    "timeouts": {"headNodeBootstrap": "1h", "computeNodeBootstrap": "45m"},
+}
+"""What cluster files say that people write by hand."""
 PARTS: dict[str, dict[str, Any]] = {
     "accounting": {
         "platform": {

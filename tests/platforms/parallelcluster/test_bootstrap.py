@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from answering import run, serving
+from running import stand_ins
 
 from tests.platforms.parallelcluster.account import Account
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, files, spec
@@ -119,6 +121,79 @@ def test_down_asks_what_becomes_of_the_data_and_leaves_nothing(place: Place) -> 
     assert place.run("down.sh", "--keep-data").returncode == 0, "again there is nothing to do"
 
 
+@pytest.mark.parametrize("status", ["CREATE_FAILED", "DELETE_FAILED"])
+def test_a_cluster_that_was_not_made_is_deleted_and_made_again(status: str, place: Place) -> None:
+    """pcluster updates none that is CREATE_FAILED."""
+    place.account.creates_as = "CREATE_FAILED"
+    failed = place.run("up.sh")
+    assert failed.returncode == 1
+    assert "the cluster is CREATE_FAILED" in failed.stderr
+    place.account.creates_as, place.account.status = "CREATE_COMPLETE", status
+    again = place.run("up.sh")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert place.calls("pcluster", "delete-cluster")
+    assert not place.calls("pcluster", "update-cluster")
+    assert place.account.status == "CREATE_COMPLETE"
+
+
+@pytest.mark.parametrize("script", [("up.sh", "--from", "check"), ("down.sh", "--keep-data")])
+def test_a_question_without_an_answer_is_no_answer(script: tuple[str, ...], place: Place) -> None:
+    """Credentials that have run out say neither that there is no cluster nor that it is gone."""
+    assert place.run("up.sh").returncode == 0
+    place.account.unreachable = True
+    run = place.run(*script)
+    assert run.returncode == 1
+    assert "Unable to locate credentials" in run.stderr
+    assert place.account.status == "CREATE_COMPLETE"
+
+
+def test_data_that_is_deleted_is_gone_before_down_ends(place: Place) -> None:
+    assert place.run("up.sh").returncode == 0
+    account = place.account
+    account.file_systems = ["fs-0a1b2c3d4e5f60718", "fs-0a1b2c3d4e5f60719"]
+    account.links, account.groups = ["dra-0a1b2c3d4e5f60718"], ["sg-0a1b2c3d4e5f60799"]
+    run = place.run("down.sh", "--delete-data")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (account.file_systems, account.links, account.groups) == ([], [], [])
+    assert "no instance, volume, file system, link, security group and bucket" in run.stdout
+    order = [call[2] for call in place.calls("aws") if call[2].startswith("delete-")]
+    assert order.index("delete-data-repository-association") < order.index("delete-file-system")
+    assert order.index("delete-file-system") < order.index("delete-security-group")
+
+
+def test_what_is_kept_is_named(place: Place) -> None:
+    assert place.run("up.sh").returncode == 0
+    place.account.file_systems = ["fs-0a1b2c3d4e5f60718"]
+    run = place.run("down.sh", "--keep-data")
+    assert run.returncode == 0, run.stderr
+    assert "kept and paid for: fs-0a1b2c3d4e5f60718" in run.stdout
+
+
+@pytest.mark.skipif(shutil.which("dash") is None, reason="dash is not installed")
+@pytest.mark.parametrize(("copies", "runs"), [(True, True), (True, False), (False, True)])
+def test_what_the_head_node_is_told_fails_with_what_it_downloads(
+    copies: bool, runs: bool, place: Place, tmp_path: Path
+) -> None:
+    """The agent of Systems Manager runs it by ``sh``, which has no pipefail on Ubuntu."""
+    assert place.run("up.sh").returncode == 0
+    sent = place.calls("aws", "ssm", "send-command")
+    assert len(sent) == 2
+    for call in sent:
+        (command,) = json.loads(call[call.index("--parameters") + 1].removeprefix("commands="))
+        copy = 'printf \'exit %s\' "$RUNS" > "$4"' if copies else "exit 1"
+        sudo = 'while [ "$1" != bash ]; do shift; done; "$@"'
+        path = stand_ins(
+            tmp_path / "bin", {"aws": f"#!/bin/bash\n{copy}\n", "sudo": f"#!/bin/bash\n{sudo}\n"}
+        )
+        done = subprocess.run(
+            ["dash", "-c", command],
+            env={"PATH": path, "RUNS": str(int(not runs))},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode == 0) is (copies and runs), done.stderr
+
+
 def test_accounts_are_made_before_jobs(tmp_path: Path) -> None:
     queues = [{"name": "one", "namespaces": ["t"], "quota": [{"pool": "a100", "nodes": 4}]}]
     priorities = [{"name": "urgent", "value": 10}]
@@ -152,7 +227,7 @@ class HeadNode:
         for name, body in {
             "aws": f'rm -rf "$4" && cp -r {self.scripts} "$4"',
             "sbatch": f'echo "sbatch $*" >> {log}; grep -c ^sbatch {log}',
-            "squeue": f"grep -q . {log} && echo $3",
+            "squeue": f"grep -q . {log} && echo $3 || {{ echo Invalid job id >&2; exit 1; }}",
             "scancel": f'echo "scancel $*" >> {log}',
         }.items():
             (programs / name).write_text(f"#!/bin/bash\n{body}\n")

@@ -16,7 +16,15 @@ from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import (
+    ACCOUNTING,
+    BASE,
+    FSX,
+    LIKE_A_REAL_FILE,
+    SUBNETS,
+    files,
+    spec,
+)
 from tests.platforms.passes import compiled
 
 KINDS = (SlurmCluster, Partition, SharedFileSystem, BucketAccess, BatchJob)
@@ -48,6 +56,7 @@ def test_what_is_written_says_what_was_resolved() -> None:
     [
         {"own": {"accounting": ACCOUNTING, "customSlurmSettings": {"MaxArraySize": 10001}}},
         {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m", "subnet": SUBNETS[1]["id"]}}},
+        {"own": LIKE_A_REAL_FILE},
         {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"pool": {"placement": {"group": "research"}}, "job": {"resources": {"accelerators": 2}}},
@@ -119,6 +128,37 @@ def test_so_does_every_form_of_a_value(parts: dict[str, object], tmp_path: Path)
     same(done)
 
 
+def test_what_a_real_file_says_is_said(tmp_path: Path) -> None:
+    """Scripts of one's own after ours and readable for all nodes, a bucket that is only read, policies once."""
+    storage = [
+        *BASE["storage"],
+        {"name": "data", "s3": {"existing": {"bucket": "training-data-jakarta", "readOnly": True}}},
+    ]
+    done = compiled(spec(own=LIKE_A_REAL_FILE, storage=storage), tmp_path)
+    assert done.diagnostics == []
+    written = files(done)
+    cluster = yaml.safe_load(written["bootstrap/cluster.yaml"])
+    head, (queue,) = cluster["HeadNode"], cluster["Scheduling"]["SlurmQueues"]
+    own = {"Script": "s3://scripts-jakarta/setup.sh", "Args": ["--metrics"]}
+    for nodes in (head, queue):
+        first, second = nodes["CustomActions"]["OnNodeConfigured"]["Sequence"]
+        assert first["Script"].startswith("s3://lab-scripts-111122223333-us-west-2/nodes/")
+        assert second == own
+        access = {"BucketName": "training-data-jakarta", "EnableWriteAccess": False}
+        assert nodes["Iam"]["S3Access"] == [access]
+        policies = [each["Policy"] for each in nodes["Iam"]["AdditionalIamPolicies"]]
+        assert len(policies) == len(set(policies)) == 3
+    assert head["CustomActions"]["OnNodeStart"] == own
+    assert cluster["LoginNodes"]["Pools"][0]["CustomActions"] == {"OnNodeConfigured": own}
+    assert cluster["SharedStorage"][0]["MountDir"] == "/fsx1"
+    assert "--container-mounts=/fsx1:/work" in written["jobs/training/train.sbatch"]
+    assert cluster["DevSettings"]["Timeouts"] == {
+        "HeadNodeBootstrapTimeout": 3600,
+        "ComputeNodeBootstrapTimeout": 2700,
+    }
+    assert "arn:aws:s3:::scripts-jakarta/setup.sh" in written["bootstrap/stacks/nodes.yaml"]
+
+
 def test_nothing_of_kubernetes_is_written() -> None:
     assert objects(example().artifacts) == []
 
@@ -153,7 +193,7 @@ def test_with_accounting_the_queues_of_a_pool_share_its_partition(tmp_path: Path
     done = compiled(data, tmp_path)
     assert done.diagnostics == []
     written = files(done)
-    (queue,) = [yaml.safe_load(text) for path, text in written.items() if "/queues/" in path]
+    (queue,) = yaml.safe_load(written["bootstrap/cluster.yaml"])["Scheduling"]["SlurmQueues"]
     assert queue["Name"] == "a100"
     script = written["jobs/t/train.sbatch"]
     assert "#SBATCH --account=two\n#SBATCH --qos=urgent\n" in script
@@ -231,7 +271,7 @@ def test_one_private_subnet_is_enough(tmp_path: Path) -> None:
     network = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": [subnet]}}
     done = compiled(spec(network=network), tmp_path)
     assert [each.message for each in done.diagnostics] == []
-    assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster/cluster.yaml"]
+    assert "subnet-0a1b2c3d4e5f60718" in files(done)["bootstrap/cluster.yaml"]
 
 
 @pytest.mark.parametrize("accounting", [None, ACCOUNTING])

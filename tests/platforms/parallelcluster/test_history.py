@@ -173,7 +173,7 @@ def test_a_configuration_that_cannot_be_read_is_written_anew(
 ) -> None:
     """In the middle of a merge, or taken away: with it goes what ParallelCluster would be asked to change."""
     edited(spec(), spec(own={"os": "ubuntu2404"}))
-    committed = tmp_path / "generated/lab/bootstrap/cluster/cluster.yaml"
+    committed = tmp_path / "generated/lab/bootstrap/cluster.yaml"
     text = committed.read_text()
     committed.unlink()
     if is_there:

@@ -19,22 +19,28 @@ LOGIN = f"{CLUSTER}.loginNodes"
 POOL = "spec.nodePools[0]"
 
 
-def origins(path: str, folder: Path) -> dict[str, str]:
-    """The place behind each field of a file."""
+def origins(folder: Path) -> dict[str, str]:
+    """The place behind each field of the configuration."""
     done = compiled(spec(own=OWN), folder)
-    (found,) = [each for each in done.artifacts if each.path == path]
+    (found,) = [each for each in done.artifacts if each.path == "bootstrap/cluster.yaml"]
     assert isinstance(found, Artifact)
     return {".".join(map(str, keys)): str(place) for keys, place in found.origins.items()}
 
 
-def test_fields_of_the_cluster(tmp_path: Path) -> None:
-    assert origins("bootstrap/cluster/cluster.yaml", tmp_path) == {
+def test_fields_of_the_configuration(tmp_path: Path) -> None:
+    queue, storage = "Scheduling.SlurmQueues.0", "SharedStorage.0"
+    resource = f"{queue}.ComputeResources.0"
+    assert origins(tmp_path) == {
         "Region": "spec.region",
         "Image.Os": f"{CLUSTER}.os",
         "HeadNode.InstanceType": f"{CLUSTER}.headNode.instanceType",
         "HeadNode.Networking": f"{CLUSTER}.headNode.subnet",
         "HeadNode.Ssh": f"{CLUSTER}.ssh.allowedCidr",
-        "HeadNode.LocalStorage": f"{CLUSTER}.headNode.rootSize",
+        "HeadNode.LocalStorage": f"{CLUSTER}.headNode.rootVolume",
+        "HeadNode.Networking.AdditionalSecurityGroups": f"{CLUSTER}.headNode.securityGroups",
+        "HeadNode.CustomActions": f"{CLUSTER}.headNode.customActions",
+        "DevSettings": f"{CLUSTER}.timeouts.headNodeBootstrap",
+        "DevSettings.Timeouts.ComputeNodeBootstrapTimeout": f"{CLUSTER}.timeouts.computeNodeBootstrap",
         "HeadNode.Iam": f"{CLUSTER}.policies",
         "Scheduling.SlurmSettings": f"{CLUSTER}.customSlurmSettings",
         "Scheduling.SlurmSettings.ScaledownIdletime": f"{CLUSTER}.scaledownIdletime",
@@ -48,16 +54,14 @@ def test_fields_of_the_cluster(tmp_path: Path) -> None:
         "LoginNodes.Pools.0.Networking.SubnetIds": f"{LOGIN}.subnet",
         "LoginNodes.Pools.0.Ssh": f"{LOGIN}.allowedCidr",
         "LoginNodes.Pools.0.GracetimePeriod": f"{LOGIN}.gracetimePeriod",
-    }
-
-
-def test_fields_of_a_queue(tmp_path: Path) -> None:
-    resource = "ComputeResources.0"
-    assert origins("bootstrap/cluster/queues/a100.yaml", tmp_path) == {
-        "CapacityType": f"{POOL}.capacity",
-        "ComputeSettings": f"{POOL}.rootVolume",
-        "ComputeSettings.LocalStorage.RootVolume.Size": f"{POOL}.rootVolume.size",
-        "Networking.SubnetIds": f"{POOL}.zones",
+        "LoginNodes.Pools.0.CustomActions": f"{LOGIN}.customActions",
+        queue: POOL,
+        f"{queue}.CapacityType": f"{POOL}.capacity",
+        f"{queue}.ComputeSettings": f"{POOL}.rootVolume",
+        f"{queue}.ComputeSettings.LocalStorage.RootVolume.Size": f"{POOL}.rootVolume.size",
+        f"{queue}.Networking.SubnetIds": f"{POOL}.zones",
+        f"{queue}.CustomActions": f"{CLUSTER}.computeNodes.customActions",
+        f"{queue}.Iam": f"{CLUSTER}.policies",
         f"{resource}.InstanceType": f"{POOL}.instanceTypes",
         f"{resource}.Instances": f"{POOL}.instanceTypes",
         f"{resource}.MinCount": f"{POOL}.nodes",
@@ -65,6 +69,10 @@ def test_fields_of_a_queue(tmp_path: Path) -> None:
         f"{resource}.Efa": f"{POOL}.efa",
         f"{resource}.CapacityReservationTarget": f"{POOL}.capacity[0].onDemand",
         f"{resource}.Networking": f"{POOL}.placement",
+        storage: "spec.storage[0]",
+        f"{storage}.Name": "spec.storage[0].name",
+        f"{storage}.MountDir": "spec.storage[0].name",
+        f"{storage}.FsxLustreSettings.FileSystemId": "spec.storage[0].fsxLustre.existing.id",
     }
 
 

@@ -186,8 +186,50 @@ def _small(**size: Any) -> dict[str, Any]:
         ),
         (
             "RES390",
-            "spec.platform.parallelCluster.headNode.rootSize",
-            {"own": {"headNode": {"rootSize": "16385Gi"}}},
+            "spec.platform.parallelCluster.headNode.rootVolume.iops",
+            {"own": {"headNode": {"rootVolume": {"size": "500Gi", "iops": 20000}}}},
+        ),
+        (
+            "RES422",
+            "spec.platform.parallelCluster.mountDirs.wrok",
+            {"own": {"mountDirs": {"wrok": "/fsx2"}}},
+        ),
+        (
+            "RES423",
+            "spec.platform.parallelCluster.headNode.instanceType",
+            {"own": {"headNode": {"instanceType": "g5.4xlarge"}}},
+        ),
+        (
+            "RES423",
+            "spec.platform.parallelCluster.loginNodes.instanceType",
+            {"own": {"loginNodes": {"count": 2, "instanceType": "p5.48xlarge"}}},
+        ),
+        (
+            "RES424",
+            "spec.platform.parallelCluster.policies[1]",
+            {
+                "own": {
+                    "policies": [
+                        "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+                        "arn:aws:iam::999922223333:policy/datasets",
+                    ]
+                }
+            },
+        ),
+        (
+            "RES424",
+            "spec.platform.parallelCluster.policies[0]",
+            {"own": {"policies": ["arn:aws-cn:iam::aws:policy/AmazonS3ReadOnlyAccess"]}},
+        ),
+        (
+            "SCH011",
+            "spec.platform.parallelCluster.mountDirs.work",
+            {"own": {"mountDirs": {"work": "/opt/slurm"}}},
+        ),
+        (
+            "SCH012",
+            "spec.platform.parallelCluster.ssh.allowedCidr",
+            {"own": {"ssh": {"keyName": "a", "allowedCidr": "128.0.0.0/2"}}},
         ),
         (
             "RES391",

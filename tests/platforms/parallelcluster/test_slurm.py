@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,18 @@ fi
 """
 
 
+# A program that is told to stop: it notes each time, and ends as its argument says.
+STOPPED = """#!/bin/bash
+trap 'echo told >> "$HOME/$SLURM_JOB_NAME"; [ "$1" = never ] || exit "$1"' TERM
+echo began >> "$HOME/$SLURM_JOB_NAME"
+for second in $(seq 100); do sleep 1; done
+"""
+
+
 def queues(written: dict[str, str]) -> list[dict[str, Any]]:
-    return [yaml.safe_load(text) for path, text in sorted(written.items()) if "/queues/" in path]
+    cluster = yaml.safe_load(written["bootstrap/cluster.yaml"])
+    found: list[dict[str, Any]] = cluster["Scheduling"]["SlurmQueues"]
+    return found
 
 
 def test_every_script_of_the_example_is_accepted(tmp_path: Path) -> None:
@@ -98,3 +109,63 @@ def test_jobs_run_fail_are_put_back_and_end(tmp_path: Path) -> None:
             assert "of 2, 8 processes, at a100-st-p4d-24xlarge-1:2" in line
             assert line.rstrip().endswith("t.py --note it's $HOME /work/train")
         assert (folder / "home" / ".trainyard" / job_id / "file-0").read_text() == '{"a": 1}\n'
+
+
+def test_a_job_whose_time_is_over_is_not_put_back(tmp_path: Path) -> None:
+    """Neither one that saves and says so, nor one that dies of the signal; and one that is cancelled is told once."""
+    base = spec()["spec"]["jobs"][0] | {"nodes": 1, "retries": 3, "checkpoint": None}
+    ends = {"saves": "0", "dies": "143", "cancelled": "1"}
+    jobs = [
+        base
+        | {"name": name, "timeout": "90s", "terminationGracePeriod": "30s"}
+        | {"command": ["stopped", status]}
+        for name, status in ends.items()
+    ]
+    jobs[2]["timeout"] = "1h"
+    written = files(compiled(spec(jobs=jobs), tmp_path))
+    with real.slurm(queues(written), daemons=True) as slurm:
+        home = slurm.folder / "home"
+        for name, body in {"srun": SRUN, "stopped": STOPPED}.items():
+            program = slurm.folder / "bin" / name
+            program.write_text(body)
+            program.chmod(0o755)
+        ids = {}
+        for name in ends:
+            text = written[f"jobs/training/{name}.sbatch"]
+            (tmp_path / name).write_text(text.replace("/fsx/work/logs", str(home)))
+            ids[name] = slurm.submit(tmp_path / name)
+        slurm.wait(ids["cancelled"], "RUNNING")
+        while len(list(home.glob("cancelled-*"))) < 2:
+            time.sleep(0.2)
+        assert slurm.ask("scancel", ids["cancelled"]).returncode == 0
+        slurm.wait(ids["cancelled"], "CANCELLED")
+        for name in ("saves", "dies"):
+            assert slurm.wait(ids[name], "FAILED", "COMPLETED", seconds=150) == "FAILED"
+            job = slurm.ask("scontrol", "show", "job", ids[name], "--oneliner").stdout
+            assert "ExitCode=124:0" in job
+            assert "Restarts=0" in job
+            (log,) = home.glob(f"{name}-*.out")
+            assert "the time of the job is over" in log.read_text()
+        for name in ends:
+            (told,) = [file for file in home.glob(f"{name}-*") if file.suffix != ".out"]
+            assert told.read_text() == "began\ntold\n", name
+
+
+def test_accept_waits_for_nodes_and_names_those_that_do_not_work(tmp_path: Path) -> None:
+    written = files(compiled(spec(), tmp_path))
+    script = tmp_path / "accept.sh"
+    script.write_text(written["bootstrap/nodes/accept.sh"])
+    with real.slurm(queues(written), daemons=True) as slurm:
+        slurm.environment["POLL_SECONDS"] = "0.1"
+        assert slurm.ask("bash", str(script)).returncode == 0
+        node = "a100-st-p4d-24xlarge-2"
+        down = ("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=broken")
+        assert slurm.ask(*down).returncode == 0
+        said = slurm.ask("bash", str(script))
+        assert said.returncode == 1
+        assert f"nodes do not work:\n{node} down" in said.stderr
+        assert slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME").returncode == 0
+        slurm.environment["POLL_SECONDS"] = "1"
+        assert slurm.ask("bash", str(script)).returncode == 0
+        slurm.environment["SLURM_CONF"] = str(tmp_path / "none")  # sinfo says nothing
+        assert slurm.ask("bash", str(script)).returncode != 0

@@ -20,6 +20,11 @@ class ExistingBucket(SpecModel):
     bucket: Bucket = Field(
         description="The name of the bucket.", examples=["datasets-111122223333"]
     )
+    read_only: bool = Field(
+        False,
+        description="Whether jobs and nodes only read it: they get no right to write.",
+        examples=[True],
+    )
 
 
 # S3 API, Days and NoncurrentDays: integers of 32 bits (botocore 1.44.5).

@@ -269,7 +269,7 @@ def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
 
 
 def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
-    rights = _rights(boot, storage.bucket or "")
+    rights = _rights(boot, storage.bucket or "", read_only=storage.read_only)
     if storage.key is not None:
         # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
         actions = ["kms:GenerateDataKey", "kms:Decrypt"]
@@ -277,24 +277,28 @@ def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
     return role_policy(f"bucket-{storage.name}", boot.bucket_role, rights)
 
 
-def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
+def _rights(boot: Bootstrap, bucket: str, *, read_only: bool) -> list[dict[str, Any]]:
     """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
     directory bucket it asks for a session, and no action of S3 counts."""
     if bucket.endswith("--x-s3"):
         owner = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}"
         arn = f"{owner}:bucket/{bucket}"
-        return [{"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}]
+        session = given(
+            Effect="Allow",
+            Action=["s3express:CreateSession"],
+            Resource=arn,
+            Condition={"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+            if read_only
+            else None,
+        )
+        return [session]
     arn = f"arn:{boot.partition}:s3:::{bucket}"
+    writes = ["s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"]
     return [
         {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
         {
             "Effect": "Allow",
-            "Action": [
-                "s3:GetObject",
-                "s3:PutObject",
-                "s3:AbortMultipartUpload",
-                "s3:DeleteObject",
-            ],
+            "Action": ["s3:GetObject", *([] if read_only else writes)],
             "Resource": f"{arn}/*",
         },
     ]

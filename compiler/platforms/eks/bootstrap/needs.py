@@ -53,6 +53,7 @@ def _of_storage(storage: Storage) -> StorageNeeds:
     return StorageNeeds(
         spec.name,
         bucket=storage.bucket,
+        read_only=storage.read_only,
         key=key,
         made=storage.made,
         quotas=_of_made(storage.made),

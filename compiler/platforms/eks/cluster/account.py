@@ -74,6 +74,7 @@ class StorageNeeds:
     bucket: str | None = None
     key: str | None = None
     made: MadeBucket | MadeFileSystem | None = None
+    read_only: bool = False
     disk: str = ""
     volume: str = ""
     quotas: tuple[ServiceQuota, ...] = ()

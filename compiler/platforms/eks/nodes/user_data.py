@@ -178,7 +178,7 @@ cat >/usr/local/bin/mig-slices <<'SCRIPT'
 #!/bin/bash
 set -euo pipefail
 nvidia-smi --multi-instance-gpu=1
-if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep --quiet Disabled; then
+if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep Disabled >/dev/null; then
   [ ! -e /var/lib/mig-slices-rebooted ] || exit 1
   touch /var/lib/mig-slices-rebooted
   systemctl reboot

@@ -79,7 +79,7 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNod
     if existing is not None:
         source = _fsx(context, existing, name)
     elif storage.bucket is not None and s3 is not None:
-        source = _s3(context, storage.bucket, s3.prefix, name)
+        source = _s3(context, storage, s3.prefix, name)
         if s3.cache is not None:
             source.attributes.update(_cached(s3.cache))
     else:
@@ -191,17 +191,17 @@ def _cached(cache: BucketCache) -> dict[str, str]:
     }
 
 
-def _s3(context: Context, bucket: str, prefix: str, name: str) -> _Source:
+def _s3(context: Context, storage: Storage, prefix: str, name: str) -> _Source:
     # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags. Files and
     # folders are root's, and others may write by their mode alone (awslabs/mountpoint-s3 58817cab, CONFIGURATION.md).
-    attributes = {"bucketName": bucket}
+    attributes = {"bucketName": storage.bucket or ""}
     options = [
         f"region {context.spec.region}",
-        "allow-delete",
+        "read-only" if storage.read_only else "allow-delete",
         "allow-other",
         "dir-mode 0777",
         "file-mode 0666",
     ]
     if prefix:
         options.append(f"prefix {prefix.rstrip('/')}/")
-    return _Source(S3_DRIVER, f"{bucket}--{name}", attributes, tuple(options))
+    return _Source(S3_DRIVER, f"{storage.bucket}--{name}", attributes, tuple(options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compiler.catalog.managed_policies import arn_of
@@ -12,29 +12,30 @@ from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
+from compiler.platforms.hyperpod.groups.body import body as body_of_group
+from compiler.platforms.hyperpod.groups.body import places
 from compiler.platforms.hyperpod.groups.lifecycle import LIFECYCLE_SCRIPT, ON_CREATE
-from compiler.platforms.hyperpod.groups.lower import FOLDER
+from compiler.platforms.hyperpod.groups.names import FOLDER
+from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
     OPERATOR_ACCOUNT,
     OPERATOR_NAMESPACE,
 )
-
-GROUPS = "${INSTANCE_GROUPS}"
-"""The list whose items are files of their own; ``hyperpod.sh`` puts them in its place."""
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
     """The cluster, its stack and its lifecycle script."""
     cluster, stack = plan.one(HyperPodCluster), plan.one(HyperPodStack)
     if cluster is not None:
-        yield _request(cluster)
+        groups = sorted(plan.of(InstanceGroup), key=lambda group: group.name)
+        yield _request(cluster, groups)
     if stack is not None:
         yield _stack(stack)
         path = f"{FOLDER}/lifecycle/{ON_CREATE}"
         yield Artifact(path=path, at=stack.at, text=LIFECYCLE_SCRIPT, format="shell")
 
 
-def _request(cluster: HyperPodCluster) -> Artifact:
+def _request(cluster: HyperPodCluster, groups: Sequence[InstanceGroup]) -> Artifact:
     body = given(
         ClusterName=cluster.name,
         Orchestrator={"Eks": {"ClusterArn": cluster.eks}},
@@ -43,15 +44,17 @@ def _request(cluster: HyperPodCluster) -> Artifact:
             "SecurityGroupIds": list(cluster.security_groups),
             "Subnets": list(cluster.subnets),
         },
-        InstanceGroups=GROUPS,
+        InstanceGroups=[body_of_group(group) for group in groups],
         Tags=tag_list(cluster.tags) or None,
     )
-    places: Places = {
+    origins: Places = {
         ("NodeRecovery",): cluster.where("recovery"),
         ("VpcConfig",): cluster.where("subnets"),
         ("Tags",): cluster.where("tags"),
     }
-    return Artifact(body, f"{FOLDER}/create-cluster.json", cluster.at, places, format="hyperpod")
+    for index, group in enumerate(groups):
+        origins |= places(group, ("InstanceGroups", index))
+    return Artifact(body, f"{FOLDER}/create-cluster.json", cluster.at, origins, format="hyperpod")
 
 
 # AWS' own template of the role (aws-samples/awsome-distributed-training 7217859,

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
 from compiler.edits.judge import Judge
-from compiler.output.fields import Steps
-from compiler.platforms.hyperpod.groups.lower import FOLDER
+from compiler.output.fields import ABSENT, Steps
+from compiler.platforms.hyperpod.groups.names import FOLDER
 
 _API = "SageMaker API, UpdateCluster"
 _QUOTA_API = "SageMaker API, UpdateComputeQuota and UpdateClusterSchedulerConfig"
@@ -26,9 +26,10 @@ def _request(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(Consequence.HARMLESS, "a tag changes nothing that runs", _API)
     if edit.thing.path.startswith(_GOVERNANCE):
         return _governance(edit, steps)
-    if edit.action is Action.ADDED:
+    pair = next((pair for pair in edit.fields if pair.steps == steps), None)
+    if edit.action is Action.ADDED or (_is_group(steps) and pair and pair.found is ABSENT):
         return Effect(Consequence.COST, "its instances are bought once it is applied", _API)
-    if edit.action is Action.REMOVED:
+    if edit.action is Action.REMOVED or (_is_group(steps) and pair and pair.wanted is ABSENT):
         return Effect(
             Consequence.UNKNOWN, "its instances stay until somebody deletes the group", _API
         )
@@ -39,6 +40,11 @@ def _request(edit: Edit, steps: Steps) -> Effect | None:
     return Effect(
         Consequence.UNKNOWN, "the API does not say what becomes of instances that run", _API
     )
+
+
+def _is_group(steps: Steps) -> bool:
+    """Whether a path leads to a whole instance group."""
+    return len(steps) == 2 and steps[0] == "InstanceGroups"
 
 
 def _governance(edit: Edit, steps: Steps) -> Effect:

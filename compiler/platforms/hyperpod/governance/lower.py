@@ -12,7 +12,7 @@ from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.platforms.hyperpod.governance.plan import LEND_AND_BORROW, ClusterPolicy, ComputeQuota
-from compiler.platforms.hyperpod.groups.lower import FOLDER
+from compiler.platforms.hyperpod.groups.names import FOLDER
 
 CLUSTER = "${HYPERPOD_CLUSTER_ARN}"
 """The variable that stands for the ARN of the cluster, of which SageMaker makes up a part; ``up.sh`` puts it in."""

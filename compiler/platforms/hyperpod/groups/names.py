@@ -9,6 +9,9 @@ from compiler.platforms.hyperpod.groups.lifecycle import lifecycle_digest
 CLUSTER_GROUP = "${CLUSTER_SECURITY_GROUP}"
 """The variable that stands for the security group of the cluster of EKS until eksctl has made it."""
 
+FOLDER = "bootstrap/hyperpod"
+"""The folder of what makes the nodes."""
+
 
 def execution_role(context: Context) -> str:
     """The name of the role of all nodes."""

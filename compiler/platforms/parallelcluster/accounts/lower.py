@@ -31,7 +31,7 @@ def _script(name: str, node: Account | Qos, commands: Iterator[str]) -> Artifact
 def _qos(qos: Qos) -> Iterator[str]:
     name = shlex.quote(qos.name)
     what = shlex.quote(qos.description or qos.name)
-    yield f"{_SHOW} qos {name} format=name | grep -qx {name} || {_CHANGE} add qos {name}"
+    yield f"{_SHOW} qos {name} format=name | grep -x {name} > /dev/null || {_CHANGE} add qos {name}"
     yield f"{_CHANGE} modify qos where name={name} set priority={qos.priority} description={what} || [ $? = 1 ]"
     # Accounts take the qualities of service of the account above them (sacctmgr, QosLevel).
     yield f"{_CHANGE} modify account where name=root set qoslevel+={name} || [ $? = 1 ]"
@@ -42,7 +42,7 @@ def _account(account: Account) -> Iterator[str]:
     queue = shlex.quote(account.queue)
     limit = -1 if account.most is None else account.most
     limits = f"grptres=node={limit} fairshare={account.share}"
-    yield f"{_SHOW} account {name} format=account | grep -qx {name} ||"
+    yield f"{_SHOW} account {name} format=account | grep -x {name} > /dev/null ||"
     yield f"  {_CHANGE} add account {name} description={queue} organization=trainyard"
     yield f"{_CHANGE} modify account where name={name} set {limits} || [ $? = 1 ]"
     yield f'{_CHANGE} add user name="$(id -un)" account={name} || [ $? = 1 ]'

@@ -10,7 +10,10 @@ from compiler.core.jobs.job import Job
 from compiler.places import Route
 
 OF_THE_SCRIPT = frozenset(
-    {"state", "tries", "retries", "left", "status", "SLURM_JOB_ID", "SLURM_RESTART_COUNT"}
+    {
+        *("state", "tries", "retries", "left", "stopped", "program", "status"),
+        *("SLURM_JOB_ID", "SLURM_RESTART_COUNT"),
+    }
 )
 """Variables that the script itself works with."""
 _READ_ONLY = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})

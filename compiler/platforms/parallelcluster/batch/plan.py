@@ -45,7 +45,7 @@ class BatchJob(Gang):
         rank="$SLURM_NODEID",
         count="$SLURM_JOB_NUM_NODES",
         first="the first node of `scontrol show hostnames`",
-        first_host='$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        first_host='$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)',
         in_shell="a shell that srun starts on each node",
         devices="Slurm",
     )

@@ -225,7 +225,8 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
     counted = (
-        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
+        # Not by `head`: of some 150 nodes it would close the pipe before all names are in it.
+        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
         ("PET_NPROC_PER_NODE", str(count)),
@@ -279,7 +280,7 @@ def _mounts(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iter
         storage = storages.get(mount.storage)
         at = job.at / "mounts" / index / "storage"
         if storage is not None and mountable(context, storage, at, job.spec.name):
-            yield BindMount(mount_dir_of(storage), mount.path, mount.read_only)
+            yield BindMount(mount_dir_of(context, storage), mount.path, mount.read_only)
 
 
 def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
@@ -294,7 +295,7 @@ def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
     for mount in mounts:
         storage = storages.get(mount.storage)
         if storage is not None and storage.spec.s3 is None:
-            folder = f"{mount_dir_of(storage)}/logs"
+            folder = f"{mount_dir_of(context, storage)}/logs"
             why = f"on storage {mount.storage}, which outlives the cluster"
             break
     context.derive(

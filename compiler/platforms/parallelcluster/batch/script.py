@@ -51,7 +51,7 @@ def _directives(job: BatchJob) -> Iterator[Line]:
         ("mem", f"{job.requests['memory'].value // _MIB}M", "requests.memory"),
         ("gres", f"gpu:{gpus.value}" if gpus else None, "requests.accelerators"),
         ("time", _minutes(job.deadline), "deadline"),
-        ("signal", f"TERM@{job.stop_signal}" if job.stop_signal else None, "stop_signal"),
+        ("signal", f"B:TERM@{job.stop_signal}" if job.stop_signal else None, "stop_signal"),
         ("output", f"{job.output}/%x-%j.out", "output"),
         ("open-mode", "append", ""),
     ]
@@ -88,7 +88,9 @@ def _start(job: BatchJob) -> Iterator[Line]:
         return
     yield '[ -s "$state/began" ] || date +%s > "$state/began"', "deadline"
     yield f'left=$(({job.deadline} - $(date +%s) + $(cat "$state/began")))', "deadline"
-    yield '[ "$left" -gt 0 ] || { echo "the time of the job is over" >&2; exit 0; }', "deadline"
+    # Not 0: the job has not done what it was to do, and jobs that depend on it do not start.
+    yield 'over() { echo "the time of the job is over" >&2; exit 124; }', "deadline"
+    yield f'[ "$tries" = 0 ] || [ "$left" -gt {job.stop_signal or 0} ] || over', "deadline"
     yield (
         '[ "$tries" = 0 ] || scontrol update JobId="$SLURM_JOB_ID" TimeLimit="$(((left + 59) / 60))"',
         "deadline",
@@ -138,7 +140,13 @@ def _end(text: str) -> str:
 
 
 def _run(job: BatchJob) -> Iterator[Line]:
-    yield "status=0", ""
+    if job.stop_signal:
+        # Slurm tells the script, which remembers it and tells the program; of a job that is cancelled Slurm tells both.
+        yield "stopped=''", "stop_signal"
+        yield (
+            """trap 'stopped=1; scancel --signal=TERM --state=RUNNING "$SLURM_JOB_ID"' TERM""",
+            "stop_signal",
+        )
     yield "srun --kill-on-bad-exit=1 --label \\", ""
     assert job.image is not None
     yield f"  --container-image={shlex.quote(_enroot(job.image))} \\", "image"
@@ -151,9 +159,20 @@ def _run(job: BatchJob) -> Iterator[Line]:
     last = len(job.command) - 1
     for index, word in enumerate(job.command):
         field = "command" if index < job.program else "args"
-        end = "|| status=$?" if index == last else "\\"
+        end = "&" if index == last else "\\"
         yield f"  {_word(word)} {end}", field
+    # A signal ends `wait`, and not the program.
+    yield "program=$!", ""
+    yield "status=0", ""
+    yield 'wait "$program" || status=$?', ""
+    yield (
+        'while kill -0 "$program" 2>/dev/null; do status=0; wait "$program" || status=$?; done',
+        "",
+    )
     yield "", ""
+    if job.stop_signal:
+        yield '[ -z "$stopped" ] || over', "stop_signal"
+        yield "trap - TERM", "stop_signal"
     yield 'if [ "$status" != 0 ] && [ "$tries" -lt "$retries" ]; then', "retries"
     yield '  echo "status $status, try $tries of $retries: back to the queue" >&2', "retries"
     yield '  scontrol requeue "$SLURM_JOB_ID"', "retries"

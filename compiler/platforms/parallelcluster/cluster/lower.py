@@ -1,7 +1,7 @@
-"""Lower: the parts of ParallelCluster's configuration, and the stack of what all nodes need.
+"""Lower: ParallelCluster's configuration, and the stack of what all nodes need.
 
-ParallelCluster reads one file. Each queue and each storage is a file of its own here, so that two that come never meet;
-the bootstrap puts them in the place of the variables (``up.sh --config`` prints the whole).
+The configuration is the file that ``pcluster`` takes, once the bootstrap has filled in the ids of what its stacks made.
+Its lists are sorted, so that git merges two branches that each add an item.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from compiler.platforms.parallelcluster.cluster.plan import (
     NodeStack,
     SlurmCluster,
 )
-from compiler.platforms.parallelcluster.partitions.plan import POOL_TAG, ComputeResource, Partition
+from compiler.platforms.parallelcluster.partitions.body import actions, iam, places_of_queue, queue
+from compiler.platforms.parallelcluster.partitions.plan import Partition
+from compiler.platforms.parallelcluster.shared_storage.body import access as body_of_access
+from compiler.platforms.parallelcluster.shared_storage.body import (
+    file_system,
+    places_of_file_system,
+)
+from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 
-FOLDER = "bootstrap/cluster"
-QUEUES = f"{FOLDER}/queues"
-PARTS = {"SlurmQueues": "${QUEUES}", "SharedStorage": "${STORAGE}", "S3Access": "${ACCESS}"}
-"""Lists whose items are files of their own, with the variable that stands for each."""
+PATH = "bootstrap/cluster.yaml"
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
-    """The cluster, its queues and its stack."""
+    """The cluster with its queues and what they mount, and its stack."""
     cluster = plan.one(SlurmCluster)
     if cluster is None:
         return
+    yield _configuration(cluster, plan)
     stack = plan.one(NodeStack)
-    yield _cluster(cluster)
-    for partition in plan.of(Partition):
-        yield _queue(partition)
     if stack is not None:
         yield _stack(stack)
 
@@ -60,7 +62,35 @@ def _settings(cluster: SlurmCluster) -> dict[str, Any]:
     )
 
 
-def _cluster(cluster: SlurmCluster) -> Artifact:
+def _configuration(cluster: SlurmCluster, plan: Plan) -> Artifact:
+    queues = sorted(plan.of(Partition), key=lambda partition: partition.name)
+    mounted = sorted(plan.of(SharedFileSystem), key=lambda storage: storage.name)
+    buckets = sorted(plan.of(BucketAccess), key=lambda bucket: bucket.storage)
+    access = [body_of_access(bucket) for bucket in buckets]
+    body = _body(
+        cluster,
+        access,
+        [queue(partition, access) for partition in queues],
+        [file_system(storage) for storage in mounted],
+    )
+    places = _places(cluster)
+    for index, partition in enumerate(queues):
+        places |= places_of_queue(partition, ("Scheduling", "SlurmQueues", index))
+    for index, storage in enumerate(mounted):
+        places |= places_of_file_system(storage, ("SharedStorage", index))
+    for index, bucket in enumerate(buckets):
+        places["HeadNode", "Iam", "S3Access", index] = bucket.at
+        for number, _ in enumerate(queues):
+            places["Scheduling", "SlurmQueues", number, "Iam", "S3Access", index] = bucket.at
+    return Artifact(body, PATH, cluster.at, places, format="parallelcluster")
+
+
+def _body(
+    cluster: SlurmCluster,
+    access: list[dict[str, Any]],
+    queues: list[dict[str, Any]],
+    storage: list[dict[str, Any]],
+) -> dict[str, Any]:
     head = {
         "InstanceType": cluster.head_type,
         "Networking": {
@@ -69,13 +99,19 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         },
         "Ssh": given(KeyName=cluster.key_name, AllowedIps=cluster.allowed_cidr),
         "LocalStorage": {
-            "RootVolume": {"Size": cluster.head_gib, "VolumeType": "gp3", "Encrypted": True}
+            "RootVolume": given(
+                Size=cluster.head_gib,
+                VolumeType="gp3",
+                Encrypted=True,
+                Iops=cluster.head_iops,
+                Throughput=cluster.head_throughput,
+            )
         },
         "Imds": {"Secured": True},
-        "CustomActions": _actions("OnNodeConfigured", cluster.scripts),
-        "Iam": _iam(cluster.policies),
+        "CustomActions": actions(cluster.scripts),
+        "Iam": iam(cluster.policies, access),
     }
-    body = {
+    return {
         "Region": cluster.region,
         "Image": {"Os": cluster.os},
         "HeadNode": head,
@@ -84,9 +120,9 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
             "Scheduler": "slurm",
             "ScalingStrategy": "all-or-nothing",
             "SlurmSettings": _settings(cluster),
-            "SlurmQueues": PARTS["SlurmQueues"],
+            "SlurmQueues": queues,
         },
-        "SharedStorage": PARTS["SharedStorage"],
+        **given(SharedStorage=storage or None),
         "Monitoring": {
             "DetailedMonitoring": cluster.detailed_monitoring,
             "Logs": {
@@ -100,13 +136,28 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
             "Dashboards": {"CloudWatch": {"Enabled": True}},
             "Alarms": {"Enabled": True},
         },
+        **_timeouts(cluster),
         "Tags": tag_list({**cluster.tags, CLUSTER_TAG: cluster.name}),
     }
+
+
+def _timeouts(cluster: SlurmCluster) -> dict[str, Any]:
+    times = {
+        "HeadNodeBootstrapTimeout": cluster.head_minutes,
+        "ComputeNodeBootstrapTimeout": cluster.node_minutes,
+    }
+    said = {name: minutes * 60 for name, minutes in times.items() if minutes is not None}
+    return {"DevSettings": {"Timeouts": said}} if said else {}
+
+
+def _places(cluster: SlurmCluster) -> Places:
     places: Places = {
         ("Region",): cluster.where("region"),
         ("Image", "Os"): cluster.where("os"),
         ("HeadNode", "InstanceType"): cluster.where("head_type"),
         ("HeadNode", "Networking"): cluster.where("head_subnet"),
+        ("HeadNode", "Networking", "AdditionalSecurityGroups"): cluster.where("security_groups"),
+        ("HeadNode", "CustomActions"): cluster.where("scripts"),
         ("HeadNode", "Ssh"): cluster.where("allowed_cidr"),
         ("HeadNode", "LocalStorage"): cluster.where("head_gib"),
         ("HeadNode", "Iam"): cluster.where("policies"),
@@ -115,11 +166,13 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         ("Scheduling", "SlurmSettings", "Database"): cluster.where("database"),
         ("Monitoring", "DetailedMonitoring"): cluster.where("detailed_monitoring"),
         ("Monitoring", "Logs"): cluster.where("log_days"),
+        ("DevSettings",): cluster.where("head_minutes"),
+        ("DevSettings", "Timeouts", "ComputeNodeBootstrapTimeout"): cluster.where("node_minutes"),
         ("Tags",): cluster.where("tags"),
     }
     if cluster.login is not None:
         places |= _login_places(cluster.login)
-    return Artifact(body, f"{FOLDER}/cluster.yaml", cluster.at, places, format="parallelcluster")
+    return places
 
 
 def _login_nodes(cluster: SlurmCluster) -> dict[str, Any]:
@@ -133,10 +186,11 @@ def _login_nodes(cluster: SlurmCluster) -> dict[str, Any]:
         Count=login.count,
         Networking={
             "SubnetIds": [login.subnet],
-            "AdditionalSecurityGroups": list(cluster.security_groups),
+            "AdditionalSecurityGroups": list(login.security_groups),
         },
         Ssh={"AllowedIps": login.allowed_cidr},
         GracetimePeriod=login.grace_minutes,
+        CustomActions=actions(login.scripts),
         Iam={"AdditionalIamPolicies": [{"Policy": arn} for arn in cluster.policies]},
     )
     return {"LoginNodes": {"Pools": [pool]}}
@@ -151,87 +205,8 @@ def _login_places(login: LoginPool) -> Places:
         (*pool, "Networking", "SubnetIds"): login.where("subnet"),
         (*pool, "Ssh"): login.where("allowed_cidr"),
         (*pool, "GracetimePeriod"): login.where("grace_minutes"),
+        (*pool, "CustomActions"): login.where("scripts"),
     }
-
-
-def _actions(event: str, scripts: tuple[str, ...]) -> dict[str, Any]:
-    """What nodes run at an event: one script, or several in a row."""
-    items = [{"Script": script} for script in scripts]
-    return {event: items[0] if len(items) == 1 else {"Sequence": items}}
-
-
-def _iam(policies: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "AdditionalIamPolicies": [{"Policy": arn} for arn in policies],
-        "S3Access": PARTS["S3Access"],
-    }
-
-
-def _queue(partition: Partition) -> Artifact:
-    root = given(
-        Size=partition.root_size,
-        VolumeType="gp3",
-        Encrypted=True,
-        Iops=partition.root_iops,
-        Throughput=partition.root_throughput,
-    )
-    scratch = {"MountDir": partition.scratch} if partition.scratch else None
-    body = given(
-        Name=partition.name,
-        CapacityType=partition.capacity,
-        ComputeSettings={"LocalStorage": given(RootVolume=root, EphemeralVolume=scratch)},
-        Networking={
-            "SubnetIds": list(partition.subnets),
-            "AdditionalSecurityGroups": list(partition.security_groups),
-        },
-        HealthChecks={"Gpu": {"Enabled": True}} if partition.gpu_check else None,
-        ComputeResources=[_resource(resource) for resource in partition.resources],
-        CustomActions=_actions("OnNodeStart", partition.scripts),
-        Iam=_iam(partition.policies),
-        Tags=tag_list({POOL_TAG: partition.title}),
-    )
-    places: Places = {
-        ("CapacityType",): partition.where("capacity"),
-        ("ComputeSettings",): partition.where("root_size"),
-        ("ComputeSettings", "LocalStorage", "RootVolume", "Size"): partition.where("root"),
-        ("Networking", "SubnetIds"): partition.where("subnets"),
-    }
-    for index, resource in enumerate(partition.resources):
-        at = ("ComputeResources", index)
-        places |= {
-            (*at, "InstanceType"): resource.where("instance_types"),
-            (*at, "Instances"): resource.where("instance_types"),
-            (*at, "MinCount"): resource.where("least"),
-            (*at, "MaxCount"): resource.where("most"),
-            (*at, "Efa"): resource.where("efa"),
-            (*at, "CapacityReservationTarget"): resource.where("reservation"),
-            (*at, "Networking"): resource.where("placement"),
-        }
-    path = f"{QUEUES}/{partition.name}.yaml"
-    return Artifact(body, path, partition.at, places, format="parallelcluster")
-
-
-def _resource(resource: ComputeResource) -> dict[str, Any]:
-    types: dict[str, Any] = {"InstanceType": resource.instance_types[0]}
-    if len(resource.instance_types) > 1:
-        types = {"Instances": [{"InstanceType": name} for name in resource.instance_types]}
-    placement = None
-    if resource.placement is not None:
-        group = given(Enabled=resource.placement, Name=resource.group)
-        placement = {"PlacementGroup": group}
-    target = None
-    if resource.reservation is not None:
-        target = {"CapacityReservationId": resource.reservation}
-    return given(
-        Name=resource.name,
-        **types,
-        MinCount=resource.least,
-        MaxCount=resource.most,
-        # GPUDirect RDMA needs no setting (aws-parallelcluster 3.16.1, GdrSupport: deprecated).
-        Efa={"Enabled": True} if resource.efa else None,
-        CapacityReservationTarget=target,
-        Networking=placement,
-    )
 
 
 def _rights(stack: NodeStack) -> list[dict[str, Any]]:
@@ -252,6 +227,9 @@ def _rights(stack: NodeStack) -> list[dict[str, Any]]:
             "Resource": registry,
         },
     ]
+    if stack.objects:
+        objects = [f"arn:{stack.partition}:s3:::{name}" for name in stack.objects]
+        statements.append({"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": objects})
     if stack.secrets:
         secret = f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret"
         statements.append(

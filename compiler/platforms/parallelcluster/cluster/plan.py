@@ -9,6 +9,7 @@ from typing import ClassVar
 from compiler.core.cloud.plan import RegionalCluster
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
+from compiler.platforms.parallelcluster.partitions.plan import NodeScripts
 
 CLUSTER_TAG = "trainyard-cluster"
 """The tag of AWS that everything of a cluster has."""
@@ -35,14 +36,18 @@ class LoginPool(PlanNode):
     subnet: str
     allowed_cidr: str | None = None
     grace_minutes: int | None = None
+    security_groups: tuple[str, ...] = ()
+    scripts: NodeScripts = NodeScripts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmCluster(RegionalCluster):
-    """A cluster. ``idle_minutes``: how long a node without a job stays; ``head_gib``: the root volume of the head node.
+    """A cluster. ``idle_minutes``: how long a node without a job stays; ``head_gib``, ``head_iops`` and
+    ``head_throughput``: the root volume of the head node.
 
-    ``settings`` are parameters of ``slurm.conf``. ``scripts``: what the head node runs when it is set up, by its place.
-    What a file of others does not say is ``None``.
+    ``settings`` are parameters of ``slurm.conf``. ``scripts``: what the head node runs when it is set up.
+    ``head_minutes`` and ``node_minutes``: how long it and compute nodes may take for that. What a file of others does
+    not say is ``None``.
     """
 
     single: ClassVar[bool] = True
@@ -51,6 +56,8 @@ class SlurmCluster(RegionalCluster):
     head_type: str
     head_subnet: str
     head_gib: int | None = None
+    head_iops: int | None = None
+    head_throughput: int | None = None
     key_name: str | None = None
     allowed_cidr: str | None = None
     security_groups: tuple[str, ...] = ()
@@ -62,14 +69,17 @@ class SlurmCluster(RegionalCluster):
     log_days: int | None = None
     detailed_monitoring: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
-    scripts: tuple[str, ...] = ()
+    scripts: NodeScripts = NodeScripts()
+    head_minutes: int | None = None
+    node_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStack(PlanNode):
     """What the bootstrap makes for all nodes: the security group of who mounts file systems, the bucket of scripts, the
     policy by which they read these, images and secrets; and a budget. ``secrets``: their names; ``keys``: the ARNs of
-    the KMS keys that encrypt them, where they are not the service's own."""
+    the KMS keys that encrypt them, where they are not the service's own; ``objects``: scripts of the spec, as
+    BUCKET/KEY."""
 
     carried: ClassVar[bool] = False
 
@@ -83,6 +93,7 @@ class NodeStack(PlanNode):
     policy: str
     secrets: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
     budget: int | None = None
     emails: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from compiler.catalog import InstanceType
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.network.zones import check_zone_ids
@@ -14,7 +15,7 @@ from compiler.core.storage.made import check_key
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.plan.units import Quantity
+from compiler.plan.units import Duration, Quantity
 from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
 from compiler.platforms.parallelcluster.cluster.plan import (
     AccountingDatabase,
@@ -25,12 +26,14 @@ from compiler.platforms.parallelcluster.cluster.plan import (
 from compiler.platforms.parallelcluster.settings.names import (
     node_policy,
     nodes_export,
+    own_objects,
     policies,
-    script,
+    scripts,
     scripts_bucket,
     security_groups,
 )
-from compiler.platforms.parallelcluster.settings.root_volumes import check_root_size
+from compiler.platforms.parallelcluster.settings.policies import check_policies
+from compiler.platforms.parallelcluster.settings.root_volumes import check_root_volume
 from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection, ParallelCluster
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     own = ClusterSection.of(context.spec).own
     subnet = _head_subnet(context, own)
     _check_head_type(context, own)
+    check_policies(context, own)
     yield _cluster(context, own, subnet)
     yield _stack(context, own, network.existing.vpc)
 
@@ -99,6 +103,7 @@ def _check_head_type(context: Context, own: ParallelCluster) -> None:
     head = context.instance(own.head_node.instance_type, at)
     if head is None:
         return
+    _check_without_accelerators(context, head, "the head node", at)
     pools = context.once(resolve_pools)
     _check_login_type(context, own, head.arch)
     for pool in pools.values():
@@ -125,12 +130,27 @@ def _check_head_type(context: Context, own: ParallelCluster) -> None:
         )
 
 
+def _check_without_accelerators(
+    context: Context, instance: InstanceType, what: str, at: Route
+) -> None:
+    if instance.accelerators:
+        context.fault(
+            "RES423",
+            f"{what} is `{instance.name}`, and no job gets its {instance.accelerators} accelerators: it is in no queue",
+            at,
+            "take a type without accelerators, like `m7i.2xlarge`",
+            source="ParallelCluster user guide, HeadNode and LoginNodes: they are in no queue",
+        )
+
+
 def _check_login_type(context: Context, own: ParallelCluster, arch: str) -> None:
     """The login nodes boot the image of the head node."""
     if own.login_nodes is None:
         return
     at = AT / "loginNodes" / "instanceType"
     login = context.instance(own.login_nodes.instance_type, at)
+    if login is not None:
+        _check_without_accelerators(context, login, "each login node", at)
     if login is not None and login.arch != arch:
         context.fault(
             "RES315",
@@ -221,16 +241,16 @@ def _settings(context: Context, own: ParallelCluster) -> dict[str, str | int]:
 
 
 def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
-    root = own.head_node.root_size
-    at_root = AT / "headNode" / "rootSize"
-    check_root_size(context, "the root volume of the head node", root, at_root)
+    root = own.head_node.root_volume
+    at_root = AT / "headNode" / "rootVolume"
+    check_root_volume(context, "the root volume of the head node", root, at_root)
     size = context.settle(
         "cluster",
-        "headNode.rootSize",
-        root,
+        "headNode.rootVolume.size",
+        root.size if root else None,
         Quantity.gib(_HEAD_GIB),
         "`/home` of all nodes is on it",
-        at=at_root,
+        at=at_root / "size",
     )
     minutes = _idle_minutes(context, own)
     cidr = context.settle(
@@ -242,6 +262,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         "aws-parallelcluster 3.16.1, HeadNodeSsh.allowed_ips: 0.0.0.0/0",
         at=AT / "ssh" / "allowedCidr",
     )
+    times = own.timeouts
     return SlurmCluster(
         at=AT,
         name=context.name,
@@ -250,9 +271,11 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         head_type=own.head_node.instance_type,
         head_subnet=subnet,
         head_gib=size.value // _GIB,
+        head_iops=root.iops if root else None,
+        head_throughput=root.throughput if root else None,
         key_name=own.ssh.key_name,
         allowed_cidr=cidr,
-        security_groups=security_groups(context),
+        security_groups=security_groups(context, own.head_node.security_groups),
         idle_minutes=minutes,
         settings=tuple(sorted(_settings(context, own).items())),
         database=_database(own),
@@ -261,12 +284,18 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         log_days=own.log_retention_days,
         detailed_monitoring=own.detailed_monitoring,
         tags=dict(context.spec.tags),
-        scripts=(script(context, "head-node"),),
+        scripts=scripts(context, own.head_node.custom_actions, "head-node"),
+        head_minutes=_minutes(times.head_node_bootstrap) if times else None,
+        node_minutes=_minutes(times.compute_node_bootstrap) if times else None,
         origins={
             "os": AT / "os",
             "head_type": AT / "headNode" / "instanceType",
             "head_subnet": AT / "headNode" / "subnet",
-            "head_gib": AT / "headNode" / "rootSize",
+            "head_gib": AT / "headNode" / "rootVolume",
+            "security_groups": AT / "headNode" / "securityGroups",
+            "scripts": AT / "headNode" / "customActions",
+            "head_minutes": AT / "timeouts" / "headNodeBootstrap",
+            "node_minutes": AT / "timeouts" / "computeNodeBootstrap",
             "key_name": AT / "ssh" / "keyName",
             "allowed_cidr": AT / "ssh" / "allowedCidr",
             "idle_minutes": AT / "scaledownIdletime",
@@ -279,6 +308,10 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
             "tags": SPEC / "tags",
         },
     )
+
+
+def _minutes(duration: Duration | None) -> int | None:
+    return duration.seconds // 60 if duration else None
 
 
 def _login(context: Context, own: ParallelCluster, subnet: str, cidr: str) -> LoginPool | None:
@@ -320,12 +353,15 @@ def _login(context: Context, own: ParallelCluster, subnet: str, cidr: str) -> Lo
         subnet=own_subnet,
         allowed_cidr=own_cidr,
         grace_minutes=minutes,
+        security_groups=security_groups(context),
+        scripts=scripts(context, given.custom_actions),
         origins={
             "count": at / "count",
             "instance_type": at / "instanceType",
             "subnet": at / "subnet",
             "allowed_cidr": at / "allowedCidr",
             "grace_minutes": at / "gracetimePeriod",
+            "scripts": at / "customActions",
         },
     )
 
@@ -363,6 +399,7 @@ def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
         policy=node_policy(context),
         secrets=tuple(dict.fromkeys(secret.name for secret in kept)),
         keys=tuple(dict.fromkeys(keys)),
+        objects=own_objects(own),
         budget=budget.monthly if budget else None,
         emails=tuple(budget.emails) if budget else (),
         tags=dict(context.spec.tags),

@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from compiler.edits.change import Action, Consequence, Effect
 from compiler.edits.edit import Edit
 from compiler.edits.judge import Judge
-from compiler.output.fields import Steps
-from compiler.platforms.parallelcluster.cluster.lower import FOLDER, QUEUES
+from compiler.output.fields import ABSENT, Pair, Steps
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
 
 _SOURCE = "aws-parallelcluster 3.16.1, update_policy.py"
 _JOBS = "`jobs.sh`"
-_LISTS = {f"{QUEUES}/": "Scheduling.SlurmQueues.[]", f"{FOLDER}/storage/": "SharedStorage.[]"}
 _ACCESS = frozenset({"Iam", "Ssh", "S3Access", "AllowedIps"})
 _STOPS = ("COMPUTE_FLEET_STOP", "COMPUTE_AND_LOGIN_NODES_STOP")
 _ON_REMOVE = ("COMPUTE_FLEET_STOP_ON_REMOVE", "RESIZE_UPDATE_STRATEGY_ON_REMOVE")
@@ -31,35 +29,19 @@ _PAID = Effect(Consequence.COST, "other or more nodes may be bought", _SOURCE)
 
 
 def _configuration(edit: Edit, steps: Steps) -> Effect | None:
-    path = edit.thing.path
-    if path.startswith(f"{FOLDER}/access/"):
-        return Effect(Consequence.ACCESS, "it says which bucket nodes may read or write", _SOURCE)
     if edit.action is not Action.CHANGED:
-        return _part(edit, path)
+        return None
     if not _ACCESS.isdisjoint(steps):
         return Effect(Consequence.ACCESS, "it says who may log in, or what nodes may do", _SOURCE)
-    grows = _grows(edit, steps)
-    return _by_policy(_policy(path, steps), grows=grows)
+    pair = next((pair for pair in edit.fields if pair.steps == steps), None)
+    if pair is not None and pair.wanted is ABSENT and steps[0] == "SharedStorage":
+        return _STOPPED
+    return _by_policy(_policy(steps), grows=pair is not None and _grows(pair))
 
 
-def _part(edit: Edit, path: str) -> Effect | None:
-    """A queue or a file system that comes or goes."""
-    for folder, keys in _LISTS.items():
-        if not path.startswith(folder):
-            continue
-        if edit.action is Action.REMOVED:
-            return _STOPPED
-        if folder.startswith(QUEUES):
-            return _PAID
-        return _by_policy(updates().get(keys.removesuffix(".[]"), ""), grows=True)
-    return None
-
-
-def _policy(path: str, steps: Steps) -> str:
+def _policy(steps: Steps) -> str:
     """How ParallelCluster takes the change of a key, or of the nearest one above it that it knows."""
-    start = next((keys for folder, keys in _LISTS.items() if path.startswith(folder)), "")
-    keys = [start] if start else []
-    keys += [step if isinstance(step, str) else "[]" for step in steps]
+    keys = [step if isinstance(step, str) else "[]" for step in steps]
     known = updates()
     for end in range(len(keys), 0, -1):
         policy = known.get(".".join(keys[:end]))
@@ -68,13 +50,12 @@ def _policy(path: str, steps: Steps) -> str:
     return ""
 
 
-def _grows(edit: Edit, steps: Steps) -> bool:
+def _grows(pair: Pair) -> bool:
     """Whether nothing that was there is changed or taken away."""
-    for pair in edit.fields:
-        if pair.steps == steps:
-            both = isinstance(pair.found, int) and isinstance(pair.wanted, int)
-            return both and pair.wanted >= pair.found
-    return False
+    if pair.found is ABSENT:
+        return True
+    both = isinstance(pair.found, int) and isinstance(pair.wanted, int)
+    return both and pair.wanted >= pair.found
 
 
 def _by_policy(policy: str, *, grows: bool) -> Effect | None:

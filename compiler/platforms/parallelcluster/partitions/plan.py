@@ -8,11 +8,28 @@ from typing import ClassVar
 from compiler.core.pools.plan import FixedPool
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
 
 PARTITION = "trainyard.dev/partition"
 """The label by which a job names its partition; Slurm has no labels."""
 POOL_TAG = "trainyard-pool"
 """The tag of AWS that all nodes of a pool have, whatever their partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScript:
+    """A script that nodes run, by its place, and its arguments."""
+
+    place: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScripts:
+    """What nodes run: before anything of them is set up (``start``), and once they are (``configured``)."""
+
+    start: tuple[NodeScript, ...] = ()
+    configured: tuple[NodeScript, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +57,13 @@ class Partition(FixedPool):
     ``capacity`` is CAPACITY_BLOCK, ONDEMAND or SPOT; ``root_size`` in GiB, with ``root_iops`` and ``root_throughput``
     (MiB/s) where they are said. ``gpu_check``: DCGM tests the GPUs before each job. ``policies``: ARNs of IAM
     policies of its nodes. ``security_groups``: those of its nodes beside ParallelCluster's own. ``scripts``: what
-    nodes run when they start.
+    nodes run when they are set up.
     """
 
     single: ClassVar[bool] = False
+    # ParallelCluster's image has 45 GiB, not 20 (aws-parallelcluster 3.16.1, RootVolumeSizeValidator); enroot has an
+    # image in layers, as it imported it and unpacked (enroot 3.4.1, cmd/import and cmd/create).
+    beside_images: ClassVar[Quantity] = Quantity.gib(25 + 2 * 30)
 
     capacity: str
     resources: tuple[ComputeResource, ...]
@@ -53,7 +73,7 @@ class Partition(FixedPool):
     root_throughput: int | None = None
     gpu_check: bool = False
     policies: tuple[str, ...] = ()
-    scripts: tuple[str, ...] = ()
+    scripts: NodeScripts = NodeScripts()
 
 
 def reservations_of(resources: Sequence[ComputeResource]) -> tuple[str, ...]:

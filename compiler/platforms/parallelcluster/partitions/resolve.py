@@ -28,9 +28,9 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     reservations_of,
 )
 from compiler.platforms.parallelcluster.settings.defaults import SCHEDULABLE_PERCENT
-from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
+from compiler.platforms.parallelcluster.settings.names import policies, scripts, security_groups
 from compiler.platforms.parallelcluster.settings.root_volumes import check_root_volume
-from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {
     "onDemand": ("ONDEMAND", "on-demand"),
@@ -145,6 +145,7 @@ def _partition(context: Context, share: Share) -> Partition:
     types = tuple(instance.name for instance in pool.instances)
     resources = tuple(_resource(share, part) for part in share.nodes)
     root = pool.spec.root_volume
+    root_gib = _root_gib(context, pool)
     platform = ClusterSection.of(context.spec).own
     has_disks = pool.local_storage == "raid0"
     nodes_at = share.at / "nodes"
@@ -172,14 +173,18 @@ def _partition(context: Context, share: Share) -> Partition:
         subnets=_subnets(context, pool),
         security_groups=security_groups(context),
         resources=resources,
-        root_size=root.size.value // _GIB if root else None,
+        root_size=root_gib,
         root_iops=root.iops if root else None,
         root_throughput=root.throughput if root else None,
-        root=None if has_disks or root is None else Quantity.gib(root.size.value // _GIB),
+        root=None if has_disks or root_gib is None else Quantity.gib(root_gib),
         scratch="/scratch" if has_disks else None,
         gpu_check=bool(pool.instance.gpus),
         policies=policies(context, platform.policies),
-        scripts=(script(context, "compute-node"),),
+        scripts=scripts(
+            context,
+            platform.compute_nodes.custom_actions if platform.compute_nodes else None,
+            "compute-node",
+        ),
         origins={
             "limits": nodes_at,
             "replicas": nodes_at,
@@ -195,8 +200,25 @@ def _partition(context: Context, share: Share) -> Partition:
             "root_size": pool.at / "rootVolume",
             "root": pool.at / "rootVolume" / "size",
             "scratch": pool.at / "localStorage",
+            "scripts": AT / "computeNodes" / "customActions",
+            "policies": AT / "policies",
         },
     )
+
+
+def _root_gib(context: Context, pool: Pool) -> int | None:
+    """The size of the root volume; ``None``: that of the image, where containers are on NVMe disks."""
+    if pool.spec.root_volume is None and pool.local_storage == "none":
+        context.derive(
+            f"pool/{pool.name}",
+            "rootVolume.size",
+            str(pool.root_size),
+            "images of containers lie on it, three times while one is made: the nodes have no NVMe disks for them",
+            "NVIDIA enroot 3.4.1, cmd/import and cmd/create",
+        )
+    elif pool.spec.root_volume is None:
+        return None
+    return pool.root_size.value // _GIB
 
 
 def _resource(share: Share, part: Nodes) -> ComputeResource:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from compiler.catalog.managed_policies import arn_of
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
+from compiler.platforms.parallelcluster.partitions.plan import NodeScript, NodeScripts
+
+if TYPE_CHECKING:
+    from compiler.platforms.parallelcluster.settings.forms.own_scripts import (
+        CustomActions,
+        OwnScript,
+    )
+    from compiler.platforms.parallelcluster.settings.spec import ParallelCluster
 
 NODES_GROUP = "${NODES_SECURITY_GROUP}"
 """The variable that stands for the security group of all nodes until the bootstrap has made it."""
@@ -30,22 +39,45 @@ def node_policy(context: Context) -> str:
 def policies(context: Context, own: Iterable[str]) -> tuple[str, ...]:
     """The policies of all nodes: that of Session Manager, that of what they read, and the spec's own."""
     partition, account = context.partition, context.spec.account
-    return (
+    derived = (
         arn_of("AmazonSSMManagedInstanceCore", partition),
         f"arn:{partition}:iam::{account}:policy/{node_policy(context)}",
-        *own,
+    )
+    return tuple(dict.fromkeys((*derived, *own)))
+
+
+def security_groups(context: Context, own: Iterable[str] = ()) -> tuple[str, ...]:
+    """The security groups of all nodes beside ParallelCluster's own, and those of some nodes alone."""
+    existing = NetworkSection.of(context.spec).network.existing
+    all_nodes = existing.security_groups if existing is not None else ()
+    return tuple(dict.fromkeys((NODES_GROUP, *all_nodes, *own)))
+
+
+def scripts(context: Context, own: CustomActions | None, *names: str) -> NodeScripts:
+    """What nodes run: scripts of ours by their names once they are set up, then those of the spec."""
+    bucket = scripts_bucket(context)
+    ours = [NodeScript(f"s3://{bucket}/nodes/{name}.sh") for name in names]
+    if own is None:
+        return NodeScripts(configured=tuple(ours))
+    return NodeScripts(
+        start=tuple(map(_script, own.on_node_start)),
+        configured=(*ours, *map(_script, own.on_node_configured)),
     )
 
 
-def security_groups(context: Context) -> tuple[str, ...]:
-    """The security groups of all nodes beside ParallelCluster's own."""
-    existing = NetworkSection.of(context.spec).network.existing
-    return (NODES_GROUP, *(existing.security_groups if existing is not None else ()))
+def own_objects(own: ParallelCluster) -> tuple[str, ...]:
+    """The objects of S3 that are scripts of the spec, as BUCKET/KEY."""
+    nodes = (own.head_node, own.compute_nodes, own.login_nodes)
+    actions = [each.custom_actions for each in nodes if each and each.custom_actions]
+    found = (
+        one.script for each in actions for one in (*each.on_node_start, *each.on_node_configured)
+    )
+    objects = (place.removeprefix("s3://") for place in found if place.startswith("s3://"))
+    return tuple(dict.fromkeys(objects))
 
 
-def script(context: Context, name: str) -> str:
-    """The place of what nodes run."""
-    return f"s3://{scripts_bucket(context)}/nodes/{name}.sh"
+def _script(own: OwnScript) -> NodeScript:
+    return NodeScript(own.script, tuple(own.args))
 
 
 def scripts_bucket(context: Context) -> str:

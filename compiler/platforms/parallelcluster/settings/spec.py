@@ -4,25 +4,35 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from compiler.core.pools.spec import Volume
 from compiler.diagnostics.words import kind_of
 from compiler.places import Route
-from compiler.spec.aws import InstanceType, PolicyArn, PublicCidr, SubnetId
+from compiler.spec.aws import InstanceType, PolicyArn, PublicCidr, SecurityGroupId, SubnetId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault, matched
 from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, IdleTime, Line, RootSize, Whole
+from compiler.spec.types import ContainerPath, Distinct, IdleTime, Line, Name, Whole
 
 if TYPE_CHECKING:
     from compiler.platforms.parallelcluster.settings.forms.accounting import Accounting
     from compiler.platforms.parallelcluster.settings.forms.budget import Budget
     from compiler.platforms.parallelcluster.settings.forms.login_nodes import LoginNodes
+    from compiler.platforms.parallelcluster.settings.forms.own_scripts import (
+        ComputeNodes,
+        CustomActions,
+    )
+    from compiler.platforms.parallelcluster.settings.forms.timeouts import Timeouts
 else:
     (Accounting,) = lazy_models("platforms.parallelcluster.settings.forms.accounting", "Accounting")
     (Budget,) = lazy_models("platforms.parallelcluster.settings.forms.budget", "Budget")
     (LoginNodes,) = lazy_models(
         "platforms.parallelcluster.settings.forms.login_nodes", "LoginNodes"
     )
+    ComputeNodes, CustomActions = lazy_models(
+        "platforms.parallelcluster.settings.forms.own_scripts", "ComputeNodes", "CustomActions"
+    )
+    (Timeouts,) = lazy_models("platforms.parallelcluster.settings.forms.timeouts", "Timeouts")
 
 # aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
@@ -45,10 +55,20 @@ class HeadNode(SpecModel):
         description="The subnet of the head node, one of `network.existing`; derived: the first private one.",
         examples=["subnet-0a1b2c3d4e5f60718"],
     )
-    root_size: RootSize | None = Field(
+    root_volume: Volume | None = Field(
         None,
-        description="The size of its root volume (gp3), which has `/home` of every node; derived: `200Gi`.",
-        examples=["500Gi"],
+        description="Its root volume (gp3), which has `/home` of every node; derived: `200Gi`.",
+        examples=[{"size": "500Gi", "iops": 10000}],
+    )
+    security_groups: Annotated[list[SecurityGroupId], Distinct] = Field(
+        [],
+        description="Security groups of the head node alone, beside those of all nodes.",
+        examples=[["sg-0a1b2c3d4e5f60718"]],
+    )
+    custom_actions: CustomActions | None = Field(
+        None,
+        description="Scripts of one's own that the head node runs; unset: none.",
+        examples=[{"onNodeConfigured": [{"script": "s3://scripts-111122223333/head.sh"}]}],
     )
 
 
@@ -142,6 +162,17 @@ class ParallelCluster(SpecModel):
         description="Nodes that people log in to, beside the head node; unset: they log in to the head node.",
         examples=[{"count": 2, "allowedCidr": "203.0.113.0/24"}],
     )
+    compute_nodes: ComputeNodes | None = Field(
+        None,
+        description="What all compute nodes have; unset: what Trainyard needs alone.",
+        examples=[
+            {
+                "customActions": {
+                    "onNodeConfigured": [{"script": "s3://scripts-111122223333/setup.sh"}]
+                }
+            }
+        ],
+    )
     ssh: Ssh = Field(
         Ssh.model_construct(),
         description="The key and the addresses by which people log in to the head node by SSH.",
@@ -176,6 +207,16 @@ class ParallelCluster(SpecModel):
         [],
         description="IAM policies of the head node and the compute nodes, beside those that are derived.",
         examples=[["arn:aws:iam::111122223333:policy/datasets"]],
+    )
+    mount_dirs: dict[Name, ContainerPath] = Field(
+        {},
+        description="Where all nodes mount a storage, by its name; derived: `/fsx/NAME`.",
+        examples=[{"checkpoints": "/fsx2"}],
+    )
+    timeouts: Timeouts | None = Field(
+        None,
+        description="How long nodes may take to be set up; unset: 35 minutes.",
+        examples=[{"computeNodeBootstrap": "45m"}],
     )
     custom_slurm_settings: Annotated[dict[str, Parameter], AfterValidator(_allowed)] = Field(
         {},

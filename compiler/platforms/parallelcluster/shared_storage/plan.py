@@ -24,9 +24,11 @@ class SharedFileSystem(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketAccess(PlanNode):
-    """A bucket that the programs of all nodes may read and write; ``storage``: its name in the spec."""
+    """A bucket that the programs of all nodes may read, and write unless it is ``read_only``; ``storage``: its name in
+    the spec."""
 
     name: str
+    read_only: bool = False
     storage: str = field(default="", compare=False)
 
 

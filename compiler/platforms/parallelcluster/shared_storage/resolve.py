@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.catalog.ami_families import families
 from compiler.catalog.lustre import OLDEST
@@ -13,7 +13,7 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection
 from compiler.platforms.parallelcluster.shared_storage.plan import (
     BucketAccess,
     SharedFileSystem,
@@ -37,12 +37,25 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if storage.made is not None:
             yield storage.made
         if storage.bucket is not None and storage.spec.s3 is not None:
-            yield BucketAccess(at=storage.at, name=storage.bucket, storage=storage.spec.name)
+            yield BucketAccess(
+                at=storage.at,
+                name=storage.bucket,
+                storage=storage.spec.name,
+                read_only=storage.read_only,
+            )
         else:
             _check_name(context, storage)
             _check_zone(context, storage)
             _check_client(context, storage)
             yield _file_system(context, storage)
+    _check_mount_dirs(context, storages)
+
+
+def _check_mount_dirs(context: Context, storages: Mapping[str, Storage]) -> None:
+    """A fault of each folder for a storage that nodes do not mount."""
+    mounted = {name: one for name, one in storages.items() if one.spec.s3 is None}
+    for name in ClusterSection.of(context.spec).own.mount_dirs:
+        context.find("RES422", "storage", name, mounted, AT / "mountDirs" / name)
 
 
 def _check_count(context: Context, storages: list[Storage], most: int, what: str) -> None:
@@ -125,14 +138,17 @@ def _file_system(context: Context, storage: Storage) -> SharedFileSystem:
         id, at = existing.id, storage.place / "id"
     elif disk is not None:
         kind, id, at = "Ebs", disk.id, storage.place / "id"
-    mount_dir = mount_dir_of(storage)
-    context.derive(
+    mount_dir = mount_dir_of(context, storage)
+    given = ClusterSection.of(context.spec).own.mount_dirs.get(name)
+    at_dir = AT / "mountDirs" / name if given else storage.at / "name"
+    context.settle(
         f"storage/{name}",
         "mountDir",
+        given,
         mount_dir,
         "where all nodes mount it; jobs see it where their `mounts` say",
         "aws-parallelcluster 3.16.1, SharedStorage.MountDir",
-        follows=storage.at / "name",
+        at=at_dir,
     )
     return SharedFileSystem(
         at=storage.at,
@@ -140,13 +156,15 @@ def _file_system(context: Context, storage: Storage) -> SharedFileSystem:
         mount_dir=mount_dir,
         kind=kind,
         id=id,
-        origins={"name": storage.at / "name", "id": at, "mount_dir": storage.at / "name"},
+        origins={"name": storage.at / "name", "id": at, "mount_dir": at_dir},
     )
 
 
-def mount_dir_of(storage: Storage) -> str:
+def mount_dir_of(context: Context, storage: Storage) -> str:
     """The folder of nodes at which a storage is."""
-    return f"{MOUNTED}/{storage.spec.name}"
+    name = storage.spec.name
+    given = ClusterSection.of(context.spec).own.mount_dirs.get(name, f"{MOUNTED}/{name}")
+    return given.rstrip("/")
 
 
 def mountable(context: Context, storage: Storage, at: Route, job: str) -> bool:

@@ -81,13 +81,12 @@ steps=(
   "accept|every node is in the cluster, and HyperPod lets jobs run on it"
 )
 
-# The request: the parts of groups in the place of their variable, with the security group that eksctl has made.
+# The request, with the security group that eksctl has made.
 config() {
   there aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text ||
     fail "there is no cluster of EKS called $cluster" "make it first: bash ../up.sh"
-  jq --slurp '.' "$here"/groups/*.json | jq --arg group "$answer" --slurpfile request "$here/create-cluster.json" \
-    '. as $groups | $request[0] | .InstanceGroups = $groups | walk(
-      if type == "object" then del(.["trainyard.dev/file"]) elif . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)'
+  jq --arg group "$answer" 'del(.["trainyard.dev/file"]) | walk(if . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)' \
+    "$here/create-cluster.json"
 }
 reach() {
   local name=arn:aws:eks:$region:$account:cluster/$cluster
@@ -147,7 +146,7 @@ step_cluster() {
   wait_for "cluster $cluster to be in service" 180 "aws sagemaker list-cluster-nodes --cluster-name $cluster says what each node does" is_in_service
 }
 
-wanted() { jq --slurp 'map(.InstanceCount) | add' "$here"/groups/*.json; }
+wanted() { jq '[.InstanceGroups[].InstanceCount] | add' "$here/create-cluster.json"; }
 ready() {
   ask kubectl get nodes --selector=sagemaker.amazonaws.com/node-health-status=Schedulable --no-headers
   [ "$(awk '$2 == "Ready"' <<< "$answer" | wc -l)" -ge "$(wanted)" ]

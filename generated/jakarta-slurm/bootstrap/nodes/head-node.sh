@@ -3,10 +3,9 @@
 set -euo pipefail
 examples=/opt/parallelcluster/examples
 
-install -d -m 1777 /var/enroot /run/enroot /run/pyxis
-install -D -m 0644 "$examples/enroot/enroot.conf" /etc/enroot/enroot.conf
 install -D -m 0644 "$examples/spank/plugstack.conf" /opt/slurm/etc/plugstack.conf
 install -D -m 0644 "$examples/pyxis/pyxis.conf" /opt/slurm/etc/plugstack.conf.d/pyxis.conf
-# /run is empty after a boot.
-printf 'd /run/enroot 1777 root root\nd /run/pyxis 1777 root root\n' > /etc/tmpfiles.d/trainyard.conf
+# Pyxis keeps the image of each step there: on a disk of the node, and not in its memory, as the example does.
+sed -i 's|runtime_path=[^ ]*|runtime_path=/var/containers/pyxis|' /opt/slurm/etc/plugstack.conf.d/pyxis.conf
+install -d -m 1777 /var/containers/pyxis
 /opt/slurm/bin/scontrol reconfigure

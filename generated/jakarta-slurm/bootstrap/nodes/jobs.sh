@@ -11,7 +11,12 @@ aws s3 sync "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/jobs" "$fold
 # What a script says of itself: its name, its output, and the job of the spec that it is.
 directive() { sed -n "s/^#SBATCH --$1=//p" "$2"; }
 job_of() { directive comment "$1" | sed -n "s/^'*trainyard \([^ ]*\) in .*/\1/p"; }
-is_known() { squeue --noheader --jobs "$1" 2>/dev/null | grep -q .; }
+# Slurm forgets a job some minutes after its end. Another failure is no answer, and ends the script.
+is_known() {
+  local said
+  if said=$(squeue --noheader --jobs "$1" 2>&1); then [ -n "$said" ]; return; fi
+  case $said in *"Invalid job id"*) return 1 ;; *) echo "squeue does not say whether job $1 is there: $said" >&2; exit 1 ;; esac
+}
 
 wanted=$(find "$folder/scripts" -name '*.sbatch' -exec sed -n 's/^#SBATCH --job-name=//p' {} +)
 for known in "$folder/submitted"/*/; do
@@ -27,7 +32,7 @@ for known in "$folder/submitted"/*/; do
   mv "$known" "$folder/cancelled/$name"
 done
 
-# For sbatch: a run waits for the end of those of its job that are cancelled.
+# Sets `waits`, for sbatch: a run waits for the end of those of its job that are cancelled.
 after() {
   local earlier id ids=''
   for earlier in "$folder/cancelled"/*/; do
@@ -35,7 +40,8 @@ after() {
     id=$(cat "$earlier/id")
     ! is_known "$id" || ids=$ids:$id
   done
-  [ -z "$ids" ] || echo "--dependency=afterany$ids"
+  waits=()
+  [ -z "$ids" ] || waits=("--dependency=afterany$ids")
 }
 
 failed=''
@@ -46,7 +52,7 @@ while read -r script; do
   # Only one of two that run at once makes the folder.
   mkdir "$folder/submitted/$name" 2>/dev/null || { echo "$name: submitted before, as $(cat "$folder/submitted/$name/id" 2>/dev/null || echo '?')"; continue; }
   echo "$job" > "$folder/submitted/$name/job"
-  mapfile -t waits < <(after "$job")
+  after "$job"
   if mkdir -p "$(cd && dirname "$output")" && id=$(cd && sbatch --parsable "${waits[@]}" "$script"); then
     echo "$id" > "$folder/submitted/$name/id"
     echo "$name: submitted as $id"

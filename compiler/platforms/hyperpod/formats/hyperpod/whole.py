@@ -1,4 +1,4 @@
-"""A whole request: a file of others as it is, or our own parts in the place of the variable."""
+"""A whole request, without the key that says whose file it is."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from compiler.dataclass import dataclass
 from compiler.emit.marker import KEY
 from compiler.output.artifact import Artifact
-from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP, kind_of
+from compiler.platforms.hyperpod.formats.hyperpod.structure import kind_of
 from compiler.verify.whole import Whole as AnyWhole
-
-GROUPS = "${INSTANCE_GROUPS}"
-_AT_GROUPS = "InstanceGroups"
 
 
 @dataclass(slots=True)
@@ -22,27 +19,12 @@ class Whole(AnyWhole):
 
 
 def wholes(artifacts: Sequence[Artifact]) -> list[Whole]:
-    """Each request of a set: groups that no request of it asks for stand alone."""
-    heads = [artifact for artifact in artifacts if kind_of(artifact.body) == CLUSTER]
-    groups = [artifact for artifact in artifacts if kind_of(artifact.body) == GROUP]
-    open_heads = [head for head in heads if head.body[_AT_GROUPS] == GROUPS]
-    found = []
-    for artifact in artifacts:
-        kind = kind_of(artifact.body)
-        if kind == GROUP and open_heads:
-            continue
-        body = {key: value for key, value in artifact.body.items() if key != KEY}
-        whole = Whole(body, artifact, kind=kind)
-        if artifact in open_heads:
-            _fill(whole, groups)
-        found.append(whole)
-    return found
-
-
-def _fill(whole: Whole, groups: Sequence[Artifact]) -> None:
-    """Put the groups in the place of the variable; where each stands is noted."""
-    whole.body[_AT_GROUPS] = [
-        {key: value for key, value in group.body.items() if key != KEY} for group in groups
+    """Each request of a set."""
+    return [
+        Whole(
+            {key: value for key, value in artifact.body.items() if key != KEY},
+            artifact,
+            kind=kind_of(artifact.body),
+        )
+        for artifact in artifacts
     ]
-    for index, group in enumerate(groups):
-        whole.sources[_AT_GROUPS, index] = group, ()

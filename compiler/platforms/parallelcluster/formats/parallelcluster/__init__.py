@@ -1,7 +1,7 @@
-"""The configuration of AWS ParallelCluster: one file that ``pcluster`` reads, or the parts of which ours is made.
+"""The configuration of AWS ParallelCluster: the file that ``pcluster`` reads.
 
-``structure`` has its keys, ``whole`` puts the parts together, ``checks`` holds what its validators say of several
-keys, and ``reading`` reads it back. Source: aws-parallelcluster 3.16.1, pcluster/schemas and pcluster/validators.
+``structure`` has its keys, ``checks`` holds what its validators say of several keys, and ``reading`` reads it back.
+Source: aws-parallelcluster 3.16.1, pcluster/schemas and pcluster/validators.
 """
 
 from __future__ import annotations

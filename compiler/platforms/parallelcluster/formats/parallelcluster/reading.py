@@ -18,6 +18,8 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     PARTITION,
     POOL_TAG,
     ComputeResource,
+    NodeScript,
+    NodeScripts,
     Partition,
     group_of,
     reservations_of,
@@ -50,13 +52,16 @@ def nodes(whole: Whole) -> Iterator[PlanNode]:
     for access in root.items("HeadNode", "Iam", "S3Access"):
         bucket = access.text("BucketName")
         if bucket:
-            yield BucketAccess(at=access.at(), name=bucket)
+            writes = access.flag("EnableWriteAccess")
+            yield BucketAccess(at=access.at(), name=bucket, read_only=not writes)
 
 
 def _cluster(root: Part) -> SlurmCluster:
     slurm = ("Scheduling", "SlurmSettings")
     head = ("HeadNode",)
     cidr = (*head, "Ssh", "AllowedIps")
+    volume = (*head, "LocalStorage", "RootVolume")
+    times = ("DevSettings", "Timeouts")
     tags = {tag.text("Key") or "": tag.text("Value") or "" for tag in root.items("Tags")}
     settings: dict[str, str | int] = {}
     for part in root.items(*slurm, "CustomSlurmSettings"):
@@ -70,7 +75,9 @@ def _cluster(root: Part) -> SlurmCluster:
         os=root.text("Image", "Os") or "",
         head_type=root.text(*head, "InstanceType") or "",
         head_subnet=root.id(*head, "Networking", "SubnetId"),
-        head_gib=root.number(*head, "LocalStorage", "RootVolume", "Size"),
+        head_gib=root.number(*volume, "Size"),
+        head_iops=root.number(*volume, "Iops"),
+        head_throughput=root.number(*volume, "Throughput"),
         key_name=root.text(*head, "Ssh", "KeyName"),
         allowed_cidr=root.text(*cidr),
         security_groups=root.ids(*head, "Networking", "AdditionalSecurityGroups"),
@@ -82,7 +89,9 @@ def _cluster(root: Part) -> SlurmCluster:
         log_days=root.number("Monitoring", "Logs", "CloudWatch", "RetentionInDays"),
         detailed_monitoring=root.flag("Monitoring", "DetailedMonitoring"),
         tags={name: value for name, value in tags.items() if name != CLUSTER_TAG},
-        scripts=tuple(_scripts(root)),
+        scripts=_scripts(Part(root.whole, head)),
+        head_minutes=_minutes(root.number(*times, "HeadNodeBootstrapTimeout")),
+        node_minutes=_minutes(root.number(*times, "ComputeNodeBootstrapTimeout")),
         origins={
             "os": root.at("Image", "Os"),
             "head_type": root.at(*head, "InstanceType"),
@@ -97,13 +106,23 @@ def _cluster(root: Part) -> SlurmCluster:
     )
 
 
-def _scripts(root: Part) -> Iterator[str]:
-    """What the head node runs, by its place."""
-    for event in ("OnNodeStart", "OnNodeConfigured", "OnNodeUpdated"):
-        action = ("HeadNode", "CustomActions", event)
-        one = root.text(*action, "Script")
-        several = (item.text("Script") for item in root.items(*action, "Sequence"))
-        yield from filter(None, (one, *several))
+def _scripts(nodes: Part) -> NodeScripts:
+    """What nodes run at each event."""
+    return NodeScripts(
+        start=tuple(_row(nodes, "OnNodeStart")), configured=tuple(_row(nodes, "OnNodeConfigured"))
+    )
+
+
+def _row(nodes: Part, event: str) -> Iterator[NodeScript]:
+    action = Part(nodes.whole, (*nodes.path, "CustomActions", event))
+    for one in [*action.items("Sequence")] or [action]:
+        place = one.text("Script")
+        if place:
+            yield NodeScript(place, one.ids("Args"))
+
+
+def _minutes(seconds: int | None) -> int | None:
+    return None if seconds is None else seconds // 60
 
 
 def _login(pool: Part) -> LoginPool:
@@ -116,6 +135,8 @@ def _login(pool: Part) -> LoginPool:
         subnet=next(iter(pool.ids("Networking", "SubnetIds")), ""),
         allowed_cidr=pool.text("Ssh", "AllowedIps"),
         grace_minutes=pool.number("GracetimePeriod"),
+        security_groups=pool.ids("Networking", "AdditionalSecurityGroups"),
+        scripts=_scripts(pool),
         origins={
             "count": pool.at("Count"),
             "instance_type": pool.at("InstanceType"),
@@ -191,7 +212,7 @@ def _partition(queue: Part, name: str) -> Partition:
         scratch=scratch,
         gpu_check=queue.get("HealthChecks", "Gpu", "Enabled") is True,
         policies=_policies(queue),
-        scripts=tuple(filter(None, [queue.text("CustomActions", "OnNodeStart", "Script")])),
+        scripts=_scripts(queue),
         origins={
             "limits": first.at("MaxCount"),
             "replicas": first.at("MinCount"),
@@ -206,6 +227,7 @@ def _partition(queue: Part, name: str) -> Partition:
             "placement_group": first.at("Networking", "PlacementGroup"),
             "root_size": queue.at(*root),
             "root": queue.at(*root, "Size"),
+            "policies": queue.at("Iam"),
         },
     )
 

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from compiler.platforms.parallelcluster.settings.forms.own_scripts import CustomActions
 from compiler.spec.aws import InstanceType, PublicCidr, SubnetId
 from compiler.spec.base import SpecModel
 from compiler.spec.types import GracetimePeriod
@@ -35,4 +36,9 @@ class LoginNodes(SpecModel):
         None,
         description="How long people have to end their work when a login node goes, in whole minutes; derived: `10m`.",
         examples=["30m"],
+    )
+    custom_actions: CustomActions | None = Field(
+        None,
+        description="Scripts of one's own that each login node runs; unset: none.",
+        examples=[{"onNodeConfigured": [{"script": "s3://scripts-111122223333/setup.sh"}]}],
     )

@@ -32,6 +32,8 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
         yield from _groups(pool)
         yield from _wrong_actions(pool)
     yield from _open(head)
+    for pool in (head, *whole.items("LoginNodes", "Pools")):
+        yield from _wide(pool)
 
 
 def _groups(part: Part) -> Iterator[Fault]:
@@ -105,6 +107,18 @@ def _bucket(place: str | None) -> str:
     if place is None or not place.startswith("s3://"):
         return ""
     return place.removeprefix("s3://").partition("/")[0]
+
+
+def _wide(part: Part) -> Iterator[Fault]:
+    """Blocks that are larger than any owner's (IANA IPv4 address space registry)."""
+    length = (part.text("Ssh", "AllowedIps") or "").partition("/")[2]
+    if length.isdecimal() and 0 < int(length) < 8:
+        yield never_works(
+            part.at("Ssh", "AllowedIps"),
+            f"1 of {2 ** int(length)} addresses of the internet reaches the SSH port",
+            "name the addresses that log in, or `127.0.0.1/32` and use Session Manager",
+            warning=True,
+        )
 
 
 def _open(head: Part) -> Iterator[Fault]:

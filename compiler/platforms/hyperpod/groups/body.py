@@ -1,42 +1,32 @@
-"""Lower: each instance group, a part of the request that makes or changes the cluster."""
+"""An item of ``InstanceGroups`` for each instance group, in the request that makes or changes the cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from compiler.catalog.hyperpod import ml_name
 from compiler.lowering.body import given
-from compiler.output import Artifact
 from compiler.output.artifact import Places
-from compiler.plan import Plan
 from compiler.plan.scheduling import Taint
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup, own_labels
-
-FOLDER = "bootstrap/hyperpod"
-
-
-def lower(plan: Plan) -> Iterator[Artifact]:
-    """Each is a file of its own, so that two pools that come never meet."""
-    for group in plan.of(InstanceGroup):
-        yield _part(group)
+from compiler.verify.fault import Path
 
 
-def _part(group: InstanceGroup) -> Artifact:
-    places: Places = {
-        ("InstanceType",): group.where("instance_types"),
-        ("InstanceCount",): group.where("limits"),
-        ("KubernetesConfig", "Labels"): group.where("labels"),
-        ("KubernetesConfig", "Taints"): group.where("taints"),
-        ("InstanceStorageConfigs",): group.where("volume"),
-        ("OnStartDeepHealthChecks",): group.where("checks"),
-        ("TrainingPlanArn",): group.where("plan"),
-        ("ThreadsPerCore",): group.where("threads"),
-        ("CapacityRequirements",): group.where("capacity_types"),
-        ("OverrideVpcConfig", "Subnets"): group.where("subnets"),
+def places(group: InstanceGroup, at: Path) -> Places:
+    """Where in the spec its keys come from."""
+    keys = {
+        ("InstanceType",): "instance_types",
+        ("InstanceCount",): "limits",
+        ("KubernetesConfig", "Labels"): "labels",
+        ("KubernetesConfig", "Taints"): "taints",
+        ("InstanceStorageConfigs",): "volume",
+        ("OnStartDeepHealthChecks",): "checks",
+        ("TrainingPlanArn",): "plan",
+        ("ThreadsPerCore",): "threads",
+        ("CapacityRequirements",): "capacity_types",
+        ("OverrideVpcConfig", "Subnets"): "subnets",
     }
-    path = f"{FOLDER}/groups/{group.name}.json"
-    return Artifact(body(group), path, group.at, places, format="hyperpod")
+    return {at: group.at, **{(*at, *key): group.where(field) for key, field in keys.items()}}
 
 
 def body(group: InstanceGroup) -> dict[str, Any]:

@@ -1,0 +1,21 @@
+"""How long nodes may take to be set up."""
+
+from pydantic import Field
+
+from compiler.spec.base import SpecModel
+from compiler.spec.types import BootstrapTime
+
+
+class Timeouts(SpecModel):
+    """How long nodes may take to be set up (`DevSettings.Timeouts`)."""
+
+    head_node_bootstrap: BootstrapTime | None = Field(
+        None,
+        description="How long the head node may take, in whole minutes; unset: 35m. Scripts of one's own count.",
+        examples=["1h"],
+    )
+    compute_node_bootstrap: BootstrapTime | None = Field(
+        None,
+        description="How long a compute node may take before it is replaced, in whole minutes; unset: 35m.",
+        examples=["45m"],
+    )
