@@ -173,6 +173,7 @@ step_storage() {
 step_nodes() {
   ! there aws s3api head-bucket --bucket "jakarta-slurm-scripts-111122223333-ap-southeast-3" || empty "jakarta-slurm-scripts-111122223333-ap-southeast-3"
   delete_stack "trainyard-$cluster-nodes"
+  run aws cloudformation delete-stack --region "$(sed -n 's/^  Region: //p' "$here/stacks/budget.yaml")" --stack-name "trainyard-$cluster-budget"
 }
 
 step_logs() {

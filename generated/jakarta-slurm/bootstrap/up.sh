@@ -75,7 +75,8 @@ delete_stack() {
 programs=(aws pcluster)
 steps=(
   "version|pcluster is of the version that this cluster is written for"
-  "nodes|what all nodes need: a security group, a bucket of scripts, rights, the budget"
+  "nodes|what all nodes need: a security group, a bucket of scripts, rights"
+  "budget|the budget, by mail; without it the cluster is made all the same"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
@@ -143,6 +144,11 @@ step_version() {
 }
 
 step_nodes() { deploy "$here/stacks/nodes.yaml"; }
+step_budget() {
+  run aws cloudformation deploy --region "$(sed -n 's/^  Region: //p' "$here/stacks/budget.yaml")" --stack-name "trainyard-$cluster-budget" \
+    --template-file "$here/stacks/budget.yaml" --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster" ||
+    echo "  there is no budget, and nobody hears what the cluster costs: bash $0 --from budget tries again" >&2
+}
 
 step_storage() {
   local stack
