@@ -13,9 +13,9 @@ from compiler.policy.world import World
 def resource_type_not_in_region(resource: LimitedResource, world: World) -> Iterator[Finding]:
     """A stack has a resource of a type that CloudFormation does not have in its Region.
 
-    The stack fails, and everything else in it is rolled back (CloudFormation user guide, stack creation). Which Regions have
-    a type is published with its schema, which cfn-lint has by Region. Of a template by others the Region is known where its
-    subnets name zones, or its metadata has `Region`.
+    The stack fails, and everything else in it is rolled back (CloudFormation user guide, stack creation). Which Regions
+    have a type is published with its schema, which cfn-lint has by Region. Of a template by others the Region is known
+    where its subnets name zones, or its metadata has `Region`.
 
     ## Fails
 
@@ -31,7 +31,8 @@ def resource_type_not_in_region(resource: LimitedResource, world: World) -> Iter
             Properties: {VpcId: vpc-0a1b2c3d4e5f60718, CidrBlock: 10.0.0.0/24, AvailabilityZone: us-west-1a}
           Panels:
             Type: AWS::Grafana::Workspace
-            Properties: {AccountAccessType: CURRENT_ACCOUNT, AuthenticationProviders: [AWS_SSO], PermissionType: SERVICE_MANAGED}
+            Properties: {AccountAccessType: CURRENT_ACCOUNT, AuthenticationProviders: [AWS_SSO],
+              PermissionType: SERVICE_MANAGED}
 
     ## Passes
 

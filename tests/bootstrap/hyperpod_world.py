@@ -20,7 +20,6 @@ class HyperPodWorld(World):
         self.policy: dict[str, Any] = {}
         self.quotas: dict[str, dict[str, Any]] = {}
         self.addons: set[str] = set()
-        self.sagemaker_quota = 1000.0
 
     def got(self, words: list[str], given: dict[str, str]) -> str:
         if words[1] == "nodes" and given.get("selector") == SCHEDULABLE:
@@ -30,10 +29,6 @@ class HyperPodWorld(World):
 
     def aws_s3_sync(self, given: dict[str, str]) -> Any:
         return None
-
-    def aws_service_quotas_list_service_quotas(self, given: dict[str, str]) -> Any:
-        name = given["query"].partition("QuotaName=='")[2].partition("'")[0]
-        return {"Quotas": [{"QuotaName": name, "Value": self.sagemaker_quota}]}
 
     def aws_sagemaker_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.request:

@@ -102,7 +102,7 @@ class Bench:
             setattr(self.world, name, copy.deepcopy(value))
 
     def run(self, port: int, words: list[str]) -> subprocess.CompletedProcess[str]:
-        """As a person does it: gives the Secrets that it asks for; compiles, commits and pushes what was built, and goes on."""
+        """As a person does it: gives the Secrets that it asks for; commits and pushes what was built, and goes on."""
         script = self.folder / "bootstrap" / words[0]
         values = self.folder.parent.parent / "values"
         given = {**TOKENS, "GIT_TOKEN": "t", "TRAINYARD_SECRETS": str(values)}
@@ -140,6 +140,27 @@ def shape(call: list[str]) -> str:
 def exactly(call: list[str]) -> str:
     """A regular expression for this call, in which folders of one run are any."""
     return "^" + re.sub(r"/tmp/[^ ,]*", r"/tmp/[^ ,]*", re.escape(" ".join(call))) + "$"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("jakarta", 0, "L-417A185B --desired-value 15360"),
+        ("hyperpod-lora", 1, "ml.g5.8xlarge for cluster usage: this cluster needs 2"),
+    ],
+)
+def test_the_quota_that_counts_the_nodes_is_asked(
+    name: str, code: int, words: str, tmp_path: Path
+) -> None:
+    """HyperPod's is SageMaker's. Nobody says whether a Capacity Block counts, so that it is said and stops nothing."""
+    bench = Bench(name, tmp_path)
+    assert isinstance(bench.world, World)
+    bench.world.small = {"L-417A185B", "ml.g5.8xlarge for cluster usage"}
+    with serving(bench.world) as port:
+        done = bench.run(port, ["up.sh"])
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout + done.stderr
+    assert ("which is not established" in done.stderr) is (code == 0)
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, OPERATED, ACCOUNTED, *MADE])

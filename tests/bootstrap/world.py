@@ -32,11 +32,13 @@ class World(Answering):
         self.things: dict[str, dict[str, dict[str, Any]]] = {}
         self.account = ACCOUNT
         self.quota = 100000.0
+        self.small: set[str] = set()
+        """Quotas of which the account has one, by code or name."""
         self.cluster_made = self.context = self.suspended = self.delivered = False
         self.objects: dict[str, set[str]] = {}
         self.unlabelled = ""
         self.flux_made: dict[str, int] = {}
-        """What Flux makes, one after another: how often kubectl is asked until each is there; a while later it is Ready."""
+        """What Flux makes: how often kubectl is asked until each is there; a while later it is Ready."""
         self.asked = 0
 
     # --- what there is
@@ -121,7 +123,11 @@ class World(Answering):
         return {"Account": self.account}
 
     def aws_service_quotas_get_service_quota(self, given: dict[str, str]) -> Any:
-        return {"Quota": {"Value": self.quota}}
+        return {"Quota": {"Value": 1.0 if given["quota-code"] in self.small else self.quota}}
+
+    def aws_service_quotas_list_service_quotas(self, given: dict[str, str]) -> Any:
+        name = given["query"].partition("QuotaName=='")[2].partition("'")[0]
+        return {"Quotas": [{"QuotaName": name, "Value": 1.0 if name in self.small else self.quota}]}
 
     def aws_account_get_region_opt_status(self, given: dict[str, str]) -> Any:
         return {"RegionOptStatus": "ENABLED"}

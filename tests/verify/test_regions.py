@@ -1,4 +1,4 @@
-"""Every stack that is written, by cfn-lint for the Region that it goes to; and the Regions of types as cfn-lint has them."""
+"""Every stack that is written, by cfn-lint for the Region that it goes to; and the Regions that lack a type."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_regions_are_those_of_cfn_lint() -> None:
 
 
 def test_a_budget_never_lies_in_the_cluster_s_stack(trainyard: Command, tmp_path: Path) -> None:
-    """Its type is missing in twenty Regions: none of these may be refused because of it, and it is refused where none has it."""
+    """Twenty Regions lack its type: none is refused because of it, but where no Region of the partition has it."""
     text = (ROOT / "specs" / "jakarta-slurm.yaml").read_text()
     (tmp_path / "cluster.yaml").write_text(text)
     assert "PLC106" not in trainyard("check", "cluster.yaml", cwd=tmp_path).out

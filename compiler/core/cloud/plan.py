@@ -203,8 +203,8 @@ class SecurityGroupStack(CloudResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedResource(CloudResource):
-    """A resource of a type that not every Region has. ``kind``: its type in CloudFormation; ``region``: where its template
-    says that it goes, which is the cluster's Region where it says nothing."""
+    """A resource of a type that not every Region has. ``kind``: its type in CloudFormation; ``region``: where its
+    template says that it goes; empty: to the cluster's Region."""
 
     kind: str
     region: str = ""

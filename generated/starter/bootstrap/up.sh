@@ -136,22 +136,41 @@ needed() {
   echo "vpc L-F678F1CE 1"
   awk '/^[^ #-]/ { zones = /^availabilityZones:/ } zones && /^- / { print "ec2 L-0263D0A3 1" }' "$here/eksctl.yaml"
   find "$here" '(' -path '*/pools/*.md' -o -path '*/storage/*.md' ')' -exec awk \
-    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^quota / { print $2, $3, nodes * $4 }' {} +
+    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^(quota|maybe) / { print $2, $3, nodes * $4, $1 }' {} +
+}
+# A quota by its code, or by its name; what the account has not changed is as AWS gives it.
+quota() {
+  local name=${2//_/ }
+  case $2 in
+    L-*)
+      there aws service-quotas get-service-quota --service-code "$1" --quota-code "$2" --query Quota.Value --output text ||
+        ask aws service-quotas get-aws-default-service-quota --service-code "$1" --quota-code "$2" --query Quota.Value --output text
+      ;;
+    *)
+      ask aws service-quotas list-service-quotas --service-code "$1" --query "Quotas[?QuotaName=='$name'].Value" --output text
+      [ -n "$answer" ] ||
+        ask aws service-quotas list-aws-default-service-quotas --service-code "$1" --query "Quotas[?QuotaName=='$name'].Value" --output text
+      ;;
+  esac
+  answer=${answer//[[:space:]]/}
 }
 step_quotas() {
-  local service code wanted has short=''
-  while read -r service code wanted; do
-    there aws service-quotas get-service-quota --service-code "$service" --quota-code "$code" --query Quota.Value --output text ||
-      ask aws service-quotas get-aws-default-service-quota --service-code "$service" --quota-code "$code" --query Quota.Value --output text
-    has=$answer
-    echo "  $service $code: this cluster needs $wanted, the account has ${has:-an unknown one}"
-    if [ -n "$has" ] && [ "${has%.*}" -lt "$wanted" ]; then
+  local service code wanted sure short=''
+  while read -r service code wanted sure; do
+    quota "$service" "$code"
+    echo "  $service ${code//_/ }: this cluster needs $wanted, the account has ${answer:-an unknown one}"
+    if [ -z "$answer" ] || [ "${answer%.*}" -ge "$wanted" ]; then continue; fi
+    if [ "${answer%.*}" -lt "$sure" ]; then
       short=1
-      echo "  too little; what runs already comes on top. To ask for more: aws service-quotas request-service-quota-increase" \
-        "--region $region --service-code $service --quota-code $code --desired-value $wanted" >&2
+      echo "  too little; what runs already comes on top" >&2
+    else
+      echo "  too little, if capacity that is reserved counts, which is not established" >&2
     fi
-  done < <(needed | awk '{ total[$1 " " $2] += $3 }
-    END { for (quota in total) print quota, quota ~ /L-7A658B76/ ? int((total[quota] + 1023) / 1024) : total[quota] }' | sort)
+    echo "  to ask for more: aws service-quotas request-service-quota-increase --region $region --service-code $service" \
+      "--quota-code $code --desired-value $wanted" >&2
+  done < <(needed | awk '{ total[$1 " " $2] += $3; sure[$1 " " $2] += $4 == "maybe" ? 0 : $3 }
+    function whole(quota, much) { return quota ~ /L-7A658B76/ ? int((much + 1023) / 1024) : much }
+    END { for (quota in total) print quota, whole(quota, total[quota]), whole(quota, sure[quota]) }' | sort)
   [ -z "$short" ] || [ -n "$dry" ] || fail "ask for these quotas first, or go on without them: bash $0 --from spot"
 }
 
