@@ -153,6 +153,7 @@ quota() {
   answer=${answer//[[:space:]]/}
 }
 step_quotas() {
+  not_foreign
   local service code wanted sure short=''
   while read -r service code wanted sure; do
     quota "$service" "$code"
@@ -208,10 +209,18 @@ create() {
     { sub(/publicAccess: false/, "publicAccess: true"); print }' "$work/eksctl.yaml" >"$work/open.yaml"
   eksctl create cluster --config-file="$work/open.yaml" --install-nvidia-plugin=false --install-neuron-plugin=false
 }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+not_foreign() {
+  if made && ! stack "eksctl-$cluster-cluster"; then
+    echo "  cluster $cluster of account $account is there, and no stack of eksctl is: nobody made it by this script" >&2
+    [ -n "$dry" ] || fail "give the cluster of the spec another name, or delete the other one"
+  fi
+}
 is_active() { made && [ "$answer" = ACTIVE ]; }
 step_cluster() {
   local stack=eksctl-$cluster-cluster namespace name role
   settle "$stack"
+  not_foreign
   stack "$stack" || true
   case $answer in
     '') create ;;
@@ -517,7 +526,7 @@ step_flux() {
     elif [ -n "${URL:-}" ] && [ -n "${KEY:-}" ]; then
       run flux bootstrap git "${with[@]}" --url="$URL" --private-key-file="$KEY"
     elif [ -n "$dry" ]; then
-      echo "  would bootstrap Flux"
+      say flux bootstrap github "${with[@]}" --owner=OWNER --repository=REPOSITORY
     else
       fail "Flux needs a repository: set OWNER, REPOSITORY and GITHUB_TOKEN (or GITLAB_TOKEN); of any other host, URL and KEY, the file" \
         "of a key that may write. The commit that Flux makes is to be pulled afterwards." "then: bash $0 --from flux"

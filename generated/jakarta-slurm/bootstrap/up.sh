@@ -185,7 +185,7 @@ step_check() {
       delete_cluster
       ;;
   esac
-  [ -z "$dry" ] || { echo "  would ask pcluster whether it takes the configuration"; return 0; }
+  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml" --dryrun true; return 0; }
   takes || fail "ParallelCluster does not take the configuration: see above"
 }
 
@@ -201,7 +201,7 @@ is_done() {
 step_cluster() {
   local said
   look
-  [ -z "$dry" ] || { echo "  would run pcluster $(verb)"; return 0; }
+  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml"; return 0; }
   said=$(takes) || fail "ParallelCluster does not take the configuration" "$said"
   case $said in *"No changes found"*) return 0 ;; esac
   with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"

@@ -79,7 +79,8 @@ class Account(Answering):
                 if name not in self.stacks:
                     self.stacks.append(name)
             case ["cloudformation", "delete-stack"]:
-                self.stacks.remove(name)
+                if name in self.stacks:  # CloudFormation deletes what is not there without a word
+                    self.stacks.remove(name)
             case ["fsx", _] | ["ec2", _]:
                 return self._data(words, query)
             case ["ssm", "send-command"]:

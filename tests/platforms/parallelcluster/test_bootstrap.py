@@ -55,7 +55,7 @@ def test_everything_is_made_in_order_and_once(place: Place) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     stacks, cluster = place.made()
     assert cluster == "CREATE_COMPLETE"
-    assert len(stacks) == 9, "the nodes', and one of each storage"
+    assert len(stacks) == 10, "the nodes', the budget's, and one of each storage"
     again = place.run("up.sh")
     assert again.returncode == 0, again.stderr
     assert place.made() == (stacks, cluster), "nothing is made twice"
@@ -88,7 +88,7 @@ def test_what_was_stopped_is_finished(killed: str, place: Place) -> None:
     place.account.kill = lambda call: False
     assert place.run("up.sh").returncode == 0
     stacks, cluster = place.made()
-    assert (len(stacks), cluster) in ((9, "CREATE_COMPLETE"), (9, "UPDATE_COMPLETE"))
+    assert (len(stacks), cluster) in ((10, "CREATE_COMPLETE"), (10, "UPDATE_COMPLETE"))
 
 
 def test_another_account_is_refused(place: Place) -> None:
