@@ -79,8 +79,8 @@ class Account(Answering):
                 if name not in self.stacks:
                     self.stacks.append(name)
             case ["cloudformation", "delete-stack"]:
-                if name in self.stacks:  # CloudFormation deletes what is not there without a word
-                    self.stacks.remove(name)
+                # CloudFormation deletes what is not there without a word.
+                self.stacks = [each for each in self.stacks if each != name]
             case ["fsx", _] | ["ec2", _]:
                 return self._data(words, query)
             case ["ssm", "send-command"]:
