@@ -67,6 +67,14 @@ def test_everything_is_made_in_order_and_once(place: Place) -> None:
     assert [call[1] for call in creations if call[1] != "describe-cluster"] == ["create-cluster"]
 
 
+def test_a_cluster_is_made_without_its_budget(place: Place) -> None:
+    place.account.deny = "-budget "
+    run = place.run("up.sh")
+    assert run.returncode == 0, run.stderr
+    assert "there is no budget" in run.stderr
+    assert place.made()[1] == "CREATE_COMPLETE"
+
+
 def test_a_dry_run_changes_nothing(place: Place) -> None:
     run = place.run("up.sh", "--dry-run")
     assert run.returncode == 0, run.stderr
