@@ -75,7 +75,7 @@ class Real:
         for file in files:
             time.sleep(0.5)
             self.kubectl("apply", "--filename", str(file))
-        ready = '{"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "R", "message": "", '
+        ready = '{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True", "reason": "R", "message": "", '
         ready += '"lastTransitionTime": "2026-01-01T00:00:00Z"}]}}'
         for file in files:
             name = file.stem.removeprefix("kustomization-")

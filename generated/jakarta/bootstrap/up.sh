@@ -575,7 +575,7 @@ unlabelled() {
 }
 all_ready() {
   ask kubectl get nodes --no-headers
-  awk '$2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit found }' <<<"$answer"
+  awk 'NF && $2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit found }' <<<"$answer"
 }
 # Namespace and name of each Kustomization that the folder has. Flux makes none Ready that is suspended.
 stages() {
