@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from compiler.catalog.ebs import BASE_IOPS, BASE_THROUGHPUT
-from compiler.catalog.prices import MONTH, Price, block, dearest, on_demand, service
+from compiler.catalog.prices import MONTH, Price, block, dearest, on_demand_or_like, service
+from compiler.catalog.prices import lustre as prices_of_lustre
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.pools import spec as spec_pools
@@ -64,8 +65,16 @@ class Item:
         return self.most * (self.usd or 0.0)
 
     def is_exact(self, region: str) -> bool:
-        """Whether its prices are those of a Region."""
-        return all(price.region == region for price in self.prices)
+        """Whether its prices are those of a Region, and none is an estimate."""
+        return all(price.region == region and not price.estimate for price in self.prices)
+
+    @property
+    def bought(self) -> float | None:
+        """USD that are paid for a Capacity Block when it is bought, whatever runs; ``None`` where it is none, or its
+        length is not known."""
+        if not self.block or self.usd is None:
+            return None
+        return self.at_most * self.block
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,7 @@ def total(items: Iterable[Item], region: str) -> Total:
 def node_price(planned: PlannedCluster, names: list[str]) -> Price | None:
     """An hour on demand of the dearest of several types, known only where all of them are."""
     region = planned.spec.region
-    return dearest(on_demand(planned.catalog, name, region) for name in names)
+    return dearest(on_demand_or_like(planned.catalog, name, region) for name in names)
 
 
 # --- nodes
@@ -243,16 +252,14 @@ def _mounts(job: Job, storage: Storage) -> bool:
 def _file_system(planned: PlannedCluster, storage: Storage) -> Item:
     lustre = storage.fsx_lustre
     assert lustre is not None, "the storage is of FSx for Lustre"
-    kind: str = lustre.deployment
     if lustre.throughput_per_tib is not None:
-        kind = f"{kind}/{lustre.throughput_per_tib}"
         speed = f", {lustre.throughput_per_tib} MB/s for each TiB"
-    elif kind.startswith("PERSISTENT"):
+    elif lustre.deployment.startswith("PERSISTENT"):
         speed = ", `throughputPerTiB` not said"
     else:
         speed = ""
     gib = _gib(Quantity.parse(str(lustre.size)))
-    price = service(f"{kind} GiB month", planned.spec.region)
+    price = prices_of_lustre(lustre.deployment, lustre.throughput_per_tib, planned.spec.region)
     return Item(
         name=storage.name,
         what=f"FSx for Lustre {lustre.deployment}, {gib:,} GiB{speed}",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import field
+from datetime import date
 
 from compiler.catalog import Catalog
 from compiler.core.pools.plan import Pool
@@ -14,12 +16,14 @@ from compiler.spec.cluster import ClusterSpec
 
 @dataclass(frozen=True, slots=True)
 class PlannedCluster:
-    """A cluster: its spec, its plan, and the pools of the plan, node groups among them."""
+    """A cluster: its spec, its plan, the pools of the plan with node groups among them, and ``today`` where it is
+    known."""
 
     spec: ClusterSpec
     plan: Plan
     catalog: Catalog
     planned_pools: Sequence[Pool]
+    today: date | None = field(default=None, kw_only=True)
 
     def pools(self) -> Sequence[NodePool]:
         """The pools as the spec has them."""

@@ -1,13 +1,15 @@
 """What AWS charges, in USD: nodes on demand by Region, Capacity Blocks, and services that are not nodes.
 
-``data/*_prices.json`` hold sets of prices, each with the source and date that all of its prices have. A price that no
-set has is ``None``: none is guessed. Where only another Region's is known, that is given, and says whose it is.
+``data/*_prices.json`` hold sets of prices, each with the source and date that all of its prices have. Where only
+another Region's is known, that is given, and says whose it is. What no set has is estimated by what is nearest to it,
+and says so (``estimate``); where nothing is, it is ``None``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
@@ -25,11 +27,13 @@ Prices: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD of one unit, its Region, and its source."""
+    """USD of one unit, its Region, and its source. ``estimate``: of what it is the price, and how far that may be off,
+    where no source has that of the unit."""
 
     usd: float
     region: str
     source: Source
+    estimate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,35 @@ def on_demand(catalog: Catalog, name: str, region: str) -> Price | None:
     return price
 
 
+def on_demand_or_like(catalog: Catalog, name: str, region: str) -> Price | None:
+    """The same; of a type that nobody lists on demand the price of a Capacity Block of it."""
+    price = on_demand(catalog, name, region)
+    if price is not None:
+        return price
+    bought = block(name, region)
+    if bought is None:
+        return None
+    return replace(bought, estimate=f"a Capacity Block of {name}: no price on demand is known")
+
+
+_SAGEMAKER = Source(
+    "SageMaker's prices beside EC2's: 15 % more (ml.p3.16xlarge) to 40 % more (ml.g4dn.xlarge)",
+    "goerlitz/nlp-classification notebooks/10kGNAD/sagemaker/README.md, as of aws.amazon.com/sagemaker/pricing",
+    "read 2026-11-28",
+    "2021-06-01",
+)
+_SAGEMAKER_FACTOR = 1.25
+
+
+def sagemaker(catalog: Catalog, name: str, region: str) -> Price | None:
+    """An hour of an ``ml.`` type, by its name at EC2: a quarter more than EC2's price."""
+    price = on_demand_or_like(catalog, name, region)
+    if price is None:
+        return None
+    estimate = f"{name} and a quarter more: prices of `ml.` types are 15 to 40 % above EC2's"
+    return Price(price.usd * _SAGEMAKER_FACTOR, price.region, _SAGEMAKER, estimate)
+
+
 def dearest(prices: Iterable[Price | None]) -> Price | None:
     """The highest of some prices, known only where all of them are."""
     known = []
@@ -76,6 +109,24 @@ def service(name: str, region: str) -> Price | None:
     return _listed("service_prices.json", name, region)
 
 
+_FASTER = {"50": "125", "100": "125", "200": "250"}
+"""MB/s for each TiB: of PERSISTENT_1, and the next of PERSISTENT_2."""
+
+
+def lustre(deployment: str, throughput: int | None, region: str) -> Price | None:
+    """A GiB of FSx for Lustre for a month."""
+    kind = deployment if throughput is None else f"{deployment}/{throughput}"
+    price = service(f"{kind} GiB month", region)
+    if price is not None or deployment != "PERSISTENT_1":
+        return price
+    faster = _FASTER.get(str(throughput))
+    near = None if faster is None else service(f"PERSISTENT_2/{faster} GiB month", region)
+    if near is None:
+        return None
+    estimate = f"PERSISTENT_2 of {faster} MB/s for each TiB: the price of {kind} is not known, nor how far it is off"
+    return replace(near, estimate=estimate)
+
+
 def auto_mode_fee(catalog: Catalog, name: str, region: str) -> Price | None:
     """What EKS Auto Mode adds to the price of an instance, for an hour."""
     instance = catalog.instance_types.get(name)
@@ -94,6 +145,7 @@ def price_sources() -> Iterator[Source]:
         for prices in _sets(file):
             yield prices.source
     yield fee_source()
+    yield _SAGEMAKER
 
 
 def _listed(file: str, name: str, region: str) -> Price | None:

@@ -44,6 +44,7 @@ def subject(done: Compilation, options: Options) -> Subject:
         runs=done.runs or (),
         manifests=done.manifests,
         steps=done.steps,
+        today=options.today,
     )
 
 

@@ -59,14 +59,19 @@ def _merge(subject: Subject) -> Tile:
 
 def _cost(subject: Subject, items: Sequence[Item]) -> Tile:
     sums = total(items, subject.spec.region)
+    always = f"{usd(sums.always, exact=sums.exact)} an hour always"
     more = [f"{usd(sums.at_most, exact=sums.exact)} an hour at most, while jobs run"]
+    bought = [item.bought for item in items if item.bought is not None]
+    if bought:
+        more.insert(0, always)
+        always = f"${sum(bought):,.0f} for Capacity Blocks whatever runs"
     if subject.before is not None:
         change = cost_change(amounts(subject.before, subject, new=False))
         more.append(f"by the merge: {change.removeprefix('cost: ')}" if change else "as before")
     lacking = [item.name for item in items if item.usd is None]
     if lacking:
         more.append(f"without {', '.join(lacking)}: no price known")
-    return Tile("Cost", f"{usd(sums.always, exact=sums.exact)} an hour always", tuple(more))
+    return Tile("Cost", always, tuple(more))
 
 
 _VERDICTS = {

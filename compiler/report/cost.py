@@ -17,6 +17,7 @@ from compiler.blocks import (
 )
 from compiler.catalog.prices import MONTH
 from compiler.costs import Item, Total, total
+from compiler.diagnostics.diagnostic import listed
 from compiler.report.bill import bill
 from compiler.report.subject import Subject
 
@@ -49,19 +50,32 @@ def _lines(subject: Subject, sums: Total, items: Sequence[Item]) -> Iterator[Tex
         yield f"Before and after: {subject.without_before}."
     yield from map(_block, _blocks(items))
     yield from _foreign(items, subject.spec.region)
+    yield from _estimated(items)
     yield _BY_USE
 
 
 def headline(sums: Total, items: Iterable[Item]) -> Text:
     """The sums in one sentence, which names what they lack."""
+    items = list(items)
     always = usd(sums.always, exact=sums.exact)
     a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
     at_most = usd(sums.at_most, exact=sums.exact)
-    text = Strong(f"{always} an hour always ({a_month} a month), {at_most} at most while jobs run")
+    parts = [
+        *(_bought(item) for item in items if item.bought is not None),
+        f"{always} an hour always ({a_month} a month)",
+        f"{at_most} at most while jobs run",
+    ]
+    text = Strong(", ".join(parts))
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
         return text, "."
     return text, f", without {', '.join(lacking)}: no price known."
+
+
+def _bought(item: Item) -> str:
+    """A Capacity Block, whose price is paid whatever runs."""
+    assert item.bought is not None
+    return f"${item.bought:,.0f} for Capacity Block `{item.name}` whatever runs"
 
 
 def before_and_after(before: Subject, after: Subject) -> str:
@@ -104,10 +118,9 @@ def _block(item: Item) -> str:
         f"Capacity Block `{item.name}`: ${item.at_most:,.2f} of it an hour, paid when it is bought"
         " and whether a job runs or not"
     )
-    if not item.block:
+    if item.bought is None:
         return f"{text}; how long it lasts `starts` and `ends` do not say."
-    whole = item.at_most * item.block
-    return f"{text}: ${whole:,.0f} for its {item.block:,.0f} hours."
+    return f"{text}: ${item.bought:,.0f} for its {item.block:,.0f} hours."
 
 
 def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
@@ -121,6 +134,16 @@ def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
         return
     parts = [f"of {other} for {', '.join(names)}" for other, names in named.items()]
     yield f"≈: no price of {region} is known, so it is that {'; that '.join(parts)}."
+
+
+def _estimated(items: Iterable[Item]) -> Iterator[str]:
+    """What is counted by the price of something else, by which, and how far that may be off."""
+    named: dict[str, list[str]] = {}
+    for item in items:
+        for estimate in dict.fromkeys(price.estimate for price in item.prices if price.estimate):
+            named.setdefault(estimate, []).append(item.name)
+    for estimate, names in named.items():
+        yield f"≈: {listed(names)} by the price of {estimate}."
 
 
 _NODES = ("pool", "type", "nodes:", "USD an hour a node:", "always:", "at most:", "capacity")

@@ -5,6 +5,7 @@ from datetime import date
 
 from compiler.catalog import hyperpod
 from compiler.catalog.minors import Minor
+from compiler.catalog.prices import MONTH, service
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -12,8 +13,6 @@ from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_DEARER = 0.60 - 0.10
 
 
 @rule("HLT024", severity=Severity.WARNING, params={"days": 30})
@@ -89,7 +88,9 @@ def _newest_of_hyperpod(world: World) -> str:
 def _cost(today: date, standard: date, extended: date) -> str:
     if today >= extended:
         return "EKS upgrades it by itself, on a day of its own choice"
-    price = f"${_DEARER:.2f} an hour more (${_DEARER * 730:.0f} a month)"
+    more = service("eks extended support hour", "us-east-1")
+    assert more is not None
+    price = f"${more.usd:.2f} an hour more (${more.usd * MONTH:.0f} a month)"
     if today < standard:
         return f"{price} from then on"
     return f"{price} until {extended}, when EKS upgrades it by itself"

@@ -105,13 +105,13 @@ SAVING = {
     "checkpoint": {"path": "/data/run", "every": "30m"},
     "mounts": [{"storage": "data", "path": "/data"}],
 }
+ON_CPUS = {key: value for key, value in SAVING.items() if key != "model"}
 STORAGE = [{"name": "data", "fsxLustre": {"existing": FSX}}]
-RESERVATION = {"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}
 UNPRICED = {
-    "instanceTypes": ["p5e.48xlarge"],
-    "zones": ["us-west-2a"],
+    "instanceTypes": ["hpc6a.48xlarge"],
+    "zones": ["us-east-2b"],
     "nodes": 4,
-    "capacity": {"reserved": {"reservations": [RESERVATION]}},
+    "meanTimeBetweenFailures": "1000h",
 }
 
 
@@ -124,7 +124,7 @@ UNPRICED = {
             "failures               not known without GPUs: `meanTimeBetweenFailures` of the pool says how many",
         ),
         (
-            {"job": SAVING, "storage": STORAGE, "pool": UNPRICED},
+            {"region": "us-east-2", "job": ON_CPUS, "storage": STORAGE, "pool": UNPRICED},
             "% of all; their price is not known",
         ),
     ],

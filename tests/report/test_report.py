@@ -82,9 +82,8 @@ def test_cost_by_job_and_queue(trainyard: Command, tmp_path: Path) -> None:
 
 def test_a_job_or_queue_of_nodes_without_a_price(trainyard: Command, tmp_path: Path) -> None:
     queue = {"name": "a", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 2}]}
-    capacity = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}
-    pool = {"instanceTypes": ["p5e.48xlarge"], "capacity": capacity}
-    write(tmp_path, pool=pool, queues=[queue], job={"timeout": "1h"})
+    pool = {"instanceTypes": ["hpc6a.48xlarge"], "zones": ["us-east-2b"]}
+    write(tmp_path, region="us-east-2", pool=pool, queues=[queue], job={"timeout": "1h"})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
     job, _header, _line, of_queue = rows(done.out, "Cost by job and queue")
     assert job[3:] == ["?", "1h", "?"]
@@ -195,7 +194,8 @@ def test_capacity_blocks_have_their_own_price(trainyard: Command, folder: Path) 
     cost = part(text, "Cost")
     assert "$4,394.24 of it an hour" in cost
     assert "$1,476,465 for its 336 hours" in cost
-    assert "≈ $4,396.88 at most while jobs run" in cost
+    assert cost.startswith("**$1,476,465 for Capacity Block `h200` whatever runs, ")
+    assert "≈ $4,413.58 at most while jobs run" in cost
     spec_file = folder / "specs" / "jakarta" / "cluster.yaml"
     lines = spec_file.read_text().splitlines()
     kept = [line for line in lines if "starts:" not in line]
@@ -205,9 +205,9 @@ def test_capacity_blocks_have_their_own_price(trainyard: Command, folder: Path) 
 
 
 def test_storage_has_its_price_or_is_named_as_without(trainyard: Command, tmp_path: Path) -> None:
-    """A GiB of the slowest SSD is 0.145 USD a month in us-east-1; of PERSISTENT_1 no price is known."""
+    """A GiB of the slowest SSD is 0.145 USD a month in us-east-1; of HDD no price is known."""
     made = {"size": "1200Gi", "throughputPerTiB": 125, "zone": "us-east-1b"}
-    old = {**made, "deployment": "PERSISTENT_1", "throughputPerTiB": 50}
+    old = {**FEW, "size": "6000Gi", "throughputPerTiB": 12, "driveCache": "NONE"}
     storage = [
         {"name": "data", "fsxLustre": {"create": made}},
         {"name": "old", "fsxLustre": {"create": old}},
@@ -243,7 +243,6 @@ IOPS = {
 }
 AUTO = {"eks": {"autoMode": {}}}
 UNPRICED: dict[str, tuple[dict[str, object], str]] = {
-    "SSD of PERSISTENT_1": ({"size": "4800Gi", **FEW, "throughputPerTiB": 50}, "`fast`"),
     "HDD": ({"size": "6000Gi", **FEW, "throughputPerTiB": 12, "driveCache": "NONE"}, "`fast`"),
     "metadata IOPS": ({"size": "4800Gi", **IOPS}, "`metadata IOPS of fast`"),
 }

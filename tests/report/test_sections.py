@@ -16,13 +16,13 @@ from tests.platforms.parallelcluster.clusters import spec as slurm_spec
 pytestmark = pytest.mark.slow
 
 RESERVATION = {"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}
-UNPRICED = {
+IN_BLOCKS_ALONE = {
     "instanceTypes": ["p5e.48xlarge"],
     "zones": ["us-west-2a"],
     "nodes": 4,
     "capacity": {"reserved": {"reservations": [RESERVATION]}},
 }
-"""A pool of which no price is known."""
+"""A pool of a type that nobody lists on demand: it is counted by the price of its Capacity Blocks."""
 LUSTRE = {"name": "data", "fsxLustre": {"existing": {**FSX, "throughputPerTiB": 125}}}
 SAVING: dict[str, Any] = {
     "nodes": 2,
@@ -59,7 +59,7 @@ def of_data(trainyard: Command, folder: Path, data: dict[str, Any]) -> str:
             {"pool": {"instanceTypes": ["m7i.8xlarge"]}},
             {3: "?", 4: "30m", 5: "?", 6: "?", 7: "0.6 node hours, $1"},
         ),
-        ({"pool": UNPRICED}, {7: "0.6 node hours"}),
+        ({"pool": IN_BLOCKS_ALONE}, {7: "0.6 node hours, $32"}),
         # a file system whose throughput nobody says
         (
             {"storage": [{"name": "data", "fsxLustre": {"existing": FSX}}]},

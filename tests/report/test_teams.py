@@ -71,9 +71,8 @@ def services(row: list[str]) -> float:
 def test_what_has_no_price_is_named_first_and_never_zero(
     trainyard: Command, tmp_path: Path
 ) -> None:
-    capacity = {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}
-    pool = {"instanceTypes": ["p5e.48xlarge"], "capacity": capacity}
-    write(tmp_path, pool=pool, queues=QUEUES[:1])
+    pool = {"instanceTypes": ["hpc6a.48xlarge"], "zones": ["us-east-2b"]}
+    write(tmp_path, region="us-east-2", pool=pool, queues=QUEUES[:1])
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
     title = "Cost by team and month"
     assert part(text, title).startswith("Without `2 of gpu`: no price known.\n")

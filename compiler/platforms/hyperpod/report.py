@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.blocks import Block, Heading, paragraph, table
-from compiler.costs import Item
+from compiler.catalog.prices import dearest, sagemaker
+from compiler.costs import Item, known, usd_of
 from compiler.planned import PlannedCluster
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
@@ -17,13 +18,15 @@ SECTIONS = ()
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
-    """What is paid beside storage. Instances of HyperPod have prices of their own (``ml.`` types), which are not
-    known here."""
+    """What is paid beside storage. Instances of HyperPod have prices of their own (``ml.`` types), which are
+    estimated by EC2's."""
     groups = {pool.name for pool in planned.pools()}
     for item in of_eks.costs(planned):
         if item.node and item.name in groups:
             named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
-            yield replace(item, what=named, usd=None, prices=(), block=None)
+            names = item.what.split(", ")
+            price = dearest(sagemaker(planned.catalog, name, planned.spec.region) for name in names)
+            yield replace(item, what=named, usd=usd_of(price), prices=known(price), block=None)
         else:
             yield item
 

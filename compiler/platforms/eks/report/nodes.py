@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from compiler.blocks import Block, Explained, Heading, Text, paragraph, table
 from compiler.catalog.prices import auto_mode_fee
@@ -100,6 +101,11 @@ def _fee(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
 def _around(planned: PlannedCluster) -> Iterator[Item]:
     """The control plane, and the way out of the VPC that the bootstrap makes."""
     yield unit_item(planned, "control plane", "EKS", 1, "eks cluster hour")
+    cluster = planned.plan.one(Cluster)
+    version = cluster.kubernetes if cluster is not None else ""
+    if _is_extended(planned, version):
+        what = f"Kubernetes {version}, which left standard support"
+        yield unit_item(planned, "extended support", what, 1, "eks extended support hour")
     gateways = _gateways(planned)
     if gateways:
         yield unit_item(
@@ -118,6 +124,17 @@ def _around(planned: PlannedCluster) -> Iterator[Item]:
             len(made.endpoints) * zones,
             "interface endpoint hour",
         )
+
+
+def _is_extended(planned: PlannedCluster, version: str) -> bool:
+    """Whether EKS asks for more for a version, as far as its dates are known."""
+    minor = planned.catalog.newest_release.minors.get(version)
+    if planned.today is None or minor is None or not minor.support_ends:
+        return False
+    standard, extended = (
+        date.fromisoformat(minor.support_ends[support]) for support in ("standard", "extended")
+    )
+    return standard <= planned.today < extended
 
 
 def _gateways(planned: PlannedCluster) -> int:
