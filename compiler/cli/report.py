@@ -13,7 +13,7 @@ from compiler.driver import check_document
 from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.policy import Policies, load_policies
-from compiler.report import Subject, reasons_about, report, unfinished
+from compiler.report import Subject, overview, overviews, reasons_about, report, unfinished
 from compiler.report.moving import moving
 from compiler.report.shortened import Report, joined, shortened
 from compiler.rooms import Platform
@@ -22,13 +22,18 @@ from compiler.writer import compare
 
 def text(done: Outcome, options: Options, limit: int | None = None, link: str = "") -> str:
     """What belongs to no cluster, then the report of each; of many only as much as fits, where there is a limit."""
-    compilations = done.compilations
-    reports = [_cluster_report(compilation, options) for compilation in compilations]
+    reports = []
+    rows = []
+    for compilation in done.compilations:
+        whole = _planned(compilation, options)
+        reports.append(_cluster_report(compilation, whole))
+        rows.append(_row(compilation, whole))
+    heads = overviews(rows)
     if done.diagnostics:
         reports.insert(0, unfinished("Specs", done.diagnostics, "- the specs"))
     if limit is None:
-        return joined(reports)
-    return shortened(reports, limit, link)
+        return joined(reports, heads[0])
+    return shortened(reports, limit, link, heads)
 
 
 def html(done: Outcome, options: Options) -> str:
@@ -37,14 +42,18 @@ def html(done: Outcome, options: Options) -> str:
 
     ids = page.Ids()
     clusters = []
+    rows = []
     if done.diagnostics:
         clusters.append(page.unfinished("Specs", done.diagnostics, ids))
     for compilation in done.compilations:
-        if compilation.plan is None or compilation.spec is None:
+        whole = _planned(compilation, options)
+        row = _row(compilation, whole)
+        rows.append(row)
+        if whole is None:
             clusters.append(page.unfinished(compilation.name, compilation.diagnostics, ids))
         else:
-            clusters.append(page.cluster(_whole(compilation, options), ids))
-    return page.page(clusters)
+            clusters.append(page.cluster(whole, ids, changed=row.changed))
+    return page.page(clusters, rows)
 
 
 def json_text(done: Outcome, options: Options) -> str:
@@ -90,10 +99,22 @@ def _moved(done: Compilation, options: Options, platform: Platform, policies: Po
     return moving(here, platform, refused, other.diagnostics, there)
 
 
-def _cluster_report(done: Compilation, options: Options) -> Report:
+def _planned(done: Compilation, options: Options) -> Subject | None:
+    """The subject of a compilation, where it has a plan."""
     if done.plan is None or done.spec is None:
+        return None
+    return _whole(done, options)
+
+
+def _row(done: Compilation, whole: Subject | None) -> overview.Row:
+    if whole is None:
+        return overview.unfinished(done.name, done.diagnostics)
+    return overview.of(whole)
+
+
+def _cluster_report(done: Compilation, whole: Subject | None) -> Report:
+    if whole is None:
         return unfinished(done.name, done.diagnostics, f"- **{done.name}**: in error")
-    whole = _whole(done, options)
     changed = bool(whole.added or whole.changed or whole.removed or done.diagnostics)
     return report(whole, _line(whole), changed=changed)
 

@@ -25,6 +25,7 @@ from compiler.report import (
     admission,
     cost,
     findings,
+    overview,
     queues,
     rest,
     spending,
@@ -57,6 +58,7 @@ class Cluster:
     tiles: tuple[Tile, ...] = ()
     topology: Topology | None = None
     parts: tuple[Part, ...]
+    changed: bool = True
 
 
 class Ids:
@@ -76,8 +78,12 @@ class Ids:
         return id
 
 
-def page(clusters: Sequence[Cluster]) -> str:
-    """The HTML of some clusters. It loads nothing, and its policy allows no style and no script but its own."""
+def page(clusters: Sequence[Cluster], rows: Sequence[overview.Row] = ()) -> str:
+    """The HTML of some clusters, of several with an overview before them: those with something to look at first, the
+    others folded to a line. It loads nothing, and its policy allows no style and no script but its own."""
+    several = len(rows) > 1
+    if several:
+        clusters = sorted(clusters, key=lambda cluster: not cluster.changed)
     style = rendered(_ROOM, "style.css")
     script = rendered(_ROOM, "script.js")
     policy = (
@@ -88,6 +94,7 @@ def page(clusters: Sequence[Cluster]) -> str:
         _ROOM,
         "page.html",
         clusters=clusters,
+        overview=list(overview.blocks(rows)) if several else [],
         policy=policy,
         style=style,
         script=script,
@@ -119,7 +126,7 @@ def unfinished(name: str, diagnostics: Sequence[Diagnostic], ids: Ids) -> Cluste
     return Cluster(id=id, name=name, parts=tuple(parts))
 
 
-def cluster(subject: Subject, ids: Ids) -> Cluster:
+def cluster(subject: Subject, ids: Ids, *, changed: bool = True) -> Cluster:
     """A cluster with everything that there is to say about it."""
     id = ids("cluster", subject.name)
     items = bill(subject)
@@ -146,6 +153,7 @@ def cluster(subject: Subject, ids: Ids) -> Cluster:
         tiles=tuple(tiles(subject, items, forecast)),
         topology=topology(subject, items, forecast),
         parts=tuple(parts),
+        changed=changed,
     )
 
 

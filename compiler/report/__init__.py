@@ -23,6 +23,7 @@ from compiler.report import (
     merge,
     models,
     outside,
+    overview,
     queues,
     runs,
     spending,
@@ -83,6 +84,15 @@ def rest(subject: Subject) -> tuple[ModuleType, ...]:
     return (*REST, *subject.platform.reported().SECTIONS, *LAST)
 
 
+def overviews(rows: Sequence[overview.Row]) -> list[str]:
+    """What stands before the reports of several clusters, the longest first: a row for each, for those to look at, for
+    none. Of one cluster its report is the overview."""
+    if len(rows) < 2:
+        return [""]
+    changed = [row for row in rows if row.changed]
+    return [_head("Overview", *overview.blocks(rows, listed)) for listed in (rows, changed, [])]
+
+
 def reasons_about(subject: Subject, text: str) -> list[Reason]:
     """Why the values are what they are that a text is about, word by word."""
     blocks = [block for module in (*FIRST, *rest(subject)) for block in module.section(subject)]
@@ -129,6 +139,7 @@ __all__ = [
     "REST",
     "UNTITLED",
     "Subject",
+    "overviews",
     "reasons_about",
     "report",
     "rest",

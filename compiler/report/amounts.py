@@ -112,6 +112,17 @@ def _devices(subject: Subject | None) -> _Counts:
     return counts
 
 
+def accelerators(subject: Subject) -> dict[str, int]:
+    """The accelerators that all pools have at most, by kind."""
+    found: dict[str, int] = {}
+    for pool in subject.pools():
+        instance = subject.catalog.instance(pool.instance_types[0])
+        if instance is not None and instance.accelerators and instance.accelerator:
+            count = pool.nodes.max * instance.accelerators
+            found[instance.accelerator] = found.get(instance.accelerator, 0) + count
+    return found
+
+
 def _quota(subject: Subject | None) -> _Counts:
     """Nodes of each pool that a queue has for itself."""
     counts: _Counts = {}

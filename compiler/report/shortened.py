@@ -60,33 +60,48 @@ def _titles(sections: Iterable[Section]) -> str:
     return ", ".join(title for section in sections for title in section.titles)
 
 
-def joined(reports: Iterable[Report]) -> str:
-    """All reports, one after the other."""
-    return "\n".join(report.text for report in reports)
+def joined(reports: Sequence[Report], head: str = "") -> str:
+    """All reports, one after the other. Of several those with nothing to look at are last, each folded to a line."""
+    if len(reports) < 2:
+        return "\n".join(report.text for report in reports)
+    changed = [report.text for report in reports if report.changed]
+    others = [_folded(report) for report in reports if not report.changed]
+    parts = [head, *changed, *others]
+    return "\n".join(part for part in parts if part)
 
 
-def shortened(reports: Sequence[Report], limit: int, link: str) -> str:
+def _folded(report: Report) -> str:
+    line = report.line.removeprefix("- ").replace("**", "")
+    return f"<details><summary>{line}</summary>\n\n{report.text}\n</details>\n"
+
+
+def shortened(
+    reports: Sequence[Report], limit: int, link: str, heads: Sequence[str] = ("",)
+) -> str:
     """All reports if they fit. Otherwise what is open of changed clusters, then their other sections, then the clusters
     that did not change, as much as fits, and a line for each cluster that is left out.
 
-    No section is cut. ``link`` leads to the whole.
+    No section is cut. ``link`` leads to the whole. ``heads`` are what may stand before all, the longest first: it takes
+    a third of the room at most.
     """
-    whole = joined(reports)
+    whole = joined(reports, heads[0])
     if _size(whole) <= limit:
         return whole
-    return _Page(reports, limit, link).filled()
+    head = next((each for each in heads if _size(each) <= limit // 3), "")
+    return _Page(reports, limit, link, head).filled()
 
 
 class _Page:
     """A page that is filled as far as it goes: ``shown`` has the number of sections of each report that is there."""
 
-    def __init__(self, reports: Sequence[Report], limit: int, link: str) -> None:
+    def __init__(self, reports: Sequence[Report], limit: int, link: str, head: str) -> None:
         changed = [report for report in reports if report.changed]
         others = [report for report in reports if not report.changed]
         self._reports = [*changed, *others]
         self._changed = len(changed)
         self._limit = limit
         self._link = link
+        self._head = head
         self._shown: dict[int, int] = {}
 
     def filled(self) -> str:
@@ -123,6 +138,8 @@ class _Page:
 
     def _text(self, shown: dict[int, int]) -> str:
         parts = [self._reports[number].with_sections(count) for number, count in shown.items()]
+        if self._head:
+            parts.insert(0, self._head)
         left = [report for number, report in enumerate(self._reports) if number not in shown]
         if left:
             parts.append(_lines(left))
