@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, TypeAlias
 
@@ -71,7 +71,7 @@ def check(
     with recording() as shared:
         diagnostics += load_catalog(options.catalog).faults
         if any(fact.severity is Severity.ERROR for fact in diagnostics):
-            return Outcome([], diagnostics)
+            return Outcome([], [*diagnostics, *_of_form(sources, diagnostics)])
         policies = Policies(())
         if options.judged:
             policies, faults = load_policies(options.policies, today=options.today)
@@ -83,6 +83,25 @@ def check(
     if policies.config.exceptions:
         _excuse(outcome, policies.config, paths, options)
     return outcome
+
+
+_BOMB = "YML005"
+"""Aliases that stand for very much: a fault of each would be told as often."""
+
+
+def _of_form(sources: Iterable[SpecSource], known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """What is wrong with the form of specs that cannot be read as a whole, so that all of it is told at once. What is
+    missing may stand where nothing could be read, and a value that has a fault is told of once."""
+    places = {str(fault.span) for fault in known}
+    bombs = {fault.span.file.name for fault in known if fault.code == _BOMB and fault.span}
+    for source in sources:
+        document = source.document
+        if bombs & {file.name for file in source.files}:
+            continue
+        for fault in load(document, platform_of(document))[1]:
+            located = fault.locate(document)
+            if fault.code != "SPC001" and str(located.span) not in places:
+                yield located
 
 
 def check_document(

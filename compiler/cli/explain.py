@@ -22,6 +22,7 @@ from compiler.policy.rule import Rule
 
 OFF = " (off by default)"
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
+_PREFIX = re.compile(r"[A-Z]{2,4}\d{0,2}\Z")
 _STEPS = re.compile(r"[.\[\]]+")
 _LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
 
@@ -37,6 +38,13 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
             title += OFF
         rows.append((rule.code, rule.slug, title))
     return sorted(rows)
+
+
+def codes_that_begin(prefix: str, options: Options) -> list[tuple[str, str, str]]:
+    """The codes of an area (`PLC`), or of a part of it (`PLC03`), in letters of any case."""
+    if not _PREFIX.match(prefix.upper()):
+        return []
+    return [row for row in all_codes(options) if row[0].startswith(prefix.upper())]
 
 
 def explain_code(subject: str, options: Options) -> str | None:

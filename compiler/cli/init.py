@@ -57,16 +57,26 @@ _LAST = (
 )
 
 
-def answers(options: argparse.Namespace) -> dict[str, str]:
-    """Every answer: what an option says, what a person says where one is there to ask, or the default."""
+def answers(options: argparse.Namespace, catalog: Catalog) -> dict[str, str]:
+    """Every answer: what an option says, what a person says where one is there to ask, or the default. Options that
+    are wrong end it before anybody is asked, and a person is asked again."""
+    _check_options(options, catalog)
     ask = _nobody
     if not options.yes and sys.stdin is not None and sys.stdin.isatty():
         ask = _person
     given: dict[str, str] = {}
     for question in _questions(given):
         said = getattr(options, question.key, None)
+        is_asked = said is None and ask is _person
         if said is None:
             said = ask(question)
+        fault = _fault(question.key, said, given, catalog)
+        while fault and is_asked:
+            err(f"{fault}\n")
+            said = ask(question)
+            fault = _fault(question.key, said, given, catalog)
+        if fault:
+            raise UsageError(f"`{_option(question.key)} {said}`: {fault}")
         given[question.key] = said
     unused = [
         _option(question.key)
@@ -81,11 +91,33 @@ def answers(options: argparse.Namespace) -> dict[str, str]:
 def _questions(given: Mapping[str, str]) -> Iterator[Question]:
     """The questions in their order; those about a reservation follow from how nodes are bought."""
     yield from _QUESTIONS
-    bought = given["buy"]
-    if bought not in BOUGHT:
-        raise UsageError(f"`--buy {bought}`: write one of {', '.join(BOUGHT)}")
-    yield from _OF_CAPACITY.get(bought, ())
+    yield from _OF_CAPACITY.get(given["buy"], ())
     yield from _LAST
+
+
+def _check_options(options: argparse.Namespace, catalog: Catalog) -> None:
+    """Judge what options say, as far as it needs no other answer."""
+    said = {
+        question.key: getattr(options, question.key)
+        for question in (*_QUESTIONS, *_OF_CAPACITY[BLOCK], *_LAST)
+        if getattr(options, question.key, None) is not None
+    }
+    for key, value in said.items():
+        fault = _fault(key, value, said, catalog)
+        if fault:
+            raise UsageError(f"`{_option(key)} {value}`: {fault}")
+
+
+def _fault(key: str, said: str, given: Mapping[str, str], catalog: Catalog) -> str:
+    """What is wrong with an answer; empty where nothing is."""
+    from compiler.cli.answers import fault_of
+
+    if key == "buy" and said not in BOUGHT:
+        return f"write one of {', '.join(BOUGHT)}"
+    try:
+        return fault_of(key, said, given, catalog, _instance)
+    except UsageError as unknown:
+        return str(unknown)
 
 
 def _nobody(question: Question) -> str:
@@ -116,10 +148,7 @@ def _option(key: str) -> str:
 
 def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
     """The path of the new spec, where no file exists yet."""
-    name = given["name"]
-    if "/" in name or not name.isprintable() or name in ("", ".", ".."):
-        raise UsageError(f"`--name {name}` is no name of a cluster")
-    path: Path = options.file or Path("specs", f"{name}.yaml")
+    path: Path = options.file or Path("specs", f"{given['name']}.yaml")
     if path.suffix not in (".yaml", ".yml"):
         raise UsageError(f"`{path}` is no name of a spec: it ends in `.yaml`")
     if os.path.lexists(path):
@@ -130,10 +159,8 @@ def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
 
 
 def spec(given: Mapping[str, str], catalog: Catalog, path: Path) -> str:
-    """The text of the spec. Values that cannot be are written as they were given, for ``check`` to say so."""
+    """The text of the spec. What only ``check`` can judge is written as it was given."""
     known = _instance(given, catalog)
-    if not given["nodes"].isascii() or not given["nodes"].isdecimal():
-        raise UsageError(f"`--nodes {given['nodes']}` is no number of nodes")
     nodes = int(given["nodes"])
     pool = _pool_name(known)
     lines = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
@@ -32,6 +32,7 @@ from compiler.operate.proof import Expected, prove, unproven
 from compiler.operate.runs import runs_in
 from compiler.operate.status import namespaces_of, status
 from compiler.outcome import Compilation, Options
+from compiler.places.tree import SequenceNode, text_node
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 
@@ -160,12 +161,13 @@ def _job(subject: Subject, name: str) -> TrainJob:
 
 
 def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
-    """The one cluster of the specs that are named, compiled."""
+    """The one cluster of the specs that are named, or that has the job that is asked for, compiled."""
     done = check(options.paths, settings, current=lambda _: None)
     errors = done.errors()
     if errors:
         raise _SpecError(errors)
-    names = [each.name for each in done.compilations]
+    compilations = _with_job(done.compilations, getattr(options, "job", ""))
+    names = [each.name for each in compilations]
     if len(names) != 1:
         words = f"{options.command} {getattr(options, 'job', '')}".rstrip()
         raise ClusterError(
@@ -173,7 +175,7 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
             f"the specs are of {len(names)} clusters, and a context is one: {', '.join(names)}",
             f"name the spec of one: `trainyard {words} specs/NAME.yaml`",
         )
-    (compilation,) = done.compilations
+    (compilation,) = compilations
     if not compilation.manifests:
         platform = platform_of(compilation.document)
         raise ClusterError(
@@ -182,6 +184,28 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
             platform.asked_by_hand or "ask its scheduler",
         )
     return compilation, subjects.subject(compilation, settings)
+
+
+def _with_job(compilations: Sequence[Compilation], job: str) -> Sequence[Compilation]:
+    """The clusters that have a job; all of them where none has it, or no job is asked for."""
+    having = [each for each in compilations if job in _job_names(each)]
+    if having or not job or len(compilations) == 1:
+        return having or compilations
+    known = dict.fromkeys(name for each in compilations for name in _job_names(each))
+    raise ClusterError(
+        "CLU012",
+        f"no spec of {len(compilations)} clusters has a job `{job}`",
+        meant(job, known) or "`trainyard report` lists the jobs of each cluster",
+    )
+
+
+def _job_names(compilation: Compilation) -> list[str]:
+    """The jobs of a spec by their names there, whatever platform runs them."""
+    spec = compilation.document.root.child("spec")
+    jobs = spec.child("jobs") if spec is not None else None
+    items = jobs.items if isinstance(jobs, SequenceNode) else ()
+    names = [text_node(item.child("name")) for item in items]
+    return [name.text for name in names if name is not None]
 
 
 def expected(subject: Subject) -> Expected:

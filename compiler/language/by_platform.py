@@ -11,7 +11,7 @@ from compiler.language.reference import all_keys
 from compiler.language.whole import elsewhere, language
 from compiler.platforms import PLATFORMS
 from compiler.rooms import Platform
-from compiler.spec.errors import keys_of
+from compiler.spec.models import keys_of
 
 __all__ = ["KeyByPlatform", "keys_by_platform"]
 

@@ -21,7 +21,9 @@ from compiler.rooms import Platform, parts
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.errors import Instead, explain_all, keys_of, meant_paths
+from compiler.spec.errors import explain_all
+from compiler.spec.models import keys_of
+from compiler.spec.unknown import OTHERS, Instead, meant_paths, section_of
 
 __all__ = ["load", "platform_of"]
 
@@ -79,8 +81,9 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     key = fault.at[-1]
     if fault.at != _SPEC / key or key not in _all_keys():
         return _of_meant(fault, fault.at, platform)
-    keys = listed(sorted(_keys(platform.rooms)))
-    otherwise = elsewhere().get(str(key), f"remove it; the platform has {keys}")
+    otherwise = elsewhere().get(
+        str(key), "remove it: `trainyard explain --platforms` says which keys each platform takes"
+    )
     help = platform.instead.get(str(key), otherwise)
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
@@ -89,14 +92,18 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
 
 def _of_meant(fault: Diagnostic, at: Route, platform: Platform) -> Diagnostic:
     """A word from elsewhere for a key that the platform does not take: what to write instead of that key."""
-    for path in meant_paths(at):
+    for path in meant_paths(at, language(platform)):
         first, _, rest = path.partition(".")
         named = rest.split(".")[0]
         if first == "platform" and named not in (platform.name, platform.stands_on):
             return replace(fault, help=f"remove it: platform `{platform.name}` has no such key")
-        instead = platform.instead.get(path)
+        instead = _instead(platform)(path)
         if instead is not None:
             return replace(fault, help=instead)
+    key = str(at[-1])
+    is_misplaced = section_of(at.parent) in OTHERS and at.parent != _SPEC
+    if is_misplaced and key in _all_keys() - _keys(platform.rooms):
+        return replace(fault, help=platform.instead.get(key) or elsewhere().get(key, "remove it"))
     return fault
 
 
@@ -188,7 +195,8 @@ def _of_defaults(document: Document, platform: Platform) -> list[Diagnostic]:
         errors = [
             error for error in problem.errors(include_url=False) if error["type"] != "missing"
         ]
-        return explain_all(errors, model, document, _instead(platform))
+        found = explain_all(errors, model, document, _instead(platform))
+        return [_of_platform(fault, platform) for fault in found]
     return []
 
 

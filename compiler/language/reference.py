@@ -18,9 +18,9 @@ from compiler.language.whole import every_language
 from compiler.plan.units import Duration
 from compiler.spec import aws
 from compiler.spec import types as spec_types
-from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
 from compiler.spec.lazy import model_of
+from compiler.spec.models import holds, inner_model
 
 
 @dataclass(frozen=True, slots=True)

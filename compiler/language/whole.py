@@ -11,7 +11,7 @@ from compiler.platforms import EKS, PLATFORMS
 from compiler.rooms import Platform, parts
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import ClusterSpec, TrainingCluster
-from compiler.spec.errors import keys_of
+from compiler.spec.models import keys_of
 from compiler.spec.section import Section
 
 _PLATFORM = "platform"

@@ -14,91 +14,154 @@ _Words = Mapping[str, str]
 
 _JOB: _Words = {
     "nodes": (
-        "node numNodes nnodes replicas instances instanceCount workers numWorkers count parallelism completions size"
+        "node nnodes replicas instances instanceCount workers numWorkers count parallelism completions size "
+        "nodeCount numNodes maxReplicas maxNodes maxNodeCount maxWorkers"
     ),
-    "minNodes": "minReplicas minWorkers elasticPolicy",
+    "minNodes": "minReplicas minWorkers minNodeCount elasticPolicy",
     "resources.accelerators": (
-        "gpu gpus gpusPerNode accelerator devices gres nvidia.com/gpu tpus neuronCores"
+        "gpu gpus gpusPerNode accelerator devices gres nvidia.com/gpu tpus neuronCores "
+        "gpusPerTask gpusPerPod gpuCount numGpus acceleratorCount acceleratorsLimit tresPerNode"
     ),
-    "resources.cpu": "cpu cpus vcpus cpusPerTask",
-    "resources.memory": "mem memory ram memoryPerNode",
+    "resources.cpu": "cpu cpus vcpu vcpus cpusPerTask cpuPerTask cpusPerGpu numCpus vcpuLimit",
+    "resources.memory": "mem memory ram memoryPerNode memPerNode memPerCpu memPerGpu memoryLimit",
     "resources": "limits requests resourcesPerNode",
+    "resources.ephemeralStorage": "tmp disk diskSize",
     "sharedMemory": "shm shmSize devShm ipc",
-    "command": "cmd run entrypoint script program shell sourceScript",
-    "args": "arguments argv hyperparameters epochs learningRate batchSize",
-    "env": "environment envs envVars variables",
+    "command": "cmd commands run entrypoint entryScript script program shell sourceScript wrap",
+    "args": (
+        "arguments argv hyperparameters parameters params config configFile epochs numEpochs maxSteps learningRate "
+        "batchSize"
+    ),
+    "env": "environment envs envVars variables export",
     "secretEnv": "envFrom secretRef imageSecret",
-    "kind": "type apiVersion jobType",
+    "labels": "tags",
+    "name": "jobName taskName displayName generateName",
+    "kind": "apiVersion jobType",
     "rerun": "schedule cron cronSchedule",
     "nodePools[].capacity": (
-        "spot useSpot onDemand capacity capacityType managedSpotTraining reservation capacityReservation"
+        "spot useSpot onDemand capacity capacityType managedSpotTraining reservation capacityReservation "
+        "spotPolicy enableManagedSpotTraining useSpotInstances"
     ),
     "nodePools[].instanceTypes": (
         "instanceType instanceTypes instance machine machineType resourceConfig constraint"
     ),
-    "nodePools[].zones": "zone zones availabilityZone region",
+    "nodePools[].zones": "zone zones availabilityZone",
+    "nodePools[].consolidateAfter": (
+        "autostop idleMinutes idleMinutesToAutostop idleDuration inactivityDuration keepAlive keepAlivePeriodInSeconds"
+    ),
+    "nodePools[].efa": "networkTier interconnect efaEnabled",
+    "nodePools[].rootVolume": "diskTier diskType volumeSizeInGB",
+    "nodePools[].nodes": "creationPolicy",
     "queue": "partition localQueue clusterQueue queueName qos",
-    "pool": "nodePool nodeSelector nodeAffinity affinity tolerations nodelist cluster",
+    "pool": (
+        "nodePool nodeSelector nodeAffinity affinity tolerations nodelist nodeName fleet fleets anyOf ordered "
+        "labelSelector"
+    ),
+    "topology": (
+        "topologySpreadConstraints podAffinity switches contiguous preferredTopology requiredTopology topologyRequest "
+        "placement"
+    ),
     "processesPerNode": (
-        "ntasks ntasksPerNode nprocPerNode nprocs processes numProcPerNode slotsPerWorker"
+        "ntasks ntasksPerNode nprocPerNode nprocs processes numProcPerNode slotsPerWorker "
+        "tasksPerNode ntasksPerGpu"
     ),
     "timeout": (
-        "time timeLimit walltime maxRun maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline"
+        "time timeLimit walltime maxRun maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline "
+        "maxDuration timeMin"
     ),
     "retries": (
-        "retry maxRetries backoffLimit restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue"
+        "retry maxRetries backoffLimit restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue "
+        "jobRecovery maxRetry podFailurePolicy numRetries"
     ),
-    "mounts": "volumeMounts fileMounts storage datasets inputData fileSystem data",
+    "mounts": (
+        "volumeMounts fileMounts storageMounts storage datasets inputs inputData inputDataConfig outputs outputPath "
+        "outputDir outputS3Uri outputDataConfig artifacts cache fileSystem data"
+    ),
+    "volumes": "persistentVolumeClaims",
     "priority": "priorityClassName priorityClass",
     "serviceAccount": "serviceAccountName roleArn role",
-    "initContainers": "setup dependsOn before prologue",
+    "initContainers": "setup prologue prolog",
+    "imagePullSecrets": "registryAuth imagePullSecret",
     "excludeNodes": "exclude",
-    "terminationGracePeriod": "terminationGracePeriodSeconds signal",
+    "terminationGracePeriod": "terminationGracePeriodSeconds signal stopDuration",
     "queues[].stopPolicy": "suspend suspended paused hold",
     "completed": "ttl ttlSecondsAfterFinished cleanPodPolicy state status",
-    "checkpoint": "checkpointConfig checkpointDir checkpointing outputPath output",
+    "checkpoint": "checkpointConfig checkpointDir checkpointing",
     "launcher": "framework distribution backend mpi torchrun",
-    "image": "container containerImage trainingImage imageUri docker dockerImage",
-    "workingDir": "chdir cwd",
+    "image": "container containerImage trainingImage imageUri imageId docker dockerImage",
+    "runtime": "runtimeRef trainingRuntime",
+    "workingDir": "chdir cwd workingDirectory",
+    "notifications": "mailType mailUser notify alerts slack",
+    "monitoring": "utilizationPolicy",
+    "expected": "estimated",
 }
 _POOL: _Words = {
-    "nodes": "node replicas count size numNodes instanceCount desiredCapacity limits capacityLimit",
+    "nodes": (
+        "node replicas count size numNodes nodeCount nodesCount instanceCount desiredCapacity limits capacityLimit"
+    ),
     "nodes.min": "min minSize minCount minReplicas",
     "nodes.max": "max maxSize maxCount maxReplicas maxNodes",
     "instanceTypes": (
-        "instance instances machineType vmSize type flavor gpu gpus accelerator accelerators"
+        "instance instances machineType vmSize flavor gpu gpus gres sku accelerator accelerators computeResources"
     ),
-    "zones": "az azs zone availabilityZone availabilityZones subnet subnets",
+    "zones": "az azs zone availabilityZone availabilityZones subnet subnets subnetSelectorTerms",
     "capacity": (
         "spot onDemand reserved block capacityType purchaseOption lifecycle marketType reservation reservations "
-        "capacityReservation capacityBlock"
+        "capacityReservation capacityBlock capacityReservationSelectorTerms capacityReservationTarget spotPolicy "
+        "instanceMarketOptions"
     ),
-    "rootVolume": "disk diskSize volumeSize volume rootDisk blockDeviceMappings",
+    "rootVolume": (
+        "disk diskSize diskTier volumeSize volumeType volumeEncrypted volumeIOPS volumeThroughput volume rootDisk "
+        "blockDeviceMappings instanceStorageConfigs"
+    ),
     "placement.group": "placementGroup placementGroupName",
     "efa": "efaEnabled enableEfa networkInterfaces interconnect",
-    "platform.eks.ami": "ami amiType amiFamily imageId",
+    "platform.eks.ami": "ami amiType amiFamily amiSelectorTerms imageId image",
     "gpuSharing": "mig timeSlicing mps",
-    "consolidateAfter": "disruption consolidation expireAfter ttlSecondsAfterEmpty idleTimeout",
+    "platform.hyperPod.deepHealthChecks": "onStartDeepHealthChecks",
+    "platform.hyperPod.threadsPerCore": "threadsPerCore",
+    "platform.hyperPod.trainingPlans": "trainingPlan trainingPlanArn",
+    "platform.parallelCluster.computeNodes": "customActions",
+    "burnIn": "healthChecks",
+    "name": "nodeName nodePoolName",
+    "consolidateAfter": (
+        "disruption consolidation consolidationPolicy ttlSecondsAfterEmpty idleTimeout idleDuration"
+    ),
+    "taints": "startupTaints",
+    "labels": "nodeLabels",
     "localStorage": "instanceStore instanceStorePolicy nvme scratch",
     "spareNodes": "spares hotSpares standby",
     "managedNodeGroup": "nodeGroup managed",
 }
 _CLUSTER: _Words = {
     "platform.eks.version": "version kubernetes kubernetesVersion k8sVersion",
-    "platform.eks": "eks cluster controlPlane",
-    "platform.eks.addons": "addons",
-    "network": "vpc subnets networking",
+    "platform.eks": "eks controlPlane",
+    "platform": "cluster",
+    "platform.eks.addons": "addons addonsConfig",
+    "platform.eks.apiServer": "apiServer",
+    "platform.eks.autoMode": "autoMode autoModeConfig",
+    "platform.hyperPod.nodeRecovery": "nodeRecovery",
+    "platform.parallelCluster.headNode": "headNode",
+    "platform.parallelCluster.loginNodes": "loginNodes",
+    "platform.parallelCluster.accounting": "accounting accounts database",
+    "platform.parallelCluster.budget": "budget budgets",
+    "network": "vpc vpcConfig subnets networking",
+    "network.zoneIds": "availabilityZoneIds",
+    "nodePools[].zones": "zone az availabilityZone availabilityZones",
+    "logs": "cloudWatch logging",
+    "images": "build builds dockerfile",
     "nodePools": (
-        "nodeGroups managedNodeGroups pools nodes node machines computeResources gpu gpus resourceFlavors instances"
+        "nodeGroups managedNodeGroups pools nodes node machines computeResources gpu gpus resourceFlavors instances "
+        "instanceGroups instanceGroupsSettings slurmQueues"
     ),
     "jobs": "job tasks workloads trainJobs training",
     "storage": "volumes volume fileSystems sharedStorage disks buckets fsx",
-    "namespaces": "teams projects users tenants",
+    "namespaces": "team teams project projects users tenants",
     "priorities": "priorityClasses workloadPriorityClasses qos",
-    "queues": "partitions clusterQueues localQueues queue",
+    "queues": "partition partitions clusterQueues localQueues queue",
     "components": "charts helm helmReleases plugins",
     "flux": "git gitops repository repo argocd",
-    "jobDefaults": "defaults env image command",
+    "jobDefaults": "defaults env environment envs image command",
     "jobs[].rerun": "schedule cron",
     "platform.eks.admins": "admins accessEntries",
 }
@@ -147,7 +210,10 @@ _SECTIONS: Mapping[str, _Words] = {
 
 _RERUN = "no job starts by the clock: a commit that raises `rerun` of the job runs it again"
 _BOUGHT = "like `capacity: [{spot: {}}, {onDemand: {}}]`"
+_EFA = "remove it: nodes have EFA where their instance type has it"
 REMARKS: Mapping[str, str] = {
+    "efa": _EFA,
+    "nodePools[].efa": _EFA,
     "rerun": _RERUN,
     "jobs[].rerun": _RERUN,
     "capacity": f"here it is `capacity`, {_BOUGHT}",

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, get_origin
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
-from compiler.diagnostics.near import meant, near
+from compiler.diagnostics.near import meant
 from compiler.diagnostics.words import kind_of
 from compiler.places import Document, Route, ScalarNode
-from compiler.spec.elsewhere import REMARKS, meant_key, resources_help
 from compiler.spec.flow import flow
-from compiler.spec.lazy import model_of
+from compiler.spec.foreign import value_help, variable_help
+from compiler.spec.models import field_at, fields_of, inner_model, model_at
 from compiler.spec.renamed import renamed
+from compiler.spec.unknown import Instead, called_now, meant_elsewhere, section_of, unknown
 
 _WANTED = {
     "string_type": "text",
@@ -43,8 +43,6 @@ _BOUND = {
     "string_too_long": ("above the maximum of {max_length}", "at most {max_length}"),
 }
 _LONGEST_LIST = 60
-_OF_KUBERNETES = ("namespace", "labels", "annotations")
-Instead: TypeAlias = Callable[[str], str | None]
 
 
 def explain_all(
@@ -63,8 +61,8 @@ def explain_all(
             continue
         outer = fault.at.parent
         misspelt.add((outer, fault.help))
-        misspelt.add((outer, _meant(_called_now(fault.at))))
-        misspelt.add((outer, _meant(_meant_elsewhere(fault.at))))
+        misspelt.add((outer, _meant(called_now(fault.at))))
+        misspelt.add((outer, _meant(meant_elsewhere(fault.at))))
     reported = []
     for fault, detail in zip(faults, details, strict=True):
         if fault.code == "SPC001":
@@ -110,22 +108,22 @@ def explain(
             "SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True
         )
     if kind == "extra_forbidden":
-        return _unknown(at, model, value, instead)
+        return unknown(at, model, value, instead)
     if kind == "spec_value":
         if context["key"]:
             at = at / str(context["key"])
         source = context["source"]
+        help = _foreign_help(at, value) or str(context["help"])
         notes = (f"source: {source}",) if source else ()
-        found = error(
-            "SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key, notes=notes
-        )
+        found = error("SPC005", str(context["fact"]), at, help=help, key=of_key, notes=notes)
         return replace(found, secret=bool(context["secret"]))
     if kind in _WANTED:
-        field = _field(model, at)
+        field = field_at(model, at)
         required = field is not None and field.is_required()
         help = _type_help(kind, value, model_at(model, at), required=required)
         if isinstance(value, Mapping):
             help = _split_help(at, value) or help
+        help = _foreign_help(at, value) or help
         wanted = _WANTED[kind]
         name = _name(at)
         message = f"{name} is {kind_of(value)}, not {wanted}"
@@ -191,71 +189,8 @@ def _shown(value: Any) -> str:
     return f"is {value}"
 
 
-def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
-    """The model at a route; ``None`` where there is none (a free mapping)."""
-    inner: type[BaseModel] | None = model
-    named = False  # whether a name of a free mapping comes next
-    for key in at:
-        if isinstance(key, int):
-            continue
-        if named:
-            named = False
-            continue
-        if inner is None:
-            return None
-        field = _fields(inner).get(key)
-        if field is not None:
-            inner = inner_model(field.annotation)
-        else:
-            inner = None
-        named = field is not None and holds(field.annotation, dict)
-    return inner
-
-
-def holds(annotation: Any, kind: type) -> bool:
-    """Whether a type is a ``list`` or a ``dict``, or may be one."""
-    if get_origin(annotation) is kind:
-        return True
-    members = get_args(annotation)
-    return any(get_origin(member) is kind for member in members)
-
-
-def inner_model(annotation: Any) -> type[BaseModel] | None:
-    """The model inside the type of a field; ``None`` where there is none."""
-    model = model_of(annotation)
-    if model is not None:
-        return model
-    for member in get_args(annotation):
-        inner = inner_model(member)
-        if inner is not None:
-            return inner
-    return None
-
-
-def keys_of(model: type[BaseModel]) -> list[str]:
-    """The YAML keys of a model, in order."""
-    return list(_fields(model))
-
-
-def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a model by their YAML keys, in order."""
-    fields = model.model_fields.items()
-    return {field.alias or name: field for name, field in fields}
-
-
-def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
-    """The field of a model at a route."""
-    if at:
-        owner = model_at(model, at.parent)
-    else:
-        owner = None
-    if owner is None:
-        return None
-    return _fields(owner).get(str(at[-1]))
-
-
 def _missing_help(model: type[BaseModel], at: Route) -> str:
-    field = _field(model, at)
+    field = field_at(model, at)
     add = f"add `{at[-1]}:`"
     assert field is not None
     inner = inner_model(field.annotation)
@@ -277,118 +212,24 @@ def _kind(annotation: Any) -> str:
     return "model_type"
 
 
-def _unknown(at: Route, model: type[BaseModel], value: Any, instead: Instead) -> Diagnostic:
-    owner = model_at(model, at.parent)
-    assert owner is not None
-    key = str(at[-1])
-    owner_key = at.parent[-1] if at.parent else 0
-    where = f"`{owner_key}`" if isinstance(owner_key, str) else "this mapping"
-    above = _section(at.parent) or ""
-    refused = {name: instead(f"{above}.{name}".strip(".")) for name in keys_of(owner)}
-    known = [name for name, help in refused.items() if help is None]
-    nearest = near(key, refused, limit=1)
-    help = meant(key, known) or (nearest and refused[nearest[0]]) or _has(where, known)
-    if at.parent == ("metadata",) and key in _OF_KUBERNETES:
-        help = "remove it: the objects of a cluster take theirs from `spec`"
-    outer = _one_too_high(owner, key)
-    if outer in known:
-        help = f"write it under `{outer}`"
-    elsewhere = _meant_elsewhere(at)
-    if elsewhere:
-        help = _elsewhere_help(elsewhere, at, model)
-    help = resources_help(key, value, known) or help
-    name = _called_now(at)
-    if name:
-        help = f"it is called `{name}` now: `trainyard fmt --fix` renames it"
-    return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
-
-
-def _has(where: str, known: list[str]) -> str:
-    """What keys there are."""
-    if not known:
-        return f"{where} has no keys: write `{{}}`"
-    return f"{where} has: {listed(known)}"
+def _foreign_help(at: Route, value: Any) -> str:
+    """How a value in the form of another tool is written; empty for any other."""
+    section = section_of(at.parent) if at else None
+    if not section:
+        return ""
+    *_, last = section.split(".")
+    if last == "env":
+        return variable_help(str(at[-1]), value)
+    return value_help(section, str(at[-1]), value)
 
 
 def _split_help(at: Route, value: Mapping[str, Any]) -> str:
     """How a mapping is written whose entries became keys of their own; empty where it had none such."""
-    section = _section(at.parent)
+    section = section_of(at.parent)
     assert section is not None
     names = {key: renamed(section, f"{at[-1]}.{key}") for key in value}
     now = [f"{name}: {flow(value[key])}" for key, name in names.items() if name]
     return f"write {listed(now)}: `trainyard fmt --fix` does it" if now else ""
-
-
-def _called_now(at: Route) -> str:
-    """What a former key at a route is called; empty where it had no other name."""
-    section = _section(at.parent)
-    return "" if section is None else renamed(section, str(at[-1]))
-
-
-def _meant_elsewhere(at: Route) -> str:
-    """The key that a word known from other tools means at a route; empty for other words."""
-    section = _section(at.parent)
-    if section is None:
-        return ""
-    return meant_key(section, str(at[-1]))
-
-
-def meant_paths(at: Route) -> tuple[str, ...]:
-    """The keys that a word known from other tools may mean at a route, by their paths from ``spec``: one of its mapping
-    first, then one of all of ``spec``."""
-    key = _meant_elsewhere(at)
-    if not key or _called_now(at):
-        return ()
-    section = _section(at.parent)
-    return tuple(path.replace("[]", "").lstrip(".") for path in (f"{section}.{key}", key))
-
-
-def _section(at: Route) -> str | None:
-    """The path of a mapping from ``spec``, without the numbers of items; ``None`` outside of ``spec``."""
-    if not at or at[0] != "spec":
-        return None
-    path = ""
-    for key in at[1:]:
-        if isinstance(key, int):
-            path += "[]"
-        elif path:
-            path += f".{key}"
-        else:
-            path = key
-    return path
-
-
-def _elsewhere_help(key: str, at: Route, model: type[BaseModel]) -> str:
-    """How to write a key that is in another place or has another name, with the example of its field."""
-    if key in REMARKS:
-        return REMARKS[key]
-    steps = key.replace("[]", "").split(".")
-    field = _field(model, Route((*at.parent, *steps)))
-    if field is None:
-        field = _field(model, Route(("spec", *steps)))
-    *outer, last = key.split(".")
-    help = f"here it is `{last}`"
-    if outer:
-        where = ".".join(outer)
-        help += f" under `{where}`"
-    if field is not None:
-        assert field.examples
-        example = flow(field.examples[0])
-        help += f", like `{last}: {example}`"
-    return help
-
-
-def _one_too_high(owner: type[BaseModel], key: str) -> str | None:
-    """The mapping inside ``owner`` that has the key, where there is just one."""
-    outer = []
-    for name, field in _fields(owner).items():
-        inner = inner_model(field.annotation)
-        has_key = inner is not None and key in keys_of(inner)
-        if has_key and not holds(field.annotation, list):
-            outer.append(name)
-    if len(outer) == 1:
-        return outer[0]
-    return None
 
 
 def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
@@ -446,7 +287,7 @@ def _meant_items(value: Any) -> list[Any]:
 
 
 def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
-    fields = _fields(owner)
+    fields = fields_of(owner)
     if not fields:
         return "write `{}`: it has no keys"
     item = _meant_item(value, owner)
@@ -465,7 +306,7 @@ def _meant_item(value: Any, owner: type[BaseModel]) -> str:
     required = _required(owner)
     if isinstance(value, str) and not required:
         named = re.sub(r"[-_ ]", "", value).lower()
-        for key, field in _fields(owner).items():
+        for key, field in fields_of(owner).items():
             if key.lower() == named:
                 inner = inner_model(field.annotation)
                 is_enough = inner is not None and not _required(inner)
@@ -478,7 +319,7 @@ def _meant_item(value: Any, owner: type[BaseModel]) -> str:
 
 
 def _required(owner: type[BaseModel]) -> list[str]:
-    return [key for key, field in _fields(owner).items() if field.is_required()]
+    return [key for key, field in fields_of(owner).items() if field.is_required()]
 
 
 def _choice(at: Route, value: Any, expected: str) -> Diagnostic:

@@ -493,3 +493,19 @@ def test_a_process_of_its_own() -> None:
     """`python -m compiler` is the same command, and starts no Node for a check."""
     done = spawn("check", "specs/starter.yaml", PATH="/nonexistent")
     assert (done.code, done.out, done.err) == (0, "", "clean: starter\n")
+
+
+@pytest.mark.parametrize("prefix", ["PLC03", "plc03", "PLC"])
+def test_the_beginning_of_codes_lists_them(prefix: str, trainyard: Command) -> None:
+    done = trainyard("explain", prefix)
+    head, *rows = done.out.splitlines()
+    assert done.code == 0
+    assert head.split()[0] == "code"
+    assert len(rows) > 5
+    assert all(row.startswith(prefix.upper()) for row in rows)
+    assert any("karpenter-feature-gate-off" in row for row in rows)
+
+
+def test_a_beginning_that_no_code_has_is_unknown(trainyard: Command) -> None:
+    done = trainyard("explain", "XYZ")
+    assert (done.code, "there is no code or object `XYZ`" in done.err) == (2, True)

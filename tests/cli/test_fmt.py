@@ -13,7 +13,7 @@ from running import Command
 from compiler.language.renaming import rename
 from compiler.language.whole import language
 from compiler.places import Route
-from compiler.spec.errors import keys_of, model_at
+from compiler.spec.models import keys_of, model_at
 from compiler.spec.renamed import RENAMED, as_before
 
 HEAD = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: old}\n"

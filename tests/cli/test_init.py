@@ -119,23 +119,28 @@ def test_with_yes_nobody_is_asked_at_a_terminal(
     ("given", "code", "said"),
     [
         ((), 2, "give `--account`"),
-        (("--account", "12"), 1, "error[SPC005]: `12` is not an AWS account id"),
-        ((*ACCOUNT, "--name", "Lab"), 1, "error[SPC005]: `Lab` is not a cluster's"),
-        ((*ACCOUNT, "--name", "../x"), 2, "is no name of a cluster"),
-        ((*ACCOUNT, "--region", "us-west-9"), 1, "us-west-9"),
-        ((*ACCOUNT, "--zone", "us-east-1a"), 1, "us-east-1a"),
+        (("--account", "12"), 2, "`--account 12`: `12` is not an AWS account id"),
+        ((*ACCOUNT, "--name", "Lab"), 2, "`Lab` is not a cluster's"),
+        ((*ACCOUNT, "--name", "../x"), 2, "is not a cluster's name"),
+        ((*ACCOUNT, "--region", "us-west-9"), 2, "region `us-west-9` is unknown"),
+        ((*ACCOUNT, "--zone", "us-east-1a"), 2, "is not in region `us-west-2`"),
         ((*ACCOUNT, "--type", "p5.49xlarge"), 2, "did you mean p5.4xlarge?"),
         ((*ACCOUNT, "--type", "B300", "--region", "eu-west-3"), 2, "is `B300`"),
         ((*ACCOUNT, "--nodes", "many"), 2, "is no number of nodes"),
-        ((*ACCOUNT, "--nodes", "0"), 1, "error[SPC"),
+        (
+            (*ACCOUNT, "--type", "p5.48xlarge", "--region", "eu-south-1"),
+            2,
+            "is not offered in eu-south-1",
+        ),
+        ((*ACCOUNT, "--nodes", "0"), 2, "is no number of nodes"),
         ((*ACCOUNT, "--nodes", "٣"), 2, "is no number of nodes"),
         ((*ACCOUNT, "--buy", "lease"), 2, "write one of on-demand, spot"),
         ((*ACCOUNT, "--buy", "reserved"), 2, "give `--reservation`"),
-        ((*ACCOUNT, "--reservation", "cr-1"), 2, "with `--buy on-demand`"),
-        ((*ACCOUNT, "--buy", "reserved", "--reservation", "cr-1"), 1, "error[SPC005]: `cr-1`"),
-        ((*ACCOUNT, "--team", "a, namespaces: [b]}"), 1, "error[SPC005]"),
-        ((*ACCOUNT, "--git-url", 'x"\nspec: 1'), 1, "error[SPC"),
-        ((*ACCOUNT, "--api", "everywhere"), 1, "error[SPC"),
+        ((*ACCOUNT, "--reservation", "cr-0a1b2c3d4e5f60718"), 2, "with `--buy on-demand`"),
+        ((*ACCOUNT, "--buy", "reserved", "--reservation", "cr-1"), 2, "`cr-1` is not a capacity"),
+        ((*ACCOUNT, "--team", "a, namespaces: [b]}"), 2, "is not a name"),
+        ((*ACCOUNT, "--git-url", 'x"\nspec: 1'), 2, "is not the `https://`"),
+        ((*ACCOUNT, "--api", "everywhere"), 2, "is not a CIDR block"),
         ((*ACCOUNT, "spec.txt"), 2, "it ends in `.yaml`"),
     ],
 )
@@ -197,6 +202,42 @@ def test_a_person_is_asked_for_what_no_option_says(tmp_path: Path) -> None:
     assert spec["nodePools"][0]["instanceTypes"] == ["p5.48xlarge"]
     assert spec["nodePools"][0]["nodes"] == {"max": 4}
     assert spec["nodePools"][0]["capacity"] == {"spot": {}}
+
+
+def test_a_wrong_answer_is_told_at_its_question_and_asked_again(tmp_path: Path) -> None:
+    typed = (
+        "My Lab\nlab\n12\n111122223333\nmars\nus-west-9\nus-east-1\np5.49xlarge\nH100\nus-west-2a\nus-east-1a\n0\n4\n"
+        "lease\nblock\ncr-1\ncr-0a1b2c3d4e5f60718\ntomorrow\n2026-12-01T11:30:00Z\nlater\n2026-12-15T11:30:00Z\n"
+        "A_B\nteam-a\nnowhere\n\n10.0.0.0/99\n203.0.113.0/24\n"
+    )
+    code, shown = _typed(typed, tmp_path)
+    assert code == 0, shown
+    for wrong in (
+        "is not a cluster's name",
+        "is not an AWS account id",
+        "is not an AWS Region",
+        "region `us-west-9` is unknown",
+        "did you mean p5.4",
+        "is not in region `us-east-1`",
+        "is no number of nodes",
+        "write one of on-demand",
+        "`cr-1` is not a capacity reservation id",
+        "`tomorrow` is not a time",
+        "`later` is not a time",
+        "`A_B` is not a name",
+        "is not the `https://`",
+        "is not a CIDR block",
+    ):
+        assert shown.count(wrong) == 1, wrong
+    for question in ("Name of the cluster", "AWS account, 12", "Zone, or", "How they are bought"):
+        assert shown.count(question) == 2
+
+
+def test_a_wrong_option_ends_it_before_anybody_is_asked(tmp_path: Path) -> None:
+    code, shown = _typed("", tmp_path, "--api", "everywhere")
+    assert code == 2
+    assert "`--api everywhere`" in shown
+    assert "Name of the cluster" not in shown
 
 
 def test_what_options_say_is_not_asked(tmp_path: Path) -> None:

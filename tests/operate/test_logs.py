@@ -65,6 +65,26 @@ def test_bad_input(
     assert said in done.err
 
 
+def test_the_one_cluster_that_has_the_job_is_found(
+    trainyard: Command, lab: Path, logging: Cluster
+) -> None:
+    """Of several specs; where none has it, or several do, that is said."""
+    for name, job in (("other", "fine-tune"), ("third", "evaluate")):
+        text = dumped(spec(name=name, job={"name": job}))
+        (lab / f"{name}.yaml").write_text(text)
+    done = trainyard("logs", "train", ".", "--tail", "2", cwd=lab)
+    assert done.code == 0, done.err
+    assert done.out.startswith("[0] first 0\n")
+    done = trainyard("logs", "trian", ".", cwd=lab)
+    assert "error[CLU012]: no spec of 3 clusters has a job `trian`" in done.err
+    assert "did you mean `train`?" in done.err
+    (lab / "third.yaml").write_text(dumped(spec(name="third")))
+    for command in ("logs", "debug"):
+        done = trainyard(command, "train", ".", cwd=lab)
+        assert (done.code, "error[CLU009]" in done.err) == (2, True)
+        assert "2 clusters, and a context is one: lab, third" in done.err
+
+
 def test_a_job_without_pods_or_run(trainyard: Command, lab: Path, cluster: Cluster) -> None:
     assert "has no pods" in trainyard("logs", "train", "lab.yaml", cwd=lab).err
     cluster.lists[TRAINJOBS] = []

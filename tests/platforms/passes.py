@@ -13,7 +13,7 @@ from compiler.driver import check
 from compiler.language.whole import language
 from compiler.outcome import Compilation, Options
 from compiler.rooms import Platform
-from compiler.spec.errors import inner_model, keys_of
+from compiler.spec.models import inner_model, keys_of
 
 
 def compiled(data: dict[str, Any], folder: Path) -> Compilation:

@@ -13,7 +13,7 @@ from compiler.driver import check
 from compiler.language.whole import language
 from compiler.outcome import Options
 from compiler.platforms import PLATFORMS
-from compiler.spec.errors import inner_model
+from compiler.spec.models import inner_model
 from tests.platforms.passes import fields_of
 from tests.platforms.small import small, without_small
 

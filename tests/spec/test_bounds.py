@@ -14,7 +14,7 @@ from compiler.diagnostics.pages import load_pages
 from compiler.language.whole import language
 from compiler.platforms import PLATFORMS
 from compiler.spec import aws, types
-from compiler.spec.errors import inner_model
+from compiler.spec.models import inner_model
 from tests.policy.harness import builtin_rules
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from compiler.diagnostics.diagnostic import listed
 from compiler.language.whole import elsewhere, language
 from compiler.platforms import PLATFORMS
-from compiler.spec.errors import keys_of
+from compiler.spec.models import keys_of
 
 KEYS = {
     name: set(keys_of(language(platform).model_fields["spec"].annotation))

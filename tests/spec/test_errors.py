@@ -16,7 +16,8 @@ from compiler.language.whole import language
 from compiler.places import Route
 from compiler.platforms import PLATFORMS
 from compiler.rooms import Platform
-from compiler.spec.errors import explain, inner_model, keys_of, model_at
+from compiler.spec.errors import explain
+from compiler.spec.models import inner_model, keys_of, model_at
 
 
 @pytest.mark.parametrize(

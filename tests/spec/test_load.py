@@ -1013,7 +1013,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC003",
         "spec.jobs[0].env",
         "is a list, not a mapping",
-        "each entry as `key: value`",
+        "each entry as `NAME: value`",
     ),
     (
         spec(job={"mounts": {"fsx": "/data"}}),
@@ -1654,7 +1654,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC002",
         "spec.jobs[0].worker_nodes",
         "unknown key `worker_nodes`",
-        "has: `name`",
+        "`trainyard explain --spec jobs` lists the keys",
     ),
     (
         spec(job={"shared_memory": "1Gi"}),

@@ -11,6 +11,7 @@ from compiler.cli.output import print_table
 from compiler.cli.settings import command, run_options
 from compiler.cli.streams import UsageError, out, visible
 
+_COLUMNS = ("code", "name", "what it finds")
 HELP = "explain a code, a key of the spec, or the derived values of an object"
 
 
@@ -20,8 +21,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "subject",
         nargs="?",
         metavar="CODE|OBJECT",
-        help="a code (EFA003), or job/NAME, pool/NAME, queue/NAME, cluster, Kind/[namespace/]name; "
-        "or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
+        help="a code (EFA003) or how codes begin (EFA), or job/NAME, pool/NAME, queue/NAME, cluster, "
+        "Kind/[namespace/]name; or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
     )
     parser.add_argument(
         "field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it"
@@ -53,7 +54,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from compiler.cli.explain import all_codes, explain_code, explain_object
+    from compiler.cli.explain import all_codes, codes_that_begin, explain_code, explain_object
 
     if options.key is not None:
         return _explain_key(options)
@@ -62,7 +63,11 @@ def run(options: argparse.Namespace) -> int:
     options.paths = options.paths or ["specs"]
     settings = run_options(options, explained=True)
     if options.subject is None:
-        print_table(("code", "name", "what it finds"), all_codes(settings))
+        print_table(_COLUMNS, all_codes(settings))
+        return CLEAN
+    rows = codes_that_begin(options.subject, settings)
+    if rows:
+        print_table(_COLUMNS, rows)
         return CLEAN
     text = explain_code(options.subject, settings)
     if text is None:

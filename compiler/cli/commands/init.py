@@ -65,14 +65,14 @@ def run(options: argparse.Namespace) -> int:
     from compiler.catalog import load_catalog
     from compiler.cli.init import answers, path_of, spec, write
 
-    given = answers(options)
-    path = path_of(options, given)
-    options.paths = [os.fspath(path.absolute())]
-    settings = run_options(options)
     catalog = load_catalog(options.catalog)
     if catalog.faults:
         complain(catalog.faults)
         return USAGE
+    given = answers(options, catalog)
+    path = path_of(options, given)
+    options.paths = [os.fspath(path.absolute())]
+    settings = run_options(options)
     text = spec(given, catalog, path)
     faults = _judged(text, path, settings)
     if faults:
