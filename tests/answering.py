@@ -60,6 +60,8 @@ class Answering:
         self.calls: list[list[str]] = []
         self.faults: list[str] = []
         """Calls that are not known: gaps of the tests."""
+        self.deny: str | None = None
+        """Calls that are refused, as a regular expression: who calls lacks the right."""
         self.kill: Callable[[list[str]], bool] = lambda call: False
         self.group: int | None = None
 
@@ -83,6 +85,8 @@ def serving(world: Answering) -> Iterator[int]:
             words, _, stdin = data[:-5].decode().partition("STDIN\0")
             call = words.rstrip("\0").split("\0")
             try:
+                if world.deny and re.search(world.deny, " ".join(call)):
+                    raise RefusedError(f"An error occurred (AccessDenied): {call[0]} may not")
                 answer, code = world.answer(call, stdin.rstrip("\0")), 0
             except RefusedError as why:
                 answer, code = f"{call[0]}: {why}\n", 254

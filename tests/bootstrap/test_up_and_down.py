@@ -293,14 +293,29 @@ def test_gpu_nodes_come_after_everything_that_waits(lab: Lab) -> None:
 
 @everywhere("workshop")
 def test_a_dry_run_changes_nothing(lab: Lab) -> None:
-    assert lab.run("up.sh", "--dry-run").returncode == 0
+    done = lab.run("up.sh", "--dry-run")
+    assert done.returncode == 0
     assert lab.world.state()["things"] == {}
+    assert done.stdout.endswith("this was a dry run: nothing was changed\n")
+    assert "is up" not in done.stdout
+    assert "  + flux install --version=" in done.stdout
     lab.up()
     before = lab.world.state()
     for words in ((), ("--keep-data",), ("--delete-data",)):
         done = lab.run("down.sh", *words, "--dry-run")
         assert done.returncode == 0, done.stderr
     assert lab.world.state() == before
+
+
+@everywhere("workshop")
+def test_a_cluster_that_another_program_made_is_left_alone(lab: Lab) -> None:
+    lab.world.cluster_made = True
+    done = lab.run("up.sh", "--dry-run")
+    assert done.returncode == 0
+    assert "no stack of eksctl is: nobody made it by this script" in done.stderr
+    done = lab.run("up.sh")
+    assert done.returncode == 1
+    assert not lab.world.stacks
 
 
 @everywhere("workshop")

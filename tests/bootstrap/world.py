@@ -32,10 +32,14 @@ class World(Answering):
         self.things: dict[str, dict[str, dict[str, Any]]] = {}
         self.account = ACCOUNT
         self.quota = 100000.0
+        self.small: set[str] = set()
+        """Quotas of which the account has one, by code or name."""
         self.cluster_made = self.context = self.suspended = self.delivered = False
-        self.deny: str | None = None
         self.objects: dict[str, set[str]] = {}
         self.unlabelled = ""
+        self.flux_made: dict[str, int] = {}
+        """What Flux makes: how often kubectl is asked until each is there; a while later it is Ready."""
+        self.asked = 0
 
     # --- what there is
 
@@ -63,19 +67,11 @@ class World(Answering):
 
     def answer(self, call: list[str], stdin: str) -> str:
         self.calls.append(call)
-        if self.deny and re.search(self.deny, " ".join(call)):
-            raise RefusedError("AccessDenied")
         program = call[0]
         return str(getattr(self, program)(call[1:], stdin) or "")
 
     def aws(self, words: list[str], stdin: str) -> str:
         given = options(words)
-        if words[:2] == ["s3", "ls"]:
-            self.need("bucket", words[-1].split("/")[2])
-            return "".join(
-                f"2026-01-01 00:00:00 1 trainyard/{self.cluster}/{each}.tfstate\n"
-                for each in sorted(self.modules)
-            )
         name = f"{words[0]}_{words[1]}".replace("-", "_")
         if words[1] == "wait":
             return self.waited(words, given)
@@ -90,7 +86,8 @@ class World(Answering):
 
     def need(self, kind: str, name: str) -> dict[str, Any]:
         if name not in self.of(kind):
-            raise RefusedError(f"NotFound: {kind} {name}")
+            code = {"bucket": "404", "role": "NoSuchEntity"}.get(kind, "ResourceNotFoundException")
+            raise refused(code, f"{kind} {name}")
         return self.of(kind)[name]
 
     def waited(self, words: list[str], given: dict[str, str]) -> str:
@@ -126,7 +123,14 @@ class World(Answering):
         return {"Account": self.account}
 
     def aws_service_quotas_get_service_quota(self, given: dict[str, str]) -> Any:
-        return {"Quota": {"Value": self.quota}}
+        return {"Quota": {"Value": 1.0 if given["quota-code"] in self.small else self.quota}}
+
+    def aws_service_quotas_list_service_quotas(self, given: dict[str, str]) -> Any:
+        name = given["query"].partition("QuotaName=='")[2].partition("'")[0]
+        return {"Quotas": [{"QuotaName": name, "Value": 1.0 if name in self.small else self.quota}]}
+
+    def aws_account_get_region_opt_status(self, given: dict[str, str]) -> Any:
+        return {"RegionOptStatus": "ENABLED"}
 
     def aws_iam_get_role(self, given: dict[str, str]) -> Any:
         self.need("role", given["role-name"])
@@ -137,7 +141,7 @@ class World(Answering):
     def aws_cloudformation_describe_stacks(self, given: dict[str, str]) -> Any:
         names = [given["stack-name"]] if "stack-name" in given else sorted(self.stacks)
         if any(name not in self.stacks for name in names):
-            raise RefusedError("ValidationError: Stack does not exist")
+            raise refused("ValidationError", f"Stack with id {names[0]} does not exist")
         return {"Stacks": [{"StackName": name, **self.stacks[name]} for name in names]}
 
     def aws_cloudformation_deploy(self, given: dict[str, str]) -> Any:
@@ -273,7 +277,7 @@ class World(Answering):
         return None
 
     def aws_ec2_authorize_security_group_ingress(self, given: dict[str, str]) -> Any:
-        raise RefusedError("InvalidPermission.Duplicate")
+        raise refused("InvalidPermission.Duplicate", "the rule exists")
 
     def aws_ec2_describe_network_interfaces(self, given: dict[str, str]) -> Any:
         found = self.filtered("interface", given) if "filters" in given else []
@@ -409,14 +413,22 @@ class World(Answering):
         self.need("bucket", given["bucket"])["private"] = True
 
     def aws_s3api_list_object_versions(self, given: dict[str, str]) -> Any:
-        return {
-            "Versions": self.need("bucket", given["bucket"]).get("objects", [])
-            if "Versions" in given["query"]
-            else []
-        }
+        return {"Versions": self.need("bucket", given["bucket"]).get("objects", [])[:1000]}
 
     def aws_s3api_delete_objects(self, given: dict[str, str]) -> Any:
-        self.need("bucket", given["bucket"]).pop("objects", None)
+        request = json.loads(Path(given["delete"].removeprefix("file://")).read_text())
+        gone = {each["Key"] for each in request["Objects"]}
+        bucket = self.need("bucket", given["bucket"])
+        bucket["objects"] = [each for each in bucket["objects"] if each["Key"] not in gone]
+        return {}
+
+    def aws_s3api_list_objects_v2(self, given: dict[str, str]) -> Any:
+        self.need("bucket", given["bucket"])
+        return {
+            "Contents": [
+                {"Key": f"{given['prefix']}{each}.tfstate"} for each in sorted(self.modules)
+            ]
+        }
 
     def aws_s3api_delete_bucket(self, given: dict[str, str]) -> Any:
         if self.need("bucket", given["bucket"]).get("objects"):
@@ -428,7 +440,7 @@ class World(Answering):
         if given["image-ids"].partition("=")[2] not in images and given[
             "repository-name"
         ] not in self.of("pushed"):
-            raise RefusedError("ImageNotFound")
+            raise refused("ImageNotFoundException", given["repository-name"])
         return {"imageDetails": [{"imageDigest": images[-1] if images else "sha256:1"}]}
 
     def aws_ecr_delete_repository(self, given: dict[str, str]) -> Any:
@@ -472,7 +484,7 @@ class World(Answering):
 
     def aws_eks_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.cluster_made:
-            raise RefusedError("ResourceNotFoundException")
+            raise refused("ResourceNotFoundException", "No cluster found")
         vpc = {"vpcId": "vpc-own", "clusterSecurityGroupId": "sg-cluster"}
         return {"cluster": {"status": "ACTIVE", "resourcesVpcConfig": vpc, "endpoint": "https://x"}}
 
@@ -499,7 +511,7 @@ class World(Answering):
         self.add("entry", given["principal-arn"])
 
     def aws_eks_delete_access_entry(self, given: dict[str, str]) -> Any:
-        raise RefusedError("ResourceNotFoundException")
+        raise refused("ResourceNotFoundException", "no such entry")
 
     def instances(self, prefix: str, count: int) -> None:
         for index in range(count):
@@ -511,7 +523,7 @@ class World(Answering):
         what = words[:2]
         file = given.get("config-file", "")
         if what in (["create", "cluster"], ["create", "addon"], ["create", "nodegroup"]):
-            config = yaml.safe_load(stdin) if file == "-" else read(file)
+            config = read(file)
             assert "${" not in json.dumps(config), "eksctl knows no variables"
         if what == ["create", "cluster"]:
             if self.cluster_made:
@@ -529,6 +541,9 @@ class World(Answering):
         elif what == ["create", "nodegroup"]:
             if not self.cluster_made:
                 raise RefusedError("no cluster")
+            if "/nodegroups/" in file:
+                controllers = f"{KUSTOMIZATIONS}/trainyard-controllers"
+                assert self.is_ready(controllers), "these nodes would wait for controllers"
             for group in config["managedNodeGroups"]:
                 if group["name"] not in self.of("nodegroup"):
                     self.add("nodegroup", group["name"])
@@ -575,8 +590,11 @@ class World(Answering):
         assert self.context, "kubectl speaks to another cluster"
         if not self.cluster_made:
             raise RefusedError("no route to host")
+        self.asked += 1
         if verb == "api-resources":
             return "\n".join(sorted(SERVED)) + "\n"
+        if verb == "wait":
+            return self.waits(given, words[-1])
         if verb == "apply" and given.get("filename", "").endswith("/flux"):
             self.deliver()
         elif verb == "create":
@@ -598,7 +616,16 @@ class World(Answering):
         return ""
 
     def got(self, words: list[str], given: dict[str, str]) -> str:
-        what = words[1]
+        what, *names = [each for each in words[1:] if not each.startswith("--")] or [""]
+        if what in (KUSTOMIZATIONS, HELM_RELEASES):
+            return self.of_flux(f"{what}/{names[0]}")
+        queues = f"{KUSTOMIZATIONS}/trainyard-queues"
+        if (
+            what.startswith("clusterqueues")
+            and queues in self.flux_made
+            and not self.is_ready(queues)
+        ):
+            raise RefusedError('error: the server doesn\'t have a resource type "clusterqueues"')
         if what.startswith("nodeclaims"):
             if self.objects.get("nodepools") and not self.suspended:
                 self.objects["claims"] = {"claim"}
@@ -616,9 +643,9 @@ class World(Answering):
         if what == "nodes" and "no-headers" in given:
             return "ip-1 Ready <none> 1d v1.35\n"
         if what in ("secret", "namespace") or what.startswith("gitrepositories"):
-            name = next(each for each in words[2:] if not each.startswith("-"))
+            name = names[0]
             if name not in self.objects.get(what, set()):
-                raise RefusedError("NotFound")
+                raise RefusedError(f"Error from server (NotFound): {what} {name} not found")
         return ""
 
     def gone(self, resource: str) -> None:
@@ -635,6 +662,21 @@ class World(Answering):
         if kind in jobs and not any(self.objects.get(each) for each in jobs):
             self.objects.pop("pods", None)
 
+    def of_flux(self, name: str) -> str:
+        if self.flux_made.get(name, self.asked + 1) > self.asked:
+            raise RefusedError(f'Error from server (NotFound): "{name}" not found')
+        return f"{name}\n"
+
+    def is_ready(self, name: str) -> bool:
+        return self.flux_made.get(name, self.asked) + SOON < self.asked
+
+    def waits(self, given: dict[str, str], name: str) -> str:
+        """As kubectl does: of a name that is not there it does not wait, and `--all` is what there is now."""
+        assert "all" not in given, "what is not there yet would not be waited for"
+        self.of_flux(name)
+        self.asked = max(self.asked, self.flux_made[name] + SOON + 1)
+        return f"{name} condition met\n"
+
     def deliver(self) -> None:
         """What Flux makes of the folder: pools with their classes, jobs and their pods, and nodes for them."""
         assert "flux-system" in self.objects.get("namespace", set()), "Flux is not installed"
@@ -642,6 +684,10 @@ class World(Answering):
             return
         self.delivered = True
         folder = self.root
+        for kind, start in ((KUSTOMIZATIONS, "kustomization"), (HELM_RELEASES, "helmrelease")):
+            for index, file in enumerate(sorted(folder.glob(f"**/{start}-*.yaml"))):
+                name = f"{kind}/{file.stem.removeprefix(f'{start}-')}"
+                self.flux_made[name] = self.asked + 2 * index
         pools = list(folder.glob("platform/nodepool-*"))
         jobs = list(folder.glob("jobs/*.trainjob-*"))
         self.objects["nodepools"] = {each.stem for each in pools}
@@ -688,12 +734,22 @@ class World(Answering):
                 self.no_network()
             self.modules.discard(name)
         elif words[1] == "output":
+            if words[-1] == "-json":
+                return json.dumps(module.get("output", {}) if name in self.modules else {})
             if name not in self.modules:
                 raise RefusedError("no outputs")
             return "" if words[-1] == "kept" else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
         return ""
 
 
+def refused(code: str, why: str) -> RefusedError:
+    """As the AWS CLI says it."""
+    return RefusedError(f"An error occurred ({code}) when calling an operation: {why}")
+
+
+KUSTOMIZATIONS = "kustomizations.kustomize.toolkit.fluxcd.io"
+HELM_RELEASES = "helmreleases.helm.toolkit.fluxcd.io"
+SOON = 5
 SERVED = [
     "trainjobs.trainer.kubeflow.org",
     "jobsets.jobset.x-k8s.io",

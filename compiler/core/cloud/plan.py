@@ -219,7 +219,17 @@ class SecurityGroupStack(CloudResource):
     closed_out: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedResource(CloudResource):
+    """A resource of a type that not every Region has. ``kind``: its type in CloudFormation; ``region``: where its
+    template says that it goes; empty: to the cluster's Region."""
+
+    kind: str
+    region: str = ""
+
+
 RESOURCES: tuple[type[CloudResource], ...] = (
+    LimitedResource,
     AccessPolicy,
     IamRole,
     MessageQueue,

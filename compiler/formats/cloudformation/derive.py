@@ -6,7 +6,8 @@ fixed, so that another value makes another resource (``createOnlyProperties``). 
 is left out, as CloudFormation refuses it; combinations (``anyOf``, ``dependentRequired``) are left out too, since an
 intrinsic function may stand for a property that is absent (``AWS::NoValue``).
 
-It also derives ``compiler/catalog/data/iam_actions.json`` from cfn-lint's copy of AWS' service authorization reference:
+It also derives ``compiler/catalog/data/type_regions.json``: the Regions that lack a type of CloudFormation; and
+``compiler/catalog/data/iam_actions.json`` from cfn-lint's copy of AWS' service authorization reference:
 which actions can be limited to a resource. Those that only read are left out.
 """
 
@@ -202,6 +203,29 @@ def write_actions() -> None:
     (FACTS / "iam_actions.json").write_text(text + "\n")
 
 
+def write_regions() -> None:
+    """Derive ``type_regions.json``. Isolated Regions are left out, of which little is published."""
+    providers = Path(import_module("cfnlint.data.schemas").__path__[0], "providers")
+    kinds = {
+        path.stem: set(json.loads(path.read_bytes()))
+        for path in providers.glob("*-*.json")
+        if "-iso" not in path.stem
+    }
+    regions = sorted(kinds)
+    lacking: dict[str, list[str]] = {}
+    for kind in sorted(set().union(*kinds.values())):
+        places = [str(index) for index, name in enumerate(regions) if kind not in kinds[name]]
+        if places:
+            lacking.setdefault(" ".join(places), []).append(kind.removeprefix("AWS::"))
+    facts = {
+        "source": "schemas of CloudFormation by Region, as in cfn-lint's data/schemas/providers",
+        "version": f"cfn-lint {version('cfn-lint')}",
+        "regions": regions,
+        "lacking": {places: " ".join(names) for places, names in sorted(lacking.items())},
+    }
+    (FACTS / "type_regions.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
 def main() -> int:
     manager = import_module("cfnlint.schema").PROVIDER_SCHEMA_MANAGER
     DATA.mkdir(exist_ok=True)
@@ -210,6 +234,7 @@ def main() -> int:
         text = json.dumps(structure, separators=(",", ":"), sort_keys=True)
         (DATA / file_name(resource_type)).write_text(text + "\n")
     write_actions()
+    write_regions()
     sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")
     return 0
 

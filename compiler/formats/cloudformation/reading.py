@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from compiler.catalog import type_regions
 from compiler.core.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
@@ -13,6 +14,7 @@ from compiler.core.cloud.plan import (
     EventRule,
     FileSystemStack,
     IamRole,
+    LimitedResource,
     LinkedFolder,
     MessageQueue,
     NodeGroupStack,
@@ -38,10 +40,27 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
     resources = template / "Resources"
     read: list[CloudResource] = []
     for name, resource in resources.entries():
-        reader = _READERS.get((resource / "Type").word())
+        kind = resource / "Type"
+        if type_regions.without(kind.word()):
+            read.append(
+                LimitedResource(
+                    at=kind.at, logical=name, kind=kind.word(), region=_region(template, resources)
+                )
+            )
+        reader = _READERS.get(kind.word())
         if reader is not None:
             read += reader(resource / "Properties", name)
     return _with_rules(_with_attached(read), resources)
+
+
+def _region(template: Reader, resources: Reader) -> str:
+    """The Region that a template is for, as far as it says: in its metadata, or by the zones of its subnets."""
+    said = (template / "Metadata" / "Region").word()
+    if said:
+        return said
+    zones = [text_at(each / "Properties" / "AvailabilityZone") for _, each in resources.entries()]
+    regions = {zone.rstrip("abcdef") for zone in zones if zone and "$" not in zone}
+    return regions.pop() if len(regions) == 1 else ""
 
 
 def _role(body: Reader, logical: str) -> list[CloudResource]:

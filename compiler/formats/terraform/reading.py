@@ -18,6 +18,7 @@ from compiler.core.cloud.plan import (
     EventRule,
     FileSystemStack,
     IamRole,
+    LimitedResource,
     LinkedFolder,
     MessageQueue,
     NodeGroupStack,
@@ -60,6 +61,9 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
         address = f"{kind}.{place[2]}"
         found.setdefault(kind, []).append((body, address))
     read: list[CloudResource] = []
+    for kind, of_cloudformation in _LIMITED.items():
+        for body, address in found.get(kind, ()):
+            read.append(LimitedResource(at=body.at, logical=address, kind=of_cloudformation))
     for kind, reader in _READERS.items():
         for body, address in found.get(kind, ()):
             read += reader(body, address)
@@ -293,6 +297,13 @@ def _rule(body: Reader, protocol: str, peer: str | None, *, outgoing: bool) -> S
 
 
 _ALONE = {"aws_vpc_security_group_ingress_rule": False, "aws_vpc_security_group_egress_rule": True}
+# Where CloudFormation has no type of these, there is no service. Of budgets and roles there is one for all Regions.
+_LIMITED = {
+    "aws_codebuild_project": "AWS::CodeBuild::Project",
+    "aws_fsx_lustre_file_system": "AWS::FSx::FileSystem",
+    "aws_grafana_workspace": "AWS::Grafana::Workspace",
+    "aws_prometheus_workspace": "AWS::APS::Workspace",
+}
 _READERS: dict[str, Read] = {
     "aws_iam_role": _role,
     "aws_iam_policy": _policy("managed", ""),

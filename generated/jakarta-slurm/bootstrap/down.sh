@@ -10,16 +10,39 @@ set -euo pipefail
 cluster=jakarta-slurm region=ap-southeast-3 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -33,21 +56,23 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again='' data=''
+data=''
 programs=(aws pcluster)
 steps=(
   "data|whether data is kept or deleted"
@@ -58,14 +83,10 @@ steps=(
   "proof|nothing is left but what is kept"
 )
 
-# Sets `status`: how the cluster is, empty where there is none. Another failure is no answer, and ends the script.
+# Sets `status`: how the cluster is, empty where there is none.
 look() {
-  local said
-  if said=$(pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus); then
-    status=$(tr -d '"' <<<"$said")
-    return 0
-  fi
-  case $said in *"does not exist"*) status='' ;; *) fail "pcluster does not say how cluster $cluster is" "$said" ;; esac
+  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || true
+  status=${answer//\"/}
 }
 is_gone() { look; [ -z "$status" ]; }
 delete_cluster() {
@@ -90,101 +111,108 @@ groups() {
 }
 # The API of tags names a bucket for some minutes after its end.
 buckets() {
-  local found arn
-  found=$(ask aws resourcegroupstaggingapi get-resources --resource-type-filters s3:bucket --tag-filters Key=trainyard-storage \
-    --query "ResourceTagMappingList[?$ours].ResourceARN" --output text) || exit 1
-  for arn in $found; do
-    if there aws s3api head-bucket --bucket "${arn##*:}"; then echo "${arn##*:}"; fi
+  local found='' arn
+  ask aws resourcegroupstaggingapi get-resources --resource-type-filters s3:bucket --tag-filters Key=trainyard-storage \
+    --query "ResourceTagMappingList[?$ours].ResourceARN" --output text
+  for arn in $answer; do
+    if there aws s3api head-bucket --bucket "${arn##*:}"; then found="$found ${arn##*:}"; fi
   done
+  answer=$found
 }
-# A file: so many versions are too long for an argument.
+# Deletes all versions of all objects of a bucket.
 empty() {
-  local versions
-  versions=$(mktemp)
+  echo "  + empties bucket $1: aws s3api list-object-versions, and delete-objects for each 1,000"
+  [ -z "$dry" ] || return 0
   while :; do
-    aws s3api list-object-versions --bucket "$1" --max-items 500 --output json \
-      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}' > "$versions"
-    grep VersionId "$versions" > /dev/null || break
-    aws s3api delete-objects --bucket "$1" --delete "file://$versions" > /dev/null
+    ask aws s3api list-object-versions --bucket "$1" --max-items 1000 --output json \
+      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}'
+    case $answer in *VersionId*) ;; *) return 0 ;; esac
+    printf %s "$answer" >"$work/objects.json"
+    ask aws s3api delete-objects --bucket "$1" --delete "file://$work/objects.json" --query 'Errors[0]' --output json
+    case $answer in '' | null) ;; *) fail "bucket $1 keeps an object: $answer" "then: bash $0 $again --from $step" ;; esac
   done
-  rm -f "$versions"
 }
 no_links() {
-  local found
-  found=$(aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text) || exit 1
-  [ -z "$found" ]
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text
+  [ -z "$answer" ]
 }
 no_file_system() {
-  local found
-  found=$(aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text) || exit 1
-  [ -z "$found" ]
+  ask aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text
+  [ -z "$answer" ]
 }
 delete_file_system() {
-  local links link
-  links=$(ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
-    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text)
-  for link in $links; do
+  local link
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
+    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text
+  for link in $answer; do
     run aws fsx delete-data-repository-association --association-id "$link" --no-delete-data-in-file-system
   done
   wait_for "the links of $1 with buckets to end" 60 "aws fsx describe-data-repository-associations says why" no_links "$1"
-  [ "$(aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text)" = DELETING ] ||
-    run aws fsx delete-file-system --file-system-id "$1"
+  ask aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text
+  [ "$answer" = DELETING ] || run aws fsx delete-file-system --file-system-id "$1"
   wait_for "file system $1 to be deleted" 60 "aws fsx describe-file-systems --file-system-ids $1 says why" no_file_system "$1"
 }
 step_storage() {
-  local stack found each
+  local stack each
   for stack in "$here"/stacks/storage-*.yaml; do
     [ ! -e "$stack" ] || delete_stack "trainyard-$cluster-$(basename "$stack" .yaml)"
   done
   [ "$data" = delete ] || return 0
   # File systems go before the buckets that they are linked with, and before the groups that hold their interfaces.
-  found=$(file_systems)
-  for each in $found; do delete_file_system "$each"; done
-  found=$(buckets)
-  for each in $found; do
-    run empty "$each"
+  file_systems
+  for each in $answer; do delete_file_system "$each"; done
+  buckets
+  for each in $answer; do
+    empty "$each"
     run aws s3api delete-bucket --bucket "$each"
   done
-  found=$(groups)
-  for each in $found; do run aws ec2 delete-security-group --group-id "$each"; done
+  groups
+  for each in $answer; do run aws ec2 delete-security-group --group-id "$each"; done
 }
 
 step_nodes() {
-  if there aws s3api head-bucket --bucket "jakarta-slurm-scripts-111122223333-ap-southeast-3"; then run empty "jakarta-slurm-scripts-111122223333-ap-southeast-3"; fi
+  ! there aws s3api head-bucket --bucket "jakarta-slurm-scripts-111122223333-ap-southeast-3" || empty "jakarta-slurm-scripts-111122223333-ap-southeast-3"
   delete_stack "trainyard-$cluster-nodes"
+  run aws cloudformation delete-stack --region "$(sed -n 's/^  Region: //p' "$here/stacks/budget.yaml")" --stack-name "trainyard-$cluster-budget"
 }
 
 step_logs() {
   local group
   [ "$data" = delete ] || return 0
-  for group in $(ask aws logs describe-log-groups --log-group-name-prefix "/aws/parallelcluster/$cluster-" --query 'logGroups[].logGroupName' --output text); do
+  ask aws logs describe-log-groups --log-group-name-prefix "/aws/parallelcluster/$cluster-" --query 'logGroups[].logGroupName' --output text
+  for group in $answer; do
     run aws logs delete-log-group --log-group-name "$group"
   done
 }
 
-left() {
-  ask aws ec2 describe-instances --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" \
-    Name=instance-state-name,Values=pending,running,stopping,stopped --query 'Reservations[].Instances[].InstanceId' --output text || exit 1
-  ask aws ec2 describe-volumes --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" --query 'Volumes[].VolumeId' --output text || exit 1
-  [ "$data" != keep ] || return 0
-  file_systems || exit 1
-  links || exit 1
-  groups || exit 1
-  buckets || exit 1
-}
+# Sets `left`: what is still there, of what is to go.
 none_left() {
-  found=$(left) || exit 1
-  [ -z "${found//[[:space:]]/}" ]
+  local each
+  ask aws ec2 describe-instances --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" \
+    Name=instance-state-name,Values=pending,running,stopping,stopped --query 'Reservations[].Instances[].InstanceId' --output text
+  left=$answer
+  ask aws ec2 describe-volumes --filters "Name=tag:parallelcluster:cluster-name,Values=$cluster" --query 'Volumes[].VolumeId' --output text
+  left="$left $answer"
+  if [ "$data" != keep ]; then
+    for each in file_systems links groups buckets; do
+      "$each"
+      left="$left $answer"
+    done
+  fi
+  [ -z "${left//[[:space:]]/}" ] || { echo "  left: ${left//[[:space:]]/ }"; return 1; }
 }
 step_proof() {
-  local found kept
-  found=$(left)
-  wait_for "the last of it to go" 20 "look at what is left: ${found//[[:space:]]/ }" none_left
+  local left kept
+  wait_for "the last of it to go" 20 "what is left is named above" none_left
+  [ -z "$dry" ] || return 0
   if [ "$data" = delete ]; then
     echo "  no instance, volume, file system, link, security group and bucket of cluster $cluster is left"
     return 0
   fi
-  kept=$(file_systems; buckets)
+  file_systems
+  kept=$answer
+  buckets
+  kept="$kept $answer"
   echo "  no instance and no volume of cluster $cluster is left; kept and paid for: ${kept//[[:space:]]/ }"
 }
 
@@ -192,12 +220,12 @@ list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -209,6 +237,7 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
 
 while [ $# -gt 0 ]; do

@@ -10,16 +10,39 @@ set -euo pipefail
 cluster=jakarta-slurm region=ap-southeast-3 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -33,25 +56,27 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again=''
 programs=(aws pcluster)
 steps=(
   "version|pcluster is of the version that this cluster is written for"
-  "nodes|what all nodes need: a security group, a bucket of scripts, rights, the budget"
+  "nodes|what all nodes need: a security group, a bucket of scripts, rights"
+  "budget|the budget, by mail; without it the cluster is made all the same"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
@@ -60,14 +85,10 @@ steps=(
   "jobs|the jobs: each is submitted once"
 )
 
-# Sets `status`: how the cluster is, empty where there is none. Another failure is no answer, and ends the script.
+# Sets `status`: how the cluster is, empty where there is none.
 look() {
-  local said
-  if said=$(pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus); then
-    status=$(tr -d '"' <<<"$said")
-    return 0
-  fi
-  case $said in *"does not exist"*) status='' ;; *) fail "pcluster does not say how cluster $cluster is" "$said" ;; esac
+  there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || true
+  status=${answer//\"/}
 }
 is_gone() { look; [ -z "$status" ]; }
 delete_cluster() {
@@ -80,30 +101,31 @@ delete_cluster() {
   wait_for "cluster $cluster to be gone" 60 "pcluster get-cluster-stack-events --cluster-name $cluster --region $region says what holds it" is_gone
 }
 output_of() {
-  aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
+  ask aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
 }
 # The configuration, with the ids of what the stacks have made in the places of their variables.
 config() {
-  local text variables variable name id
+  local text variables variable name
   text=$(sed '/^#/d' "$here/cluster.yaml")
   variables=$(sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' <<<"$text" | sort -u)
   for variable in $variables; do
     case $variable in
-      NODES_SECURITY_GROUP) id=$(output_of "trainyard-$cluster-nodes" Group) ;;
+      NODES_SECURITY_GROUP) output_of "trainyard-$cluster-nodes" Group ;;
       *)
         name=$(tr '[:upper:]_' '[:lower:]-' <<<"${variable#FSX_}")
-        id=$(output_of "trainyard-$cluster-storage-$name" Id)
+        output_of "trainyard-$cluster-storage-$name" Id
         ;;
     esac
-    [ -n "$id" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
-    text=${text//"\"\${$variable}\""/$id}
+    [ -n "$answer" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
+    text=${text//"\"\${$variable}\""/$answer}
   done
   printf '%s\n' "$text"
 }
 # CloudFormation deletes nothing of a stack that failed at its first attempt, and takes no second one for it.
 ready() {
   settle "$1"
-  case $(stack_status "$1") in ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) delete_stack "$1" ;; esac
+  stack "$1" || return 0
+  case $answer in ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) delete_stack "$1" ;; esac
 }
 deploy() {
   local name
@@ -115,12 +137,18 @@ deploy() {
 
 step_version() {
   local has
-  has=$(pcluster version | tr -d ' "{}\n' | sed 's/version://')
+  ask pcluster version
+  has=$(tr -d ' "{}\n' <<<"$answer" | sed 's/version://')
   [ "$has" = 3.16.1 ] || fail "this is pcluster ${has:-of an unknown version}, and the cluster is one of 3.16.1" \
     "install it: pip install aws-parallelcluster==3.16.1"
 }
 
 step_nodes() { deploy "$here/stacks/nodes.yaml"; }
+step_budget() {
+  run aws cloudformation deploy --region "$(sed -n 's/^  Region: //p' "$here/stacks/budget.yaml")" --stack-name "trainyard-$cluster-budget" \
+    --template-file "$here/stacks/budget.yaml" --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster" ||
+    echo "  there is no budget, and nobody hears what the cluster costs: bash $0 --from budget tries again" >&2
+}
 
 step_storage() {
   local stack
@@ -136,11 +164,8 @@ step_scripts() {
 }
 
 with_config() {
-  local file
-  file=$(mktemp)
-  config > "$file"
-  "$@" --cluster-configuration "$file"
-  rm -f "$file"
+  config > "$work/cluster.yaml"
+  "$@" --cluster-configuration "$work/cluster.yaml"
 }
 verb() { if [ -n "$status" ]; then echo update-cluster; else echo create-cluster; fi; }
 # A dry run that finds nothing ends with an error of its own, "Request would have succeeded, but DryRun flag is set".
@@ -160,7 +185,7 @@ step_check() {
       delete_cluster
       ;;
   esac
-  [ -z "$dry" ] || { echo "  would ask pcluster whether it takes the configuration"; return 0; }
+  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml" --dryrun true; return 0; }
   takes || fail "ParallelCluster does not take the configuration: see above"
 }
 
@@ -176,30 +201,34 @@ is_done() {
 step_cluster() {
   local said
   look
-  [ -z "$dry" ] || { echo "  would run pcluster $(verb)"; return 0; }
+  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml"; return 0; }
   said=$(takes) || fail "ParallelCluster does not take the configuration" "$said"
   case $said in *"No changes found"*) return 0 ;; esac
   with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"
   wait_for "cluster $cluster to be complete" 90 "pcluster describe-cluster --cluster-name $cluster --region $region says how far it is" is_done
 }
 
-head_node() { pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId | tr -d '"'; }
-invocation() { aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text 2>/dev/null || true; }
-has_ended() { case $(invocation "$1" "$2") in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac; }
+# Whether a command has ended; how is the answer. For a moment after it was sent it is not known.
+has_ended() {
+  there aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text || return 1
+  case $answer in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac
+}
 # Runs a script of the bucket on the head node as the first user, and shows what it says: on_head SCRIPT
 # As a file: the `sh` of the agent has no pipefail, so that a download that fails would be an empty script that succeeds.
 on_head() {
   local node id ended script
   [ -z "$dry" ] || { echo "  would run $1 on the head node"; return 0; }
-  node=$(head_node)
+  ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
+  node=${answer//\"/}
   script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
   script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
   id=$(aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
     --parameters "commands=[\"$script\"]")
   wait_for "the head node to run $1" 30 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
-  ended=$(invocation "$id" "$node")
-  aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
+  ended=$answer
+  ask aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
     --query '[StandardOutputContent, StandardErrorContent]' --output text
+  printf '%s\n' "$answer"
   [ "$ended" = Success ] || fail "$1 ended as $ended on the head node"
 }
 step_accept() { on_head nodes/accept.sh; }
@@ -209,12 +238,12 @@ list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -226,6 +255,7 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
 
 while [ $# -gt 0 ]; do

@@ -10,16 +10,39 @@ set -euo pipefail
 cluster=t5-large region=ap-northeast-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -33,22 +56,25 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
 config() { cat "$here/eksctl.yaml"; }
-cluster_status() { aws eks describe-cluster --name "$cluster" --query cluster.status --output text 2>/dev/null; }
+# Whether there is a cluster; its status is the answer.
+made() { there aws eks describe-cluster --name "$cluster" --query cluster.status --output text; }
 # kubectl speaks to this cluster, and to no other that somebody chose meanwhile.
 answers() { kubectl get --raw=/readyz >/dev/null 2>&1; }
 reach() {
@@ -58,18 +84,18 @@ reach() {
   wait_for "the API of cluster $cluster to answer kubectl" 10 \
     "run this from 203.0.113.0/24 or the VPC" answers
 }
-vpc_of_cluster() { aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.vpcId --output text; }
+of_cluster() { ask aws eks describe-cluster --name "$cluster" --query "cluster.resourcesVpcConfig.$1" --output text; }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -81,8 +107,8 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
-again=''
 programs=(aws eksctl kubectl flux git)
 steps=(
   "quotas|the account's quotas, an increase of which takes days"
@@ -110,34 +136,56 @@ needed() {
   echo "vpc L-F678F1CE 1"
   awk '/^[^ #-]/ { zones = /^availabilityZones:/ } zones && /^- / { print "ec2 L-0263D0A3 1" }' "$here/eksctl.yaml"
   find "$here" '(' -path '*/pools/*.md' -o -path '*/storage/*.md' ')' -exec awk \
-    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^quota / { print $2, $3, nodes * $4 }' {} +
+    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^(quota|maybe) / { print $2, $3, nodes * $4, $1 }' {} +
+}
+# A quota by its code, or by its name; what the account has not changed is as AWS gives it.
+quota() {
+  local name=${2//_/ }
+  case $2 in
+    L-*)
+      there aws service-quotas get-service-quota --service-code "$1" --quota-code "$2" --query Quota.Value --output text ||
+        ask aws service-quotas get-aws-default-service-quota --service-code "$1" --quota-code "$2" --query Quota.Value --output text
+      ;;
+    *)
+      ask aws service-quotas list-service-quotas --service-code "$1" --query "Quotas[?QuotaName=='$name'].Value" --output text
+      [ -n "$answer" ] ||
+        ask aws service-quotas list-aws-default-service-quotas --service-code "$1" --query "Quotas[?QuotaName=='$name'].Value" --output text
+      ;;
+  esac
+  answer=${answer//[[:space:]]/}
 }
 step_quotas() {
-  local service code wanted has short=''
-  while read -r service code wanted; do
-    has=$(aws service-quotas get-service-quota --service-code "$service" --quota-code "$code" --query Quota.Value --output text 2>/dev/null ||
-      ask aws service-quotas get-aws-default-service-quota --service-code "$service" --quota-code "$code" --query Quota.Value --output text)
-    echo "  $service $code: this cluster needs $wanted, the account has ${has:-an unknown one}"
-    if [ -n "$has" ] && [ "${has%.*}" -lt "$wanted" ]; then
+  not_foreign
+  local service code wanted sure short=''
+  while read -r service code wanted sure; do
+    quota "$service" "$code"
+    echo "  $service ${code//_/ }: this cluster needs $wanted, the account has ${answer:-an unknown one}"
+    if [ -z "$answer" ] || [ "${answer%.*}" -ge "$wanted" ]; then continue; fi
+    if [ "${answer%.*}" -lt "$sure" ]; then
       short=1
-      echo "  too little; what runs already comes on top. To ask for more: aws service-quotas request-service-quota-increase" \
-        "--region $region --service-code $service --quota-code $code --desired-value $wanted" >&2
+      echo "  too little; what runs already comes on top" >&2
+    else
+      echo "  too little, if capacity that is reserved counts, which is not established" >&2
     fi
-  done < <(needed | awk '{ total[$1 " " $2] += $3 }
-    END { for (quota in total) print quota, quota ~ /L-7A658B76/ ? int((total[quota] + 1023) / 1024) : total[quota] }' | sort)
+    echo "  to ask for more: aws service-quotas request-service-quota-increase --region $region --service-code $service" \
+      "--quota-code $code --desired-value $wanted" >&2
+  done < <(needed | awk '{ total[$1 " " $2] += $3; sure[$1 " " $2] += $4 == "maybe" ? 0 : $3 }
+    function whole(quota, much) { return quota ~ /L-7A658B76/ ? int((much + 1023) / 1024) : much }
+    END { for (quota in total) print quota, whole(quota, total[quota]), whole(quota, sure[quota]) }' | sort)
   [ -z "$short" ] || [ -n "$dry" ] || fail "ask for these quotas first, or go on without them: bash $0 --from spot"
 }
 
 step_spot() {
   grep -qrx 'spot' "$here/pools" 2>/dev/null || return 0
-  there aws iam get-role --role-name AWSServiceRoleForEC2Spot ||
+  there aws iam get-role --role-name AWSServiceRoleForEC2Spot --query Role.Arn --output text ||
     run aws iam create-service-linked-role --aws-service-name spot.amazonaws.com
 }
 
 # CloudFormation deletes nothing of a stack that failed at its first attempt, and takes no second one for it.
 ready() {
   settle "$1"
-  case $(stack_status "$1") in ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) delete_stack "$1" ;; esac
+  stack "$1" || return 0
+  case $answer in ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) delete_stack "$1" ;; esac
 }
 step_roles() {
   ready "trainyard-$cluster"
@@ -146,23 +194,38 @@ step_roles() {
 }
 
 
-eksctl_with() { config | eksctl "$@" --config-file=-; }
+eksctl_with() {
+  echo "  + bash $0 --config | eksctl $* --config-file=-"
+  [ -z "$dry" ] || return 0
+  config >"$work/eksctl.yaml"
+  eksctl "$@" --config-file="$work/eksctl.yaml"
+}
 create() { eksctl_with create cluster --install-nvidia-plugin=false --install-neuron-plugin=false; }
-is_active() { [ "$(cluster_status)" = ACTIVE ]; }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+not_foreign() {
+  if made && ! stack "eksctl-$cluster-cluster"; then
+    echo "  cluster $cluster of account $account is there, and no stack of eksctl is: nobody made it by this script" >&2
+    [ -n "$dry" ] || fail "give the cluster of the spec another name, or delete the other one"
+  fi
+}
+is_active() { made && [ "$answer" = ACTIVE ]; }
 step_cluster() {
   local stack=eksctl-$cluster-cluster namespace name role
   settle "$stack"
-  case $(stack_status "$stack") in
-    '') run create ;;
+  not_foreign
+  stack "$stack" || true
+  case $answer in
+    '') create ;;
     CREATE_COMPLETE | UPDATE_COMPLETE | UPDATE_ROLLBACK_COMPLETE) ;;
-    *) fail "stack $stack is $(stack_status "$stack")" "delete what is left of it: eksctl delete cluster --region=$region --name=$cluster --wait" \
+    *) fail "stack $stack is $answer" "delete what is left of it: eksctl delete cluster --region=$region --name=$cluster --wait" \
       "then: bash $0 --from cluster" ;;
   esac
   wait_for "cluster $cluster to be ACTIVE" 30 "aws eks describe-cluster --name $cluster says why" is_active
   # What a creation that was stopped did not come to. Nothing happens where it is there.
   while read -r namespace name role; do
-    [ -n "$(ask aws eks list-pod-identity-associations --cluster-name "$cluster" --namespace "$namespace" --service-account "$name" \
-      --query 'associations[].associationId' --output text)" ] ||
+    ask aws eks list-pod-identity-associations --cluster-name "$cluster" --namespace "$namespace" --service-account "$name" \
+      --query 'associations[].associationId' --output text
+    [ -n "$answer" ] ||
       run aws eks create-pod-identity-association --cluster-name "$cluster" --namespace "$namespace" --service-account "$name" --role-arn "$role"
   done < <(awk '/^[^ ]/ { iam = /^iam:/ } iam && /namespace:/ { space = $NF } iam && /serviceAccountName:/ { name = $NF }
     iam && /roleARN:/ { print space, name, $NF }' "$here/eksctl.yaml")
@@ -170,20 +233,22 @@ step_cluster() {
     there aws eks describe-access-entry --cluster-name "$cluster" --principal-arn "$role" ||
       run aws eks create-access-entry --cluster-name "$cluster" --principal-arn "$role" --type EC2_LINUX
   done < <(awk '/principalARN:/ { role = $NF } /type: EC2_LINUX/ { print role }' "$here/eksctl.yaml")
-  run eksctl_with create addon
-  run eksctl_with create nodegroup --install-nvidia-plugin=false --install-neuron-plugin=false
+  eksctl_with create addon
+  eksctl_with create nodegroup --install-nvidia-plugin=false --install-neuron-plugin=false
   reach
 }
 
 step_endpoint() {
-  local vpc endpoint tables
-  vpc=$(ask vpc_of_cluster)
-  endpoint=$(ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" Name=vpc-endpoint-type,Values=Gateway \
-    "Name=service-name,Values=com.amazonaws.$region.s3" --query 'VpcEndpoints[].VpcEndpointId' --output text)
-  [ -z "$endpoint" ] || return 0
-  tables=$(ask aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$vpc" --query 'RouteTables[].RouteTableId' --output text)
+  local vpc
+  of_cluster vpcId
+  vpc=${answer:-VPC}
+  ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" Name=vpc-endpoint-type,Values=Gateway \
+    "Name=service-name,Values=com.amazonaws.$region.s3" --query 'VpcEndpoints[].VpcEndpointId' --output text
+  [ -z "$answer" ] || return 0
+  ask aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$vpc" --query 'RouteTables[].RouteTableId' --output text
   # shellcheck disable=SC2086
-  run aws ec2 create-vpc-endpoint --vpc-endpoint-type Gateway --vpc-id "$vpc" --service-name "com.amazonaws.$region.s3" --route-table-ids $tables
+  run aws ec2 create-vpc-endpoint --vpc-endpoint-type Gateway --vpc-id "$vpc" --service-name "com.amazonaws.$region.s3" \
+    --route-table-ids ${answer:-TABLES}
 }
 
 # Whoever made the cluster has an entry already, and EKS takes one for each: that of an administrator gives way to the stack.
@@ -194,8 +259,8 @@ step_parts() {
     case $stack in */storage-* | */image-* | */cache-*) continue ;; esac   # they have steps of their own
     name=trainyard-$cluster-$(basename "$stack" .yaml)
     ready "$name"
-    if grep -q AmazonEKSClusterAdminPolicy "$stack" && ! there aws cloudformation describe-stacks --stack-name "$name"; then
-      run aws eks delete-access-entry --cluster-name "$cluster" --principal-arn "$(sed -n 's/^ *PrincipalArn: //p' "$stack")" || true   # there may be none
+    if grep -q AmazonEKSClusterAdminPolicy "$stack" && ! stack "$name"; then
+      once NotFound aws eks delete-access-entry --cluster-name "$cluster" --principal-arn "$(sed -n 's/^ *PrincipalArn: //p' "$stack")"
     fi
     run aws cloudformation deploy --stack-name "$name" --template-file "$stack" --capabilities CAPABILITY_NAMED_IAM \
       --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster"
@@ -212,45 +277,57 @@ step_storage() {
   run bash "$here/storage.sh"
 }
 
-cidr_of() { aws ec2 describe-vpcs --vpc-ids "$1" --query 'Vpcs[0].CidrBlock' --output text; }
-tables_of() { aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$1" --query 'RouteTables[].RouteTableId' --output text; }
+cidr_of() { ask aws ec2 describe-vpcs --vpc-ids "$1" --query 'Vpcs[0].CidrBlock' --output text; }
+of_system() { ask aws fsx describe-file-systems --file-system-ids "$1" --query "FileSystems[0].$2" --output text; }
 # Lustre talks over TCP 988 and 1018 to 1023, both ways. A rule that is there already is refused, and stays.
 let_in() {
   local ports
   for ports in 988 1018-1023; do
-    run aws ec2 authorize-security-group-ingress --group-id "$1" --protocol tcp --port "$ports" --cidr "$2" || true
+    once InvalidPermission.Duplicate aws ec2 authorize-security-group-ingress --group-id "$1" --protocol tcp --port "$ports" --cidr "$2"
   done
 }
 # A route that is there already is refused, and stays.
 lead() {
   local table
-  for table in $(tables_of "$1"); do
-    run aws ec2 create-route --route-table-id "$table" --destination-cidr-block "$2" --vpc-peering-connection-id "$3" || true
+  ask aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$1" --query 'RouteTables[].RouteTableId' --output text
+  for table in $answer; do
+    once RouteAlreadyExists aws ec2 create-route --route-table-id "$table" --destination-cidr-block "$2" --vpc-peering-connection-id "$3"
   done
 }
 step_routes() {
-  local id ids vpc group ours other theirs interface wall peering
+  local id ids vpc group ours other theirs wall peering
   ids=$(find "$here" -path '*/storage/*.md' -exec sed -n 's/^file-system //p' {} + | sort -u)
   [ -n "$ids" ] || return 0
-  [ -z "$dry" ] || { echo "  would open ports and routes to $ids"; return 0; }
-  vpc=$(vpc_of_cluster)
-  group=$(aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text)
-  ours=$(cidr_of "$vpc")
+  of_cluster vpcId
+  vpc=${answer:-VPC}
+  of_cluster clusterSecurityGroupId
+  group=${answer:-GROUP}
+  cidr_of "$vpc"
+  ours=${answer:-CIDR}
   for id in $ids; do
-    other=$(aws fsx describe-file-systems --file-system-ids "$id" --query 'FileSystems[0].VpcId' --output text)
-    theirs=$(cidr_of "$other")
-    interface=$(aws fsx describe-file-systems --file-system-ids "$id" --query 'FileSystems[0].NetworkInterfaceIds[0]' --output text)
-    wall=$(aws ec2 describe-network-interfaces --network-interface-ids "$interface" --query 'NetworkInterfaces[0].Groups[0].GroupId' --output text)
+    of_system "$id" VpcId
+    other=$answer
+    cidr_of "$other"
+    theirs=$answer
+    of_system "$id" 'NetworkInterfaceIds[0]'
+    ask aws ec2 describe-network-interfaces --network-interface-ids "$answer" --query 'NetworkInterfaces[0].Groups[0].GroupId' --output text
+    wall=$answer
     let_in "$group" "$theirs"
     let_in "$wall" "$ours"
     [ "$other" != "$vpc" ] || continue
-    peering=$(aws ec2 describe-vpc-peering-connections --filters "Name=requester-vpc-info.vpc-id,Values=$vpc" \
+    ask aws ec2 describe-vpc-peering-connections --filters "Name=requester-vpc-info.vpc-id,Values=$vpc" \
       "Name=accepter-vpc-info.vpc-id,Values=$other" Name=status-code,Values=active,pending-acceptance,provisioning \
-      --query 'VpcPeeringConnections[0].VpcPeeringConnectionId' --output text)
+      --query 'VpcPeeringConnections[0].VpcPeeringConnectionId' --output text
+    peering=$answer
     case $peering in
       pcx-*) ;;
-      *) peering=$(aws ec2 create-vpc-peering-connection --vpc-id "$vpc" --peer-vpc-id "$other" \
-        --query VpcPeeringConnection.VpcPeeringConnectionId --output text) ;;
+      *)
+        set -- aws ec2 create-vpc-peering-connection --vpc-id "$vpc" --peer-vpc-id "$other" \
+          --query VpcPeeringConnection.VpcPeeringConnectionId --output text
+        say "$@"
+        peering=PEERING
+        [ -n "$dry" ] || peering=$("$@")
+        ;;
     esac
     run aws ec2 wait vpc-peering-connection-exists --vpc-peering-connection-ids "$peering"
     run aws ec2 accept-vpc-peering-connection --vpc-peering-connection-id "$peering"
@@ -301,7 +378,8 @@ step_images() {
 step_placement() {
   local name strategy
   while read -r name strategy; do
-    [ -z "$(ask aws ec2 describe-placement-groups --filters "Name=group-name,Values=$name" --query 'PlacementGroups[].GroupName' --output text)" ] || continue
+    ask aws ec2 describe-placement-groups --filters "Name=group-name,Values=$name" --query 'PlacementGroups[].GroupName' --output text
+    [ -z "$answer" ] || continue
     set -- --group-name "$name" --strategy "$strategy"
     [ "$strategy" != partition ] || set -- "$@" --partition-count 7
     run aws ec2 create-placement-group "$@" --tag-specifications "ResourceType=placement-group,Tags=[{Key=trainyard-part-of,Value=$cluster}]"
@@ -369,9 +447,8 @@ files_of() {
 step_secrets() {
   local folder name names key keys values lacking='' namespace
   [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /; s/ :files$/, all of its files/'; return 0; }
-  folder=$(umask 077 && mktemp -d)
-  # shellcheck disable=SC2064
-  trap "rm -rf '$folder'" EXIT
+  folder=$work/secrets
+  mkdir -p "$folder"
   names=$(in_aws | awk '{ print $1 }' | sort -u)
   for name in $names; do
     ! there aws secretsmanager describe-secret --secret-id "$name" || continue
@@ -420,6 +497,14 @@ step_secrets() {
   [ -z "$lacking" ] || fail "jobs read these Secrets, and would wait for them on nodes that are paid" "then: bash $0 --from secrets"
 }
 
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAMESPACE NAME.
+is_there() { there kubectl get --namespace="$2" "$1" "$3" --output=name; }
+brought() {
+  wait_for "Flux to make $1 $3" 30 "flux get all --all-namespaces says what holds it" is_there "$@"
+  run kubectl wait --namespace="$2" --for=condition=Ready --timeout=30m "$1/$3" ||
+    fail "$1 $3 is not Ready" "why: kubectl describe --namespace=$2 $1/$3" "then: bash $0${again:+ $again} --from $step"
+}
+stage=kustomizations.kustomize.toolkit.fluxcd.io
 step_flux() {
   reach
   # Installs Flux, commits its manifests to clusters/t5-large, and makes the GitRepository that the cluster's Kustomizations read.
@@ -432,7 +517,7 @@ step_flux() {
     elif [ -n "${URL:-}" ] && [ -n "${KEY:-}" ]; then
       run flux bootstrap git "${with[@]}" --url="$URL" --private-key-file="$KEY"
     elif [ -n "$dry" ]; then
-      echo "  would bootstrap Flux"
+      say flux bootstrap github "${with[@]}" --owner=OWNER --repository=REPOSITORY
     else
       fail "Flux needs a repository: set OWNER, REPOSITORY and GITHUB_TOKEN (or GITLAB_TOKEN); of any other host, URL and KEY, the file" \
         "of a key that may write. The commit that Flux makes is to be pulled afterwards." "then: bash $0 --from flux"
@@ -447,7 +532,8 @@ step_nodes() {
     [ -e "$group" ] || continue
     state=active
     while read -r id; do
-      state=$(ask aws ec2 describe-capacity-reservations --capacity-reservation-ids "$id" --query 'CapacityReservations[0].State' --output text)
+      ask aws ec2 describe-capacity-reservations --capacity-reservation-ids "$id" --query 'CapacityReservations[0].State' --output text
+      state=$answer
       [ "$state" = active ] || break
     done < <(grep -o 'cr-[0-9a-f]*' "$group" | sort -u)
     if [ "$state" != active ] && [ -z "$dry" ]; then
@@ -455,6 +541,8 @@ step_nodes() {
       echo "  $(basename "$group") waits for $id, which is $state" >&2
       continue
     fi
+    reach
+    brought "$stage" flux-system trainyard-controllers   # without which the nodes would be paid for nothing
     settle "eksctl-$cluster-nodegroup-$(basename "$group" .yaml)"
     run eksctl create nodegroup --config-file="$group" --install-nvidia-plugin=false --install-neuron-plugin=false   # what is there stays
   done
@@ -463,37 +551,46 @@ step_nodes() {
 
 # Nodes that a flavor takes, which lack a label of the levels of its topology: no job is ever admitted to them.
 unlabelled() {
-  local flavor topology selector label names name
+  local flavor topology selector label name
   for flavor in "$here"/../queues/resourceflavor-*.yaml; do
     [ -e "$flavor" ] || continue
     topology=$(sed -n 's/^  topologyName: //p' "$flavor")
     [ -n "$topology" ] || continue
     selector=$(awk '/^  [^ -]/ { labels = /^  nodeLabels:/ } labels && /^    / { gsub(/"/, ""); printf "%s%s=%s", comma, substr($1, 1, length($1) - 1), $2; comma = "," }' "$flavor")
     while read -r label; do
-      names=$(kubectl get nodes --selector="$selector,!$label" --output=name) || exit 1
-      for name in $names; do echo "$name lacks the label $label of topology $topology"; done
+      ask kubectl get nodes --selector="$selector,!$label" --output=name
+      for name in $answer; do echo "$name lacks the label $label of topology $topology"; done
     done < <(sed -n 's/^  - nodeLabel: //p' "$here/../queues/topology-$topology.yaml")
   done
 }
-all_ready() { ! kubectl get nodes --no-headers | awk '$2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit !found }'; }
+all_ready() {
+  ask kubectl get nodes --no-headers
+  awk 'NF && $2 !~ /^Ready/ { found = 1; print "  " $1 " is " $2 } END { exit found }' <<<"$answer"
+}
+# Namespace and name of each Kustomization that the folder has. Flux makes none Ready that is suspended.
+stages() {
+  find "$here/.." -name '*.yaml' -exec awk 'function read() { if (kind && !suspended) print space, name; kind = suspended = 0 }
+    FNR == 1 || /^---/ { read() } /^apiVersion: / { flux = /kustomize\.toolkit\.fluxcd\.io/ } /^kind: / { kind = flux && $2 == "Kustomization" }
+    /^[^ ]/ { metadata = /^metadata:/ } metadata && /^  name: / { name = $2 } metadata && /^  namespace: / { space = $2 }
+    /^  suspend: true/ { suspended = 1 } END { read() }' {} + | tr -d '"' | sort -u
+}
 step_accept() {
-  local namespace lacking kind
-  [ -z "$dry" ] || { echo "  would wait for Flux and nodes, and look at labels, devices and jobs"; return 0; }
+  local namespace name lacking kind
   reach
-  run kubectl wait kustomizations.kustomize.toolkit.fluxcd.io --all --namespace=flux-system --for=condition=Ready --timeout=30m ||
-    fail "Flux has not brought everything: flux get kustomizations" "then: bash $0 --from accept"
+  while read -r namespace name; do brought "$stage" "$namespace" "$name"; done < <(stages)
   run kubectl get clusterqueues.kueue.x-k8s.io,localqueues.kueue.x-k8s.io --all-namespaces
   wait_for "every node to be Ready" 20 "kubectl describe nodes says why one is not" all_ready
   # Nodes of Karpenter and of managed groups; a pool that starts from nothing has nodes once a job runs.
   run kubectl get nodes --sort-by=.metadata.creationTimestamp \
     --output='custom-columns=NODE:.metadata.name,KARPENTER:.metadata.labels.karpenter\.sh/nodepool,GROUP:.metadata.labels.eks\.amazonaws\.com/nodegroup,POOL:.metadata.labels.trainyard\.dev/pool,READY:.status.conditions[?(@.type=="Ready")].status,GPU:.status.allocatable.nvidia\.com/gpu,NEURON:.status.allocatable.aws\.amazon\.com/neuron,EFA:.status.allocatable.vpc\.amazonaws\.com/efa,HUGEPAGES-2MI:.status.allocatable.hugepages-2Mi,LAYER-3:.metadata.labels.topology\.k8s\.aws/network-node-layer-3'
-  lacking=$(unlabelled)
+  lacking=$(unlabelled) || exit 1   # which has said why
   [ -z "$lacking" ] || fail "$lacking" "Kueue admits no job to these nodes: see that their type and Region have the label, and replace them" \
     "then: bash $0 --from accept"
   for namespace in $(find "$here/.." -path '*/jobs/*.yaml' | sed 's#.*/##; s#\..*##' | sort -u); do
-    there kubectl get namespace "$namespace" || continue
+    [ -n "$dry" ] || there kubectl get namespace "$namespace" || continue
     run kubectl get workloads.kueue.x-k8s.io --namespace="$namespace"   # jobs of every kind
     run kubectl get pods --namespace="$namespace" --output=wide
+    [ -z "$dry" ] || continue
     # Ranks say it where NCCL_DEBUG is INFO, as it is in ncclTest: efa is right, NET/Socket is TCP at a fraction of the speed.
     for kind in jobset.sigs.k8s.io/jobset-name training.kubeflow.org/job-name batch.kubernetes.io/job-name ray.io/cluster; do
       kubectl logs --namespace="$namespace" --selector="$kind" --tail=-1 --max-log-requests=1000 2>/dev/null |
@@ -504,10 +601,12 @@ step_accept() {
 
 step_left() {
   local name
-  for name in $(ask aws cloudformation describe-stacks --query "Stacks[?Tags[?Key=='trainyard-part-of' && Value=='$cluster']].StackName" --output text); do
+  ask aws cloudformation describe-stacks --query "Stacks[?Tags[?Key=='trainyard-part-of' && Value=='$cluster']].StackName" --output text
+  for name in $answer; do
     [ -e "$here/stacks/${name#"trainyard-$cluster-"}.yaml" ] || echo "  aws cloudformation delete-stack --region $region --stack-name $name"
   done
-  for name in $(ask aws ec2 describe-placement-groups --filters "Name=tag:trainyard-part-of,Values=$cluster" --query 'PlacementGroups[].GroupName' --output text); do
+  ask aws ec2 describe-placement-groups --filters "Name=tag:trainyard-part-of,Values=$cluster" --query 'PlacementGroups[].GroupName' --output text
+  for name in $answer; do
     grep -qr "^placement-group $name " "$here/pools" || echo "  aws ec2 delete-placement-group --region $region --group-name $name"
   done
 }

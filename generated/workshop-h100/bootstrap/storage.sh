@@ -6,6 +6,25 @@ set -euo pipefail
 region=us-west-2 cluster=workshop-h100
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER=
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
+
+fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
 kept='"Effect": "Deny", "Principal": "*", "Action": ["Update:Replace", "Update:Delete"], "Resource": "*"'
 types='["AWS::S3::Bucket", "AWS::FSx::FileSystem"]'
 policy='{"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "Update:*", "Resource": "*"}, '
@@ -13,24 +32,23 @@ policy+="{$kept, \"Condition\": {\"StringEquals\": {\"ResourceType\": $types}}}]
 
 # The private subnet of a zone in the VPC that eksctl made.
 subnet_in() {
-  local vpc
-  vpc=$(aws cloudformation describe-stacks --region "$region" --stack-name "eksctl-$cluster-cluster" \
-    --query "Stacks[0].Outputs[?OutputKey=='VPC'].OutputValue" --output text 2>/dev/null) || vpc=
-  [ -n "$vpc" ] || { echo "there is no stack eksctl-$cluster-cluster with a VPC: make the cluster first" >&2; return 1; }
-  aws ec2 describe-subnets --region "$region" --filters "Name=vpc-id,Values=$vpc" "Name=availability-zone,Values=$1" \
+  there aws cloudformation describe-stacks --region "$region" --stack-name "eksctl-$cluster-cluster" \
+    --query "Stacks[0].Outputs[?OutputKey=='VPC'].OutputValue" --output text ||
+    fail "there is no stack eksctl-$cluster-cluster with a VPC: make the cluster first"
+  ask aws ec2 describe-subnets --region "$region" --filters "Name=vpc-id,Values=$answer" "Name=availability-zone,Values=$1" \
     Name=tag:kubernetes.io/role/internal-elb,Values=1 --query 'sort_by(Subnets,&SubnetId)[0].SubnetId' --output text
 }
 
 # A stack of a file. Its subnet is looked up once: another one would make another file system.
 deploy() {
-  local file=$1 stack zone subnet parameters=()
+  local file=$1 stack zone parameters=()
   stack=trainyard-$cluster-$(basename "$file" .yaml)
   zone=$(sed -n 's/^  Zone: //p' "$file")
-  if [ -n "$zone" ] && ! aws cloudformation describe-stacks --region "$region" --stack-name "$stack" >/dev/null 2>&1; then
-    subnet=$(subnet_in "$zone")
-    case $subnet in
-      subnet-*) parameters=(--parameter-overrides "Subnet=$subnet") ;;
-      *) echo "the cluster's VPC has no private subnet in $zone" >&2; return 1 ;;
+  if [ -n "$zone" ] && ! there aws cloudformation describe-stacks --region "$region" --stack-name "$stack"; then
+    subnet_in "$zone"
+    case $answer in
+      subnet-*) parameters=(--parameter-overrides "Subnet=$answer") ;;
+      *) fail "the cluster's VPC has no private subnet in $zone" ;;
     esac
   fi
   aws cloudformation deploy --region "$region" --stack-name "$stack" --template-file "$file" --no-fail-on-empty-changeset \
@@ -40,16 +58,15 @@ deploy() {
 
 # What AWS gave a file system, for its volumes: a ConfigMap with all of it, or none.
 keep() {
-  local file=$1 name outputs id dns mount
+  local file=$1 name id dns mount
   name=$(basename "$file" .yaml)
-  outputs=$(aws cloudformation describe-stacks --region "$region" --stack-name "trainyard-$cluster-$name" \
-    --query 'Stacks[0].Outputs[].[OutputKey,OutputValue]' --output text)
-  id=$(awk '$1 == "Id" { print $2 }' <<<"$outputs")
-  dns=$(awk '$1 == "DnsName" { print $2 }' <<<"$outputs")
-  mount=$(awk '$1 == "MountName" { print $2 }' <<<"$outputs")
+  ask aws cloudformation describe-stacks --region "$region" --stack-name "trainyard-$cluster-$name" \
+    --query 'Stacks[0].Outputs[].[OutputKey,OutputValue]' --output text
+  id=$(awk '$1 == "Id" { print $2 }' <<<"$answer")
+  dns=$(awk '$1 == "DnsName" { print $2 }' <<<"$answer")
+  mount=$(awk '$1 == "MountName" { print $2 }' <<<"$answer")
   if [ -z "$id" ] || [ -z "$dns" ] || [ -z "$mount" ]; then
-    echo "stack trainyard-$cluster-$name has no outputs Id, DnsName and MountName yet" >&2
-    return 1
+    fail "stack trainyard-$cluster-$name has no outputs Id, DnsName and MountName yet"
   fi
   kubectl create configmap "trainyard-$name" --namespace=flux-system --dry-run=client --output=yaml \
     --from-literal="fsx_id=$id" --from-literal="fsx_dns=$dns" --from-literal="fsx_mount=$mount" |
@@ -57,7 +74,7 @@ keep() {
     kubectl apply --server-side --field-manager=trainyard --filename=-
 }
 
-kubectl get namespace flux-system >/dev/null 2>&1 || kubectl create namespace flux-system
+there kubectl get namespace flux-system || kubectl create namespace flux-system
 
 # Buckets first: file systems are linked to them.
 buckets=() systems=()

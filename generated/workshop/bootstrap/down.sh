@@ -11,16 +11,39 @@ set -euo pipefail
 cluster=workshop region=ap-northeast-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -34,22 +57,25 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
 config() { cat "$here/eksctl.yaml"; }
-cluster_status() { aws eks describe-cluster --name "$cluster" --query cluster.status --output text 2>/dev/null; }
+# Whether there is a cluster; its status is the answer.
+made() { there aws eks describe-cluster --name "$cluster" --query cluster.status --output text; }
 # kubectl speaks to this cluster, and to no other that somebody chose meanwhile.
 answers() { kubectl get --raw=/readyz >/dev/null 2>&1; }
 reach() {
@@ -59,18 +85,18 @@ reach() {
   wait_for "the API of cluster $cluster to answer kubectl" 10 \
     "run this from 203.0.113.0/24 or the VPC" answers
 }
-vpc_of_cluster() { aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.vpcId --output text; }
+of_cluster() { ask aws eks describe-cluster --name "$cluster" --query "cluster.resourcesVpcConfig.$1" --output text; }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -82,8 +108,9 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
-again='' chosen='' deleted=()
+chosen='' deleted=()
 programs=(aws eksctl kubectl flux)
 # Every kind of job that Trainyard writes or reads, those that make others first.
 kinds=(cronjobs.batch jaxjobs.kubeflow.org jobs.batch.volcano.sh leaderworkersets.leaderworkerset.x-k8s.io mpijobs.kubeflow.org paddlejobs.kubeflow.org pytorchjobs.kubeflow.org rayjobs.ray.io rayservices.ray.io tfjobs.kubeflow.org trainjobs.trainer.kubeflow.org xgboostjobs.kubeflow.org jobs.batch jobsets.jobset.x-k8s.io rayclusters.ray.io)
@@ -116,29 +143,31 @@ mine() { echo "Tags[?Key=='$1' && starts_with(Value, '$cluster.')]"; }
 data() {
   local ours
   ours=$(mine trainyard-storage)
-  ask aws fsx describe-file-systems --query "FileSystems[?$ours].[FileSystemId, $ours.Value | [0]]" --output text |
-    awk 'NF { print "file-system", $1, $2 }' || exit 1
+  ask aws fsx describe-file-systems --query "FileSystems[?$ours].[FileSystemId, $ours.Value | [0]]" --output text
+  awk 'NF { print "file-system", $1, $2 }' <<<"$answer"
   ask aws ec2 describe-volumes --filters "Name=tag:trainyard-storage,Values=$cluster.*" \
-    --query "Volumes[].[VolumeId, $ours.Value | [0]]" --output text | awk 'NF { print "volume", $1, $2 }' || exit 1
+    --query "Volumes[].[VolumeId, $ours.Value | [0]]" --output text
+  awk 'NF { print "volume", $1, $2 }' <<<"$answer"
   ask aws ec2 describe-snapshots --owner-ids self --filters "Name=tag:trainyard-storage,Values=$cluster.*" \
-    --query "Snapshots[].[SnapshotId, $ours.Value | [0]]" --output text | awk 'NF { print "snapshot", $1, $2 }' || exit 1
+    --query "Snapshots[].[SnapshotId, $ours.Value | [0]]" --output text
+  awk 'NF { print "snapshot", $1, $2 }' <<<"$answer"
   ask aws resourcegroupstaggingapi get-resources --resource-type-filters s3:bucket --tag-filters Key=trainyard-storage \
-    --query "ResourceTagMappingList[?$ours].[ResourceARN, $ours.Value | [0]]" --output text |
-    awk 'NF { sub(/.*:/, "", $1); print "bucket", $1, $2 }' || exit 1
+    --query "ResourceTagMappingList[?$ours].[ResourceARN, $ours.Value | [0]]" --output text
+  awk 'NF { sub(/.*:/, "", $1); print "bucket", $1, $2 }' <<<"$answer"
   ours=$(mine trainyard-image)
   ask aws resourcegroupstaggingapi get-resources --resource-type-filters ecr:repository --tag-filters Key=trainyard-image \
-    --query "ResourceTagMappingList[?$ours].[ResourceARN, $ours.Value | [0]]" --output text |
-    awk 'NF { sub(/.*:repository\//, "", $1); print "repository", $1, $2 }' || exit 1
+    --query "ResourceTagMappingList[?$ours].[ResourceARN, $ours.Value | [0]]" --output text
+  awk 'NF { sub(/.*:repository\//, "", $1); print "repository", $1, $2 }' <<<"$answer"
 }
-# The same, each with the name that the spec has for it, and whether it goes.
-sorted_data() {
-  local kind id name found
-  found=$(data) || exit 1
-  while read -r kind id name; do
+# The same in `found`, each with the name that the spec has for it, and whether it goes.
+sort_data() {
+  local kind id name each
+  each=$(data) || exit 1   # which has said why
+  found=$(while read -r kind id name; do
     [ -n "$kind" ] || continue
     name=${name#"$cluster."}
     if goes "$name"; then echo "goes $kind $id $name"; else echo "stays $kind $id $name"; fi
-  done <<<"$found"
+  done <<<"$each")
 }
 
 # FSx for Lustre user guide, using-backups-fsx; FSx API, CreateDataRepositoryTask.
@@ -148,7 +177,7 @@ Copy all else first, from a pod that mounts it: aws s3 sync FOLDER s3://BUCKET"
 
 step_data() {
   local found line
-  found=$(sorted_data)
+  sort_data
   while read -r line; do [ -z "$line" ] || echo "  $line"; done <<<"$found"
   if [ -n "$found" ] && [ -z "$chosen" ] && [ -z "$dry" ]; then
     fail "this is the data of cluster $cluster; say what becomes of it: --keep-data, --delete-data, or --delete-data=NAME for each storage" \
@@ -163,7 +192,10 @@ step_data() {
   fi
 }
 
-runs() { case $(cluster_status) in ACTIVE | UPDATING) return 0 ;; *) return 1 ;; esac }
+runs() {
+  made || return 1
+  case $answer in ACTIVE | UPDATING) return 0 ;; *) return 1 ;; esac
+}
 
 step_flux() {
   runs || return 0
@@ -174,10 +206,9 @@ step_flux() {
 
 # A kind that the cluster does not know has no objects. One API that does not answer (of metrics, say) takes no other with it.
 served() {
-  local served
-  served=$(kubectl api-resources --output=name || true)
-  [ -n "$served" ] || fail "cluster $cluster does not say which kinds it knows: kubectl api-resources"
-  grep -x -- "$1" <<<"$served" >/dev/null
+  answer=$(kubectl api-resources --output=name 2>"$work/why" || true)
+  [ -n "$answer" ] || [ -n "$dry" ] || refused kubectl api-resources
+  grep -x -- "$1" <<<"$answer" >/dev/null
 }
 step_jobs() {
   local kind
@@ -192,17 +223,22 @@ step_drain() {
   local namespace name
   runs || return 0
   reach
+  ask kubectl get pods --all-namespaces --no-headers \
+    --output='custom-columns=N:.metadata.namespace,P:.metadata.name,D:.metadata.annotations.karpenter\.sh/do-not-disrupt'
   while read -r namespace name; do
-    [ -z "$name" ] || run kubectl annotate pods --namespace="$namespace" "$name" karpenter.sh/do-not-disrupt-
-  done < <(ask kubectl get pods --all-namespaces --no-headers \
-    --output='custom-columns=N:.metadata.namespace,P:.metadata.name,D:.metadata.annotations.karpenter\.sh/do-not-disrupt' | awk '$3 == "true" { print $1, $2 }')
+    run kubectl annotate pods --namespace="$namespace" "$name" karpenter.sh/do-not-disrupt-
+  done < <(awk '$3 == "true" { print $1, $2 }' <<<"$answer")
+  ask kubectl get services --all-namespaces --no-headers \
+    --output='custom-columns=N:.metadata.namespace,S:.metadata.name,T:.spec.type'
   while read -r namespace name; do
-    [ -z "$name" ] || run kubectl delete services --namespace="$namespace" "$name" --timeout=15m   # its load balancer goes first
-  done < <(ask kubectl get services --all-namespaces --no-headers \
-    --output='custom-columns=N:.metadata.namespace,S:.metadata.name,T:.spec.type' | awk '$3 == "LoadBalancer" { print $1, $2 }')
+    run kubectl delete services --namespace="$namespace" "$name" --timeout=15m   # its load balancer goes first
+  done < <(awk '$3 == "LoadBalancer" { print $1, $2 }' <<<"$answer")
 }
 
-no_claims() { [ -z "$(kubectl get nodeclaims.karpenter.sh --output=name)" ]; }
+no_claims() {
+  ask kubectl get nodeclaims.karpenter.sh --output=name
+  [ -z "$answer" ]
+}
 step_pools() {
   runs || return 0
   reach
@@ -219,52 +255,56 @@ step_classes() {
 # All groups but those that came with the cluster.
 step_groups() {
   local name
-  there aws eks describe-cluster --name "$cluster" || return 0
-  for name in $(ask aws eks list-nodegroups --cluster-name "$cluster" --query 'nodegroups[]' --output text); do
+  made || return 0
+  ask aws eks list-nodegroups --cluster-name "$cluster" --query 'nodegroups[]' --output text
+  for name in $answer; do
     awk '/^[^ ]/ { groups = /^managedNodeGroups:/ } groups && /^- name: / { print $3 }' "$here/eksctl.yaml" | grep -x -- "$name" >/dev/null ||
       run eksctl delete nodegroup --cluster="$cluster" --region="$region" --name="$name" --disable-eviction --wait
   done
 }
 
-part_of() { aws cloudformation describe-stacks --query "Stacks[?Tags[?Key=='trainyard-part-of' && Value=='$cluster']].StackName" --output text; }
+part_of() { ask aws cloudformation describe-stacks --query "Stacks[?Tags[?Key=='trainyard-part-of' && Value=='$cluster']].StackName" --output text; }
 no_links() {
-  local found
-  found=$(aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text) || exit 1
-  [ -z "$found" ]
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" --query 'Associations[].AssociationId' --output text
+  [ -z "$answer" ]
 }
 no_file_system() {
-  local found
-  found=$(aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text) || exit 1
-  [ -z "$found" ]
+  ask aws fsx describe-file-systems --query "FileSystems[?FileSystemId=='$1'].FileSystemId" --output text
+  [ -z "$answer" ]
 }
 delete_file_system() {
-  local links link
-  links=$(ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
-    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text)
-  for link in $links; do
+  local link
+  ask aws fsx describe-data-repository-associations --filters "Name=file-system-id,Values=$1" \
+    --query "Associations[?Lifecycle!='DELETING'].AssociationId" --output text
+  for link in $answer; do
     run aws fsx delete-data-repository-association --association-id "$link" --no-delete-data-in-file-system
   done
   wait_for "the links of $1 with buckets to end" 60 "aws fsx describe-data-repository-associations says why" no_links "$1"
-  [ "$(aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text)" = DELETING ] ||
-    run aws fsx delete-file-system --file-system-id "$1"
+  ask aws fsx describe-file-systems --file-system-ids "$1" --query 'FileSystems[0].Lifecycle' --output text
+  [ "$answer" = DELETING ] || run aws fsx delete-file-system --file-system-id "$1"
   wait_for "file system $1 to be deleted" 60 "aws fsx describe-file-systems --file-system-ids $1 says why" no_file_system "$1"
 }
-empty_bucket() {
-  local what objects
-  for what in Versions DeleteMarkers; do
-    while objects=$(aws s3api list-object-versions --bucket "$1" --max-items 1000 --query "{Objects: ${what}[].{Key: Key, VersionId: VersionId}}" --output json) &&
-      grep -q VersionId <<<"$objects"; do
-      aws s3api delete-objects --bucket "$1" --delete "$objects" >/dev/null
-    done
+# Deletes all versions of all objects of a bucket.
+empty() {
+  echo "  + empties bucket $1: aws s3api list-object-versions, and delete-objects for each 1,000"
+  [ -z "$dry" ] || return 0
+  while :; do
+    ask aws s3api list-object-versions --bucket "$1" --max-items 1000 --output json \
+      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}'
+    case $answer in *VersionId*) ;; *) return 0 ;; esac
+    printf %s "$answer" >"$work/objects.json"
+    ask aws s3api delete-objects --bucket "$1" --delete "file://$work/objects.json" --query 'Errors[0]' --output json
+    case $answer in '' | null) ;; *) fail "bucket $1 keeps an object: $answer" "then: bash $0 $again --from $step" ;; esac
   done
 }
 step_storage() {
-  local part what kind id name found group
+  local part what kind id name found
   # Data stays when its stack goes: it says Retain. File systems go before the buckets that they are linked with.
-  for part in $(ask part_of); do
+  part_of
+  for part in $answer; do
     case $part in "trainyard-$cluster-storage-"*) delete_stack "$part" ;; esac
   done
-  found=$(sorted_data | sort -k2,2r)
+  sort_data
   for what in file-system snapshot volume bucket repository; do
     while read -r kind id name; do
       [ "$kind" = "$what" ] || continue
@@ -272,21 +312,24 @@ step_storage() {
         file-system) delete_file_system "$id" ;;
         snapshot) run aws ec2 delete-snapshot --snapshot-id "$id" ;;
         volume)
-          [ -z "$dry" ] || { echo "  would delete volume $id"; continue; }
           run aws ec2 wait volume-available --volume-ids "$id"
           run aws ec2 delete-volume --volume-id "$id"
           run aws ec2 wait volume-deleted --volume-ids "$id"
           ;;
-        bucket) run empty_bucket "$id"; run aws s3api delete-bucket --bucket "$id" ;;
+        bucket)
+          empty "$id"
+          run aws s3api delete-bucket --bucket "$id"
+          ;;
         repository) run aws ecr delete-repository --repository-name "$id" --force ;;
       esac
     done < <(sed -n 's/^goes //p' <<<"$found")
   done
+  ask aws ec2 describe-security-groups --filters "Name=tag:trainyard-storage,Values=$cluster.*" \
+    --query "SecurityGroups[].[GroupId, $(mine trainyard-storage).Value | [0]]" --output text
   while read -r id name; do
     if [ -z "$id" ] || grep -q "^stays file-system .* ${name#"$cluster."}$" <<<"$found"; then continue; fi
     run aws ec2 delete-security-group --group-id "$id"
-  done < <(ask aws ec2 describe-security-groups --filters "Name=tag:trainyard-storage,Values=$cluster.*" \
-    --query "SecurityGroups[].[GroupId, $(mine trainyard-storage).Value | [0]]" --output text)
+  done <<<"$answer"
 }
 
 # The VPC is found by its tag, also when the cluster that it was made for is gone.
@@ -297,19 +340,25 @@ own_vpc() {
 unpeer() {
   local side peering
   for side in requester accepter; do
-    for peering in $(ask aws ec2 describe-vpc-peering-connections --filters "Name=$side-vpc-info.vpc-id,Values=$1" Name=status-code,Values=active \
-      --query 'VpcPeeringConnections[].VpcPeeringConnectionId' --output text); do
+    ask aws ec2 describe-vpc-peering-connections --filters "Name=$side-vpc-info.vpc-id,Values=$1" Name=status-code,Values=active \
+      --query 'VpcPeeringConnections[].VpcPeeringConnectionId' --output text
+    for peering in $answer; do
       run aws ec2 delete-vpc-peering-connection --vpc-peering-connection-id "$peering"
     done
   done
 }
-no_endpoints() { [ -z "$(aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$1" --query 'VpcEndpoints[].VpcEndpointId' --output text)" ]; }
+no_endpoints() {
+  ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$1" --query 'VpcEndpoints[].VpcEndpointId' --output text
+  [ -z "$answer" ]
+}
 step_endpoints() {
   local vpc endpoint
-  vpc=$(own_vpc)
+  own_vpc
+  vpc=$answer
   [ -n "$vpc" ] || return 0
-  for endpoint in $(ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" \
-    --query "VpcEndpoints[?State!='deleting'].VpcEndpointId" --output text); do
+  ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" \
+    --query "VpcEndpoints[?State!='deleting'].VpcEndpointId" --output text
+  for endpoint in $answer; do
     run aws ec2 delete-vpc-endpoints --vpc-endpoint-ids "$endpoint"
   done
   wait_for "the endpoints of $vpc to be deleted" 15 "aws ec2 describe-vpc-endpoints says which are left" no_endpoints "$vpc"
@@ -319,40 +368,40 @@ step_endpoints() {
 step_cluster() {
   local stack=eksctl-$cluster-cluster
   settle "$stack"
-  there aws cloudformation describe-stacks --stack-name "$stack" || there aws eks describe-cluster --name "$cluster" || return 0
+  stack "$stack" || made || return 0
   run eksctl delete cluster --region="$region" --name="$cluster" --wait --disable-nodegroup-eviction
 }
 
 step_stacks() {
   local part
-  for part in $(ask part_of) "trainyard-$cluster"; do
+  part_of
+  for part in $answer "trainyard-$cluster"; do
     delete_stack "$part"
   done
 }
 
-groups() { aws ec2 describe-placement-groups --filters "Name=tag:trainyard-part-of,Values=$cluster" --query 'PlacementGroups[].GroupName' --output text; }
 step_placement() {
   local group
-  for group in $(ask groups); do
+  ask aws ec2 describe-placement-groups --filters "Name=tag:trainyard-part-of,Values=$cluster" --query 'PlacementGroups[].GroupName' --output text
+  for group in $answer; do
     run aws ec2 delete-placement-group --group-name "$group"
   done
 }
 
 
-log_group() { aws logs describe-log-groups --log-group-name-prefix "/aws/eks/$cluster/cluster" --query 'logGroups[].logGroupName' --output text; }
 step_logs() {
-  local name
-  name=$(ask log_group)
-  [ -n "$name" ] || return 0
+  local name=/aws/eks/$cluster/cluster
+  ask aws logs describe-log-groups --log-group-name-prefix "$name" --query "logGroups[?logGroupName=='$name'].logGroupName" --output text
+  [ -n "$answer" ] || return 0
   if goes '*'; then run aws logs delete-log-group --log-group-name "$name"; else echo "  stays: log group $name"; fi
 }
 
 # ID COMMAND of each thing that a question finds: left WHAT COMMAND QUESTION...
 left() {
-  local what=$1 command=$2 ids id
+  local what=$1 command=$2 id
   shift 2
-  ids=$("$@" --output text) || exit 1   # no answer is not: nothing
-  for id in $ids; do
+  ask "$@" --output text
+  for id in $answer; do
     if [ "$id" != None ]; then echo "  left: $what $id: aws $command $id --region $region"; fi
   done
 }
@@ -372,7 +421,8 @@ everything_left() {
       left gateway "ec2 delete-nat-gateway --nat-gateway-id" aws ec2 describe-nat-gateways \
         --filter "Name=$tag,Values=$cluster" Name=state,Values=pending,available,failed --query 'NatGateways[].NatGatewayId'
     done
-    for vpc in $(own_vpc); do
+    own_vpc
+    for vpc in $answer; do
       left gateway "ec2 delete-nat-gateway --nat-gateway-id" aws ec2 describe-nat-gateways \
         --filter "Name=vpc-id,Values=$vpc" Name=state,Values=pending,available,failed --query 'NatGateways[].NatGatewayId'
       left interface "ec2 delete-network-interface --network-interface-id" aws ec2 describe-network-interfaces \
@@ -397,9 +447,10 @@ tag_key() {
 step_proof() {
   local data found kept
   [ -z "$dry" ] || { echo "  would ask for what is left"; return 0; }
-  data=$(sorted_data)
+  sort_data
+  data=$found
   kept=$(grep '^stays file-system' <<<"$data" || true)
-  found=$(everything_left "$kept")
+  found=$(everything_left "$kept") || exit 1
   found="$found$(sed -n 's/^goes \([^ ]*\) \([^ ]*\) \(.*\)$/\n  left: \1 \2 of storage \3: bash '"${0//\//\\/}"' --delete-data=\3 --from storage/p' <<<"$data")"
   found=$(sort -u <<<"$found" | sed '/^$/d')
   awk '$1 == "stays" { print "  " $0 }' <<<"$data"

@@ -79,7 +79,8 @@ class Account(Answering):
                 if name not in self.stacks:
                     self.stacks.append(name)
             case ["cloudformation", "delete-stack"]:
-                self.stacks.remove(name)
+                # CloudFormation deletes what is not there without a word.
+                self.stacks = [each for each in self.stacks if each != name]
             case ["fsx", _] | ["ec2", _]:
                 return self._data(words, query)
             case ["ssm", "send-command"]:
@@ -90,7 +91,7 @@ class Account(Answering):
                 assert Path(words[2]).is_dir()
             case ["s3api", "head-bucket"]:
                 if not any(stack.endswith("-nodes") for stack in self.stacks):
-                    raise RefusedError("Not Found")
+                    raise RefusedError("An error occurred (404): Not Found")
         return ""  # to other questions the answer is empty, and what else is done leaves nothing
 
     def _data(self, words: list[str], query: str) -> str:

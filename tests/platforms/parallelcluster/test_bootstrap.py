@@ -55,7 +55,7 @@ def test_everything_is_made_in_order_and_once(place: Place) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     stacks, cluster = place.made()
     assert cluster == "CREATE_COMPLETE"
-    assert len(stacks) == 9, "the nodes', and one of each storage"
+    assert len(stacks) == 10, "the nodes', the budget's, and one of each storage"
     again = place.run("up.sh")
     assert again.returncode == 0, again.stderr
     assert place.made() == (stacks, cluster), "nothing is made twice"
@@ -65,6 +65,14 @@ def test_everything_is_made_in_order_and_once(place: Place) -> None:
         if call[1].endswith("-cluster") and "--dryrun" not in call
     ]
     assert [call[1] for call in creations if call[1] != "describe-cluster"] == ["create-cluster"]
+
+
+def test_a_cluster_is_made_without_its_budget(place: Place) -> None:
+    place.account.deny = "-budget "
+    run = place.run("up.sh")
+    assert run.returncode == 0, run.stderr
+    assert "there is no budget" in run.stderr
+    assert place.made()[1] == "CREATE_COMPLETE"
 
 
 def test_a_dry_run_changes_nothing(place: Place) -> None:
@@ -88,7 +96,7 @@ def test_what_was_stopped_is_finished(killed: str, place: Place) -> None:
     place.account.kill = lambda call: False
     assert place.run("up.sh").returncode == 0
     stacks, cluster = place.made()
-    assert (len(stacks), cluster) in ((9, "CREATE_COMPLETE"), (9, "UPDATE_COMPLETE"))
+    assert (len(stacks), cluster) in ((10, "CREATE_COMPLETE"), (10, "UPDATE_COMPLETE"))
 
 
 def test_another_account_is_refused(place: Place) -> None:
@@ -143,7 +151,7 @@ def test_a_question_without_an_answer_is_no_answer(script: tuple[str, ...], plac
     place.account.unreachable = True
     run = place.run(*script)
     assert run.returncode == 1
-    assert "pcluster does not say how cluster jakarta-slurm is" in run.stderr
+    assert "Unable to locate credentials" in run.stderr
     assert place.account.status == "CREATE_COMPLETE"
 
 

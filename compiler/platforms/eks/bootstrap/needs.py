@@ -103,9 +103,12 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
     if pool.efa:
         cards = launcher_of(pool).interfaces(instance)
         interfaces = _interfaces(cards, "one a network card with EFA")
-    quotas: tuple[ServiceQuota, ...] = ()
-    if launcher_of(pool).of_ec2:
+    named = launcher_of(pool).quota(context, pool)
+    if named is None:
         quotas = (*_vcpus(context, pool), _disks(_root_gib(pool)), interfaces)
+    else:
+        service, name, sure = named
+        quotas = (ServiceQuota(service, name.replace(" ", "_"), name, 1, "the node", sure=sure),)
     return PoolNeeds(
         pool=pool.name,
         instance_type=instance.name,
@@ -126,14 +129,19 @@ def _vcpus(context: Context, pool: Pool) -> list[ServiceQuota]:
     names = [pool.instance.name, *pool.spec.instance_types]
     found = [context.catalog.instance(name) for name in names]
     largest: dict[tuple[str, str], int] = {}
+    sure: set[tuple[str, str]] = set()
     for kind in pool.spec.capacity_types:
-        # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
+        # No page was found that says whether blocks are free of the On-Demand quota.
+        established = kind != "block"
         bought = "spot" if kind == "spot" else "on-demand"
         for instance in filter(None, found):
             quota = vcpu_quota(instance.name, bought)
             largest[quota] = max(instance.vcpus, largest.get(quota, 0))
+            if established:
+                sure.add(quota)
     return [
-        ServiceQuota("ec2", code, name, vcpus, "vCPUs") for (code, name), vcpus in largest.items()
+        ServiceQuota("ec2", *quota, vcpus, "vCPUs", sure=quota in sure)
+        for quota, vcpus in largest.items()
     ]
 
 

@@ -12,13 +12,15 @@ from compiler.plan.base import ROOT
 
 @dataclass(frozen=True, slots=True)
 class ServiceQuota:
-    """A quota of the account, and how much a part of this cluster takes of it."""
+    """A quota of the account, and how much a part of this cluster takes of it. ``code``: where it is not known, the
+    name with `_` for each space. ``sure``: it is established that this part counts."""
 
     service: str
     code: str
     name: str
     needed: int
     what: str
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,6 @@ class PoolLauncher(Launcher):
     """Who drains its nodes before their Capacity Block ends."""
     efa_only: ClassVar[bool] = True
     """Whether interfaces with EFA on other cards than the first are `efa-only`, without addresses."""
-    of_ec2: ClassVar[bool] = True
-    """Whether its nodes are taken of the account's quotas of EC2."""
     scripts: ClassVar[str] = ""
     """The folder in that of the bootstrap with the scripts that make and remove its nodes, if it has any."""
     made_by: ClassVar[str] = ""
@@ -149,6 +147,11 @@ class PoolLauncher(Launcher):
     def launches(self, spec: ClusterSpec, pool: NodePool) -> bool:
         """Whether the nodes of a pool of the spec are its own, where no launcher before it says so."""
         raise NotImplementedError
+
+    def quota(self, context: Context, pool: Pool) -> tuple[str, str, bool] | None:
+        """The quota that counts its nodes one by one, where EC2 does not count them: service, name, and whether it is
+        established that it counts those of this pool."""
+        return None
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         """The settings of a pool that it cannot follow."""

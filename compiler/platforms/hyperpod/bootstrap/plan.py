@@ -18,6 +18,7 @@ class HyperPodBootstrap(PlanNode):
 
     cluster: str
     region: str
+    partition: str
     account: str
     path: str
     scripts: str

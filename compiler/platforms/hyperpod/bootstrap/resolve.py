@@ -20,6 +20,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         at=AT,
         cluster=context.name,
         region=context.spec.region,
+        partition=context.partition,
         account=context.spec.account,
         path=folder(context),
         scripts=lifecycle_prefix(context),

@@ -26,7 +26,6 @@ class HyperPod(PoolLauncher):
     ages = False
     disks = "awsome-distributed-training 7217859, on_create_main.sh; SageMaker API, ClusterEbsVolumeConfig"
     disks_at = "/opt/dlami/nvme"
-    of_ec2 = False
     made_by = "HyperPod"
     scripts = "hyperpod"
     own_label = True
@@ -34,6 +33,15 @@ class HyperPod(PoolLauncher):
     instance_labels = False
     ready_labels = {HEALTH: SCHEDULABLE}
     untested = "it is an instance group of HyperPod, which tests its nodes by `deepHealthChecks`"
+
+    def quota(self, context: Context, pool: Pool) -> tuple[str, str, bool]:
+        """SageMaker developer guide, sagemaker-hyperpod-prerequisites: quotas; nothing of spot and training plans."""
+        from compiler.catalog.hyperpod import ml_name
+        from compiler.platforms.hyperpod.settings.spec import HyperPodSection
+
+        planned = pool.name in HyperPodSection.of(context.spec).own.training_plans
+        established = not planned and "spot" not in pool.spec.capacity_types
+        return "sagemaker", f"{ml_name(pool.instance.name)} for cluster usage", established
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         from compiler.platforms.hyperpod.groups.groups import refused

@@ -42,6 +42,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     stack = plan.one(NodeStack)
     if stack is not None:
         yield _stack(stack)
+        if stack.budget is not None:
+            yield _costs(stack, stack.budget)
 
 
 def _settings(cluster: SlurmCluster) -> dict[str, Any]:
@@ -289,14 +291,27 @@ def _stack(stack: NodeStack) -> Artifact:
             },
         },
     }
-    if stack.budget is not None:
-        resources["Budget"] = _budget(stack, stack.budget)
     body = template(f"What the nodes of cluster {stack.cluster} need", resources)
     body["Outputs"] = {
         "Group": {"Value": {"Fn::GetAtt": ["Group", "GroupId"]}, "Export": {"Name": stack.export}}
     }
-    places: Places = {("Resources", "Budget"): stack.where("budget")}
-    return Artifact(body, f"{STACKS}/nodes.yaml", stack.at, places, format="cloudformation")
+    return Artifact(body, f"{STACKS}/nodes.yaml", stack.at, format="cloudformation")
+
+
+def _costs(stack: NodeStack, monthly: int) -> Artifact:
+    """A stack of its own: most Regions do not have the type, and no cluster fails because of a budget."""
+    at = stack.where("budget")
+    body = template(
+        f"What cluster {stack.cluster} may cost",
+        {"Budget": _budget(stack, monthly)},
+        Metadata={"Region": _REGION_OF_BUDGETS.get(stack.partition, stack.region)},
+    )
+    places: Places = {("Resources", "Budget"): at}
+    return Artifact(body, f"{STACKS}/budget.yaml", at, places, format="cloudformation")
+
+
+_REGION_OF_BUDGETS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1"}
+"""A Region that has the type; there is one budget for all Regions (AWS Cost Management user guide, budgets)."""
 
 
 def _budget(stack: NodeStack, monthly: int) -> dict[str, Any]:

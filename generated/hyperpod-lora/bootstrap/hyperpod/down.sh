@@ -9,16 +9,39 @@ set -euo pipefail
 cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -32,21 +55,22 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again=''
 programs=(aws jq)
 steps=(
   "cluster|the nodes of all instance groups (10 minutes or more)"
@@ -55,46 +79,50 @@ steps=(
   "proof|no cluster of HyperPod is left"
 )
 
-status() { aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text 2>/dev/null || true; }
-is_gone() { [ -z "$(status)" ]; }
+# Whether there is a cluster; its status is the answer.
+made() { there aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text; }
+is_gone() { ! made; }
 step_cluster() {
   is_gone || {
-    [ "$(status)" = Deleting ] || run aws sagemaker delete-cluster --cluster-name "$cluster"
+    [ "$answer" = Deleting ] || run aws sagemaker delete-cluster --cluster-name "$cluster"
     wait_for "cluster $cluster to be gone" 60 "aws sagemaker describe-cluster --cluster-name $cluster says what holds it" is_gone
   }
 }
 
 bucket=sagemaker-hyperpod-lora-111122223333-us-west-2
+# Deletes all versions of all objects of a bucket.
 empty() {
-  local versions
+  echo "  + empties bucket $1: aws s3api list-object-versions, and delete-objects for each 1,000"
+  [ -z "$dry" ] || return 0
   while :; do
-    versions=$(aws s3api list-object-versions --bucket "$1" --max-items 500 --output json \
-      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}')
-    case $versions in *VersionId*) ;; *) return 0 ;; esac
-    aws s3api delete-objects --bucket "$1" --delete "$versions" > /dev/null
+    ask aws s3api list-object-versions --bucket "$1" --max-items 1000 --output json \
+      --query '{Objects: [Versions, DeleteMarkers][] | [].{Key: Key, VersionId: VersionId}}'
+    case $answer in *VersionId*) ;; *) return 0 ;; esac
+    printf %s "$answer" >"$work/objects.json"
+    ask aws s3api delete-objects --bucket "$1" --delete "file://$work/objects.json" --query 'Errors[0]' --output json
+    case $answer in '' | null) ;; *) fail "bucket $1 keeps an object: $answer" "then: bash $0 $again --from $step" ;; esac
   done
 }
 step_scripts() {
   there aws s3api head-bucket --bucket "$bucket" || return 0
-  echo "  + empties $bucket"
-  [ -n "$dry" ] || empty "$bucket"
+  empty "$bucket"
 }
 step_stack() { delete_stack "trainyard-$cluster-hyperpod"; }
 step_proof() {
   [ -z "$dry" ] || return 0
-  is_gone || fail "cluster $cluster of HyperPod is still there, and $(status)" "then: bash $0 --from cluster"
+  is_gone || fail "cluster $cluster of HyperPod is still there, and $answer" "then: bash $0 --from cluster"
 }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -106,6 +134,7 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
 
 while [ $# -gt 0 ]; do

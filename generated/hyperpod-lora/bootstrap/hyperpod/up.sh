@@ -10,16 +10,39 @@ set -euo pipefail
 cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
-dry='' from='' reached=''
+from='' reached=''
+dry='' answer='' step='' again=''
+work=$(umask 077 && mktemp -d)   # nobody else reads it
+trap 'rm -rf "$work"' EXIT
 
 fail() { printf '%s\n' "$@" >&2; exit 1; }
+refused() { fail "$(cat "$work/why")" "this was refused: $*" "then: bash $0${again:+ $again}${step:+ --from $step}"; }
+# Asks, and keeps the answer in `answer`. A refusal is not an answer: it ends the script, wherever the question stands. A dry run
+# goes on, as what it asks for may not be there yet.
+ask() { there "$@" || [ -n "$dry" ] || refused "$@"; }
+# The same of what may not be there: without an answer, where whoever is asked says so.
+there() {
+  answer=$("$@" 2>"$work/why") && return 0
+  printf '%s\n' "$answer" >>"$work/why"   # where pcluster says it
+  answer=''
+  grep -qE "$none" "$work/why" || [ -n "$dry" ] || refused "$@"
+  return 1
+}
+# How AWS, kubectl and pcluster say that there is none.
+none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
+say() { printf '  +'; printf ' %q' "$@"; echo; }
 run() {
-  echo "  + $*"
+  say "$@"
   [ -n "$dry" ] || "$@"
 }
-# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
-ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
-there() { "$@" >/dev/null 2>&1; }
+# A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
+once() {
+  local error=$1
+  shift
+  say "$@"
+  [ -z "$dry" ] || return 0
+  "$@" >/dev/null 2>"$work/why" || grep -q -- "$error" "$work/why" || refused "$@"
+}
 # Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
 wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
@@ -33,21 +56,22 @@ wait_for() {
     sleep "${POLL_SECONDS:-20}"
   done
 }
-stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+# Whether there is a stack; its status is the answer.
+stack() { there aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text; }
 stack_rests() {
-  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+  stack "$1" || return 0
+  case $answer in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
 }
 # A stack may be half made, by a run that was stopped: what is under way ends first.
 settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
 delete_stack() {
   settle "$1"
-  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  stack "$1" || return 0
   run aws cloudformation delete-stack --stack-name "$1"
   run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
-again=''
 programs=(aws jq kubectl)
 steps=(
   "stack|the role of the nodes, and the bucket of what they run when they are made"
@@ -59,14 +83,18 @@ steps=(
 
 # The request, with the security group that eksctl has made.
 config() {
-  local group
-  group=$(aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text) ||
+  there aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text ||
     fail "there is no cluster of EKS called $cluster" "make it first: bash ../up.sh"
-  jq --arg group "$group" 'del(.["trainyard.dev/file"]) | walk(if . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)' \
+  jq --arg group "$answer" 'del(.["trainyard.dev/file"]) | walk(if . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)' \
     "$here/create-cluster.json"
 }
-reach() { there kubectl get namespace kube-system || run aws eks update-kubeconfig --name "$cluster"; }
-status() { aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text 2>/dev/null || true; }
+reach() {
+  local name=arn:aws:eks:$region:$account:cluster/$cluster
+  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" = "$name" ] ||
+    run aws eks update-kubeconfig --name "$cluster"
+}
+# Whether there is a cluster of HyperPod; its status is the answer.
+made() { there aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text; }
 
 step_stack() {
   settle "trainyard-$cluster-hyperpod"
@@ -78,39 +106,50 @@ step_stack() {
 step_scripts() { run aws s3 sync "$here/lifecycle" s3://sagemaker-hyperpod-lora-111122223333-us-west-2/lifecycle/15130aaa4c33/ --only-show-errors; }
 
 # HyperPod finds its agents in the cluster when it makes the first node.
+# Waits until Flux has made an object, and then until it is Ready: brought KIND NAMESPACE NAME.
+is_there() { there kubectl get --namespace="$2" "$1" "$3" --output=name; }
+brought() {
+  wait_for "Flux to make $1 $3" 30 "flux get all --all-namespaces says what holds it" is_there "$@"
+  run kubectl wait --namespace="$2" --for=condition=Ready --timeout=30m "$1/$3" ||
+    fail "$1 $3 is not Ready" "why: kubectl describe --namespace=$2 $1/$3" "then: bash $0${again:+ $again} --from $step"
+}
 step_chart() {
   reach
-  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=15m helmrelease/dependencies ||
-    fail "HyperPod's chart is not installed" "why: kubectl describe --namespace=flux-system helmrelease/dependencies" "then: bash $0 --from chart"
+  brought kustomizations.kustomize.toolkit.fluxcd.io flux-system trainyard-controllers
+  brought helmreleases.helm.toolkit.fluxcd.io flux-system dependencies
 }
 
-rests() { case $(status) in Creating | Updating | SystemUpdating | RollingBack | Deleting) return 1 ;; *) return 0 ;; esac; }
+rests() { made || return 0; case $answer in Creating | Updating | SystemUpdating | RollingBack | Deleting) return 1 ;; *) return 0 ;; esac; }
 is_in_service() {
-  case $(status) in
+  made || return 1
+  case $answer in
     InService) return 0 ;;
     Failed) fail "the cluster is Failed" "why: aws sagemaker describe-cluster --cluster-name $cluster --query FailureMessage" ;;
     *) return 1 ;;
   esac
 }
+# The request without some parts of it, by a file: with hundreds of groups it is longer than an argument may be.
+put() {
+  echo "  + aws sagemaker $1 --cli-input-json \"\$(bash $0 --config | jq '$2')\""
+  [ -z "$dry" ] || return 0
+  config >"$work/request.json"
+  jq "$2" "$work/request.json" >"$work/$1.json"
+  aws sagemaker "$1" --cli-input-json "file://$work/$1.json"
+}
 step_cluster() {
-  local request
   wait_for "the end of what the cluster is doing" 60 "aws sagemaker describe-cluster --cluster-name $cluster says how far it is" rests
-  [ -z "$dry" ] || { echo "  would make or change the cluster"; return 0; }
-  request=$(config)
-  if [ -z "$(status)" ]; then
-    aws sagemaker create-cluster --cli-input-json "$request"
+  if made; then
+    put update-cluster 'del(.VpcConfig, .Tags)'
   else
-    aws sagemaker update-cluster --cli-input-json "$(jq 'del(.VpcConfig, .Tags)' <<< "$request")"
+    put create-cluster .
   fi
   wait_for "cluster $cluster to be in service" 180 "aws sagemaker list-cluster-nodes --cluster-name $cluster says what each node does" is_in_service
 }
 
 wanted() { jq '[.InstanceGroups[].InstanceCount] | add' "$here/create-cluster.json"; }
 ready() {
-  local has
-  has=$(kubectl get nodes --selector=sagemaker.amazonaws.com/node-health-status=Schedulable --no-headers 2>/dev/null |
-    awk '$2 == "Ready"' | wc -l)
-  [ "$has" -ge "$(wanted)" ]
+  ask kubectl get nodes --selector=sagemaker.amazonaws.com/node-health-status=Schedulable --no-headers
+  [ "$(awk '$2 == "Ready"' <<< "$answer" | wc -l)" -ge "$(wanted)" ]
 }
 step_accept() {
   reach
@@ -121,12 +160,12 @@ list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
 known() { list | grep "^$1 " >/dev/null; }
 checked() {
-  local program id
+  local program
   for program in "${programs[@]}"; do
     command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
   done
-  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
-  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+  answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
 main() {
   local each
@@ -138,6 +177,7 @@ main() {
     echo "== $step: ${each#*|}"
     "step_$step"
   done
+  [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
 
 while [ $# -gt 0 ]; do
