@@ -126,6 +126,9 @@ def _text(cluster: str, estimate: Estimate) -> Iterator[str]:
     yield f"  {_shape(run)}"
     yield f"  {_division(run)}"
     yield f"  memory of an accelerator: {_sum(estimate)}: {run.verdict}"
+    if run.unsaid:
+        keys = ", ".join(f"`{key}`" for key in run.unsaid)
+        yield f"  not said: {keys}; the lower end is with them, the upper end without"
     for number, part, unit in _parts(estimate):
         if unit == _GIB:
             yield f"  {number:>4} {part.name:<22} {part.least / unit:>8,.1f} to {part.most / unit:>6,.1f} GiB"
@@ -204,6 +207,7 @@ def _job(estimate: Estimate) -> Mapping[str, Any]:
             "least": round(estimate.memory.least),
             "most": round(estimate.memory.most),
             "limit": run.place.memory,
+            "unsaid": run.unsaid,
             "parts": [_part(part, digits=0) for part in estimate.memory.parts],
         },
         "smallestChange": estimate.state.smaller or None,

@@ -4,13 +4,16 @@ A token of a layer keeps, of two bytes each, the inputs of both norms, their out
 attention gives, and of the feed-forward block its inner values: 34 bytes × hidden with an inner size of four times the
 hidden one and dropout (Korthikanti et al. 2022, arXiv:2205.05198, section 4), counted here by operator and without
 dropout. Flash attention keeps no scores (Dao et al. 2022, arXiv:2205.14135). Tensor parallelism divides all of it where
-sequence parallelism divides the rest of a layer too (arXiv:2205.05198, section 4.2.2), which is assumed.
+sequence parallelism divides the rest of a layer too (arXiv:2205.05198, section 4.2.2); without it the inputs and
+outputs of norms stay whole (section 4.2.1). Where a program does not say which, the range has both.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from compiler.training.part import Part
-from compiler.training.setup import Setup
+from compiler.training.setup import Recomputation, Setup
 from compiler.training.shape import Shape, stage_layers
 from compiler.training.states import dense_parameters, expert_parameters, local_parameters
 
@@ -22,6 +25,8 @@ _HALF, _FP32 = 2, 4
 # Logits in the format of the model, in fp32, their logarithms of the softmax, and the gradient; fused: the first with
 # its gradient in fp32.
 _LOGITS, _FUSED_LOGITS = 14, 6
+# Where nothing is in fp32: logits, logarithms of the softmax, and the gradients of both, in 16 bits each.
+_PURE_LOGITS = 8
 # What is left of activations where a compiler fuses operators, so that what is between them is not kept.
 _FUSED = 0.8
 # What the caching allocator loses to fragments, as a share of what comes and goes.
@@ -64,6 +69,40 @@ def full_bytes(shape: Shape) -> float:
 _KEPT = {"none": layer_bytes, "selective": selective_bytes, "full": full_bytes}
 
 
+def whole_bytes(shape: Shape, recomputation: Recomputation) -> float:
+    """What of a token's bytes tensor parallelism alone does not divide: what goes into norms and comes out of them."""
+    if recomputation == "none":
+        norms = 1 + shape.attention_layers / shape.layers
+        return _HALF * 2 * shape.hidden * norms
+    if recomputation == "selective":
+        return _HALF * 2 * shape.hidden
+    return _HALF * shape.hidden
+
+
+class _Divided(NamedTuple):
+    """Bytes of a token on a rank: with sequence parallelism, without it, or between both."""
+
+    least: float
+    most: float
+
+    @property
+    def text(self) -> str:
+        if self.least == self.most:
+            return f"{self.least:,.0f}"
+        return f"{self.least:,.0f} to {self.most:,.0f}"
+
+
+def _divided(size: float, whole: float, setup: Setup) -> _Divided:
+    """``size`` bytes of a token of which tensor parallelism alone leaves ``whole``."""
+    least = size / setup.tensor
+    most = whole + (size - whole) / setup.tensor
+    if setup.sequence_parallel:
+        return _Divided(least, least)
+    if setup.sequence_parallel is None:
+        return _Divided(least, most)
+    return _Divided(most, most)
+
+
 def in_flight(setup: Setup) -> float:
     """The micro batches whose activations the first stage holds at once: as many as there are stages, and of
     interleaved stages a part more (arXiv:2104.04473, section 2.2; Megatron-LM, ``compute_activation_memory``)."""
@@ -79,18 +118,18 @@ def activations(shape: Shape, setup: Setup) -> Part:
     kept = min(_KEPT[setup.recomputation](shape), layer_bytes(shape))
     layers = stage_layers(shape, setup.pipeline)
     flying = in_flight(setup)
-    tokens = setup.tokens / setup.tensor
-    size = kept * tokens * layers * flying
-    least = size
+    each = _divided(kept, whole_bytes(shape, setup.recomputation), setup)
+    count = setup.tokens * layers * flying
+    least = each.least * count
     if setup.recomputation == "none":
-        least = _FUSED * size
+        least *= _FUSED
     return Part(
         name="activations",
         least=least,
-        most=size,
-        formula="bytes of a token and layer × microBatch × sequence ÷ (context × tensor) × layers "
-        "× micro batches in flight",
-        numbers=f"{kept:,.0f} bytes × {tokens:,.0f} tokens × {layers} layers × {flying:g}",
+        most=each.most * count,
+        formula="bytes of a token and layer ÷ tensor (without sequence parallelism what norms take and give is whole) "
+        "× microBatch × sequence ÷ context × layers × micro batches in flight",
+        numbers=f"{each.text} bytes × {setup.tokens:,.0f} tokens × {layers} layers × {flying:g}",
         source=f"{RECOMPUTATION}; {PIPELINE}",
     )
 
@@ -99,21 +138,20 @@ def working_layer(shape: Shape, setup: Setup) -> Part:
     """What one layer needs while it runs backward: all of its activations, their gradients, and with tensor parallelism
     the inputs that are gathered."""
     tokens = setup.tokens / setup.tensor
-    kept = layer_bytes(shape)
+    kept = _divided(layer_bytes(shape), whole_bytes(shape, "none"), setup)
     largest = max(ffn_bytes(shape), attention_bytes(shape))
     gathered = 0.0
     if setup.tensor > 1:
         gathered = 2 * _HALF * shape.hidden * setup.tokens
-    recomputed = 0.0
+    least = most = 0.0
     if setup.recomputation != "none":
-        recomputed = kept * tokens
-    size = recomputed + largest * tokens + gathered
+        least, most = kept.least * setup.tokens, kept.most * setup.tokens
     return Part(
         name="working layer",
-        least=recomputed + gathered / 2,
-        most=size,
+        least=least + gathered / 2,
+        most=most + largest * tokens + gathered,
         formula="a recomputed layer, its gradients, gathered inputs",
-        numbers=f"({kept:,.0f} + {largest:,.0f}) bytes × {tokens:,.0f} tokens",
+        numbers=f"{kept.text} bytes × {setup.tokens:,.0f} tokens + {largest:,.0f} bytes × {tokens:,.0f} tokens",
         source=RECOMPUTATION,
     )
 
@@ -124,18 +162,24 @@ def logits(shape: Shape, setup: Setup) -> Part:
     Beside these the last stage of a pipeline holds the activations of one micro batch, the first those of many, so that
     the logits count where there is no pipeline.
     """
-    tokens = setup.tokens
     each = _FUSED_LOGITS if setup.fused_loss else _LOGITS
     least = each - _HALF
-    count = tokens * shape.vocabulary / setup.tensor
+    if setup.pure:
+        least = min(least, _PURE_LOGITS)
+    count = setup.tokens * shape.vocabulary
     if setup.pipeline > 1:
         count = 0
+    fewest = count if setup.loss_parallel is False else count / setup.tensor
+    greatest = count / setup.tensor if setup.loss_parallel else count
+    shown = f"{greatest:,.0f}"
+    if fewest != greatest:
+        shown = f"{fewest:,.0f} to {greatest:,.0f}"
     return Part(
         name="logits",
-        least=count * least,
-        most=count * each,
-        formula="microBatch × sequence ÷ context × vocabulary ÷ tensor × bytes",
-        numbers=f"{count:,.0f} logits × {least} to {each} bytes",
+        least=fewest * least,
+        most=greatest * each,
+        formula="microBatch × sequence ÷ context × vocabulary (÷ tensor where the loss is parallel) × bytes",
+        numbers=f"{shown} logits × {least} to {each} bytes",
         source=LOSS,
     )
 

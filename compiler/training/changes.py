@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from compiler.training.divisions import divides
-from compiler.training.run import Place, Run
+from compiler.training.run import KEYS, Place, Run
 from compiler.training.setup import Setup
 from compiler.training.states import on_host
 
@@ -96,6 +96,7 @@ def _groups(run: Run) -> Iterator[Sequence[Change]]:
     yield [
         change for change in _micro_batches(run) if int(str(change.value)) < run.setup.micro_batch
     ]
+    yield from _of_the_program(run)
     yield _recomputations(run)
     yield _fused(run)
     yield _shardings(run)
@@ -139,6 +140,13 @@ def _fused(run: Run) -> list[Change]:
     if run.setup.fused_loss:
         return []
     return [Change("fusedLoss", True, 2, (("fused_loss", True),))]
+
+
+def _of_the_program(run: Run) -> Iterator[Sequence[Change]]:
+    """What a program may do already, of which its spec does not speak, or says that it does not."""
+    for name, key in KEYS.items():
+        if getattr(run.setup, name) is not True and name in run.setup.matters:
+            yield [Change(key, True, 1, ((name, True),))]
 
 
 def _shardings(run: Run) -> list[Change]:

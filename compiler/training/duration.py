@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from compiler.dataclass import dataclass
 from compiler.training.activations import layer_bytes
-from compiler.training.efficiency import efficiency
+from compiler.training.efficiency import Efficiency, efficiency
 from compiler.training.operations import (
     CONVENTION,
     FLASH,
@@ -105,8 +105,12 @@ def _stage_share(shape: Shape, setup: Setup) -> float:
     return stage_layers(shape, setup.pipeline) / shape.layers
 
 
+def _reached(setup: Setup, machine: Machine) -> Efficiency:
+    return efficiency(machine.accelerator, setup.precision, divided=setup.tensor > 1)
+
+
 def _products(shape: Shape, setup: Setup, machine: Machine) -> Part:
-    reached = efficiency(machine.accelerator, setup.precision)
+    reached = _reached(setup, machine)
     count = multiplications(shape, setup) * _stage_share(shape, setup) * _rank_tokens(setup)
     peak = machine.peak[setup.precision]
     seconds = count / (peak * reached.products)
@@ -121,7 +125,7 @@ def _products(shape: Shape, setup: Setup, machine: Machine) -> Part:
 
 
 def _attention(shape: Shape, setup: Setup, machine: Machine) -> Part:
-    reached = efficiency(machine.accelerator, setup.precision)
+    reached = _reached(setup, machine)
     count = attention_operations(shape, setup) * _stage_share(shape, setup) * _rank_tokens(setup)
     # Attention is computed in 16 bits where products are in 8.
     peak = machine.peak["bf16" if setup.precision == "fp8" else setup.precision]

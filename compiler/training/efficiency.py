@@ -23,13 +23,22 @@ _CALIBRATED = {
     ("H100", "fp8"): Efficiency(0.50, 0.25, 0.20),
     ("B200", "fp8"): Efficiency(0.52, 0.30, 0.20),
 }
+# Of products that tensor parallelism does not divide: on H200 by the rows of KempnerForge, whose divided ones are as
+# H100's.
+_WHOLE = {("H200", "bf16"): Efficiency(0.70, 0.35, 0.20)}
 _ALIKE = {"H200": "H100", "B300": "B200", "GB200": "B200"}
 _ASSUMED = Efficiency(0.50, 0.20, 0.35)
 
 
-def efficiency(accelerator: str, precision: str) -> Efficiency:
-    """Of an accelerator at a precision. H200 computes as H100 does, B300 and GB200 as B200."""
+def efficiency(accelerator: str, precision: str, *, divided: bool = False) -> Efficiency:
+    """Of an accelerator at a precision; ``divided``: by tensor parallelism.
+
+    H200 computes as H100 does but for whole products in 16 bits, B300 and GB200 as B200.
+    """
     name = _ALIKE.get(accelerator, accelerator)
     if precision == "fp16":
         precision = "bf16"
+    whole = _WHOLE.get((accelerator, precision))
+    if whole is not None and not divided:
+        return whole
     return _CALIBRATED.get((name, precision), _ASSUMED)

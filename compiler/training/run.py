@@ -8,6 +8,13 @@ from compiler.training.memory import Memory, memory
 from compiler.training.setup import Machine, Setup
 from compiler.training.shape import Shape
 
+KEYS = {
+    "sync_each_pass": "batch.syncEachBatch",
+    "sequence_parallel": "parallel.sequenceParallel",
+    "loss_parallel": "parallel.lossParallel",
+}
+"""What a program does, by its name in a setup, and the key that says it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -49,6 +56,16 @@ class Run:
         if needed.most > self.place.memory:
             return "may not fit"
         return "fits"
+
+    @property
+    def unsaid(self) -> list[str]:
+        """The keys that would make the range of the memory smaller: without them it holds programs of both kinds."""
+        matters = self.setup.matters
+        return [
+            key
+            for name, key in KEYS.items()
+            if name in matters and getattr(self.setup, name) is None
+        ]
 
     @property
     def untimed(self) -> str:

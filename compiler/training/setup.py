@@ -18,7 +18,11 @@ class Setup:
     Bytes are for one parameter. ``trained``: the parameters that are trained, with adapters a few of them. ``chunks``:
     the parts of each pipeline stage, more than one where stages are interleaved. ``micro_batch`` are the samples of one
     pass, ``global_batch`` those of a step, ``sequence`` the tokens of a sample. ``fused_loss``: logits are not kept in
-    fp32. ``offload``: what is kept in the host's memory.
+    fp32. ``offload``: what is kept in the host's memory. ``pure``: nothing is kept in fp32, the loss neither.
+
+    Of a program, ``None`` where it is not known: ``sequence_parallel``: tensor parallelism divides what is between
+    layers too; ``loss_parallel``: it divides logits; ``sync_each_pass``: gradients are reduced after each micro batch,
+    and do not pile up undivided until the last one.
     """
 
     precision: str = "bf16"
@@ -39,6 +43,10 @@ class Setup:
     sequence: int
     recomputation: Recomputation = "none"
     fused_loss: bool = False
+    pure: bool = False
+    sequence_parallel: bool | None = None
+    loss_parallel: bool | None = None
+    sync_each_pass: bool | None = None
 
     @property
     def ranks(self) -> int:
@@ -61,6 +69,27 @@ class Setup:
         if self.global_batch is None:
             return self.pipeline
         return max(1, self.global_batch // (self.micro_batch * self.data))
+
+    @property
+    def piles_up(self) -> bool:
+        """Whether gradients that are sharded may wait undivided for the last micro batch of a step.
+
+        A pipeline's wait so in any case, and are counted with its weights.
+        """
+        sharded = self.sharding in {"gradients", "full"} and self.shards > 1
+        return sharded and self.passes > 1 and self.pipeline == 1 and self.offload is None
+
+    @property
+    def matters(self) -> frozenset[str]:
+        """What of the program decides how much memory it takes."""
+        names = set()
+        if self.tensor > 1:
+            names.add("sequence_parallel")
+        if self.tensor > 1 and self.pipeline == 1:
+            names.add("loss_parallel")
+        if self.piles_up:
+            names.add("sync_each_pass")
+        return frozenset(names)
 
     @property
     def step_tokens(self) -> int:

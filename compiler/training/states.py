@@ -97,13 +97,35 @@ def weights(shape: Shape, setup: Setup) -> Part:
 def gradients(shape: Shape, setup: Setup) -> Part:
     """The gradients that stay on a rank: of the computation's format, or in fp32 where they are accumulated so.
 
-    Megatron accumulates in fp32 unless it is told otherwise (``accumulate_allreduce_grads_in_fp32``).
+    Megatron accumulates in fp32 unless it is told otherwise (``accumulate_allreduce_grads_in_fp32``). A program that
+    reduces them after the last micro batch alone keeps all of them until then, FSDP2 in the format of the reduction
+    (PyTorch 2.8, ``FSDPModule.set_requires_gradient_sync``, ``MixedPrecisionPolicy.reduce_dtype``).
     """
+    if setup.piles_up and not setup.sync_each_pass:
+        return _piled_up(shape, setup)
     count = held(shape, setup, "gradients")
     more = setup.gradient_bytes
     if setup.sharding != "full" and setup.optimizer_bytes >= 12:
         more = max(more, _FP32)
     return _part("gradients", count, setup.gradient_bytes, more, setup)
+
+
+def _piled_up(shape: Shape, setup: Setup) -> Part:
+    """The gradients of a rank that accumulates without reducing: of all that it computes with."""
+    whole = local_parameters(shape, setup)
+    if setup.trained is not None:
+        whole *= setup.trained / shape.parameters
+    shared = held(shape, setup, "gradients")
+    fewest = whole if setup.sync_each_pass is False else shared
+    return Part(
+        name="gradients",
+        least=fewest * setup.gradient_bytes,
+        most=whole * _FP32,
+        formula="of one micro batch ÷ (data × context); all of a rank, until the last micro batch of a step, where "
+        "they are not reduced after each",
+        numbers=f"{fewest:,.0f} parameters × {setup.gradient_bytes:g} bytes to {whole:,.0f} × {_FP32} bytes",
+        source=f"{ZERO}; PyTorch 2.8, FSDPModule.set_requires_gradient_sync",
+    )
 
 
 def optimizer(shape: Shape, setup: Setup) -> Part:

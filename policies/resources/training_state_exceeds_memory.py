@@ -19,7 +19,9 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
 
     A model with a `shape` or `config` and a `batch` is judged with its activations, logits, buffers and the context of
     CUDA: an error where the least of the estimate is above the accelerator's memory, a warning where only the most is
-    (docs/model-fit.md has the formulas, and how far they are from measurements).
+    (docs/model-fit.md has the formulas, and how far they are from measurements). The most is that of a plain program,
+    unless the spec says that it divides activations and logits (`sequenceParallel`, `lossParallel`) and reduces
+    gradients after each micro batch (`syncEachBatch`).
 
     ## Fails
 
@@ -100,7 +102,8 @@ def _with_activations(state: TrainingState) -> Iterator[Finding]:
         severity = Severity.WARNING
     help = "`trainyard fit` shows what takes it; divide the model further, or take accelerators with more memory"
     if state.smaller:
-        help = f"write {state.smaller}, the smallest change that fits; `trainyard fit` shows what takes the memory"
+        so = " if the program does so" if run.unsaid else ""
+        help = f"write {state.smaller}{so}, the smallest change that fits; `trainyard fit` shows what takes the memory"
     yield Finding(
         f"job `{state.name}` takes {takes} of each accelerator, which has {_gib(run.place.memory)}",
         state.where("run"),

@@ -26,7 +26,7 @@ SHAPE = {
 
 def written(folder: Path, pool: dict[str, Any] | None = None, **model: Any) -> Path:
     given = {"sharding": "full", "recomputation": "full", "shape": SHAPE}
-    batch = {"sequenceLength": 4096, "globalBatchSize": 256, "tokens": 1e10}
+    batch = {"sequenceLength": 4096, "globalBatchSize": 256, "tokens": 1e10, "syncEachBatch": True}
     data = spec(pool=pool, job={"model": {**given, "batch": batch, **model}})
     (folder / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
     return folder
@@ -133,7 +133,7 @@ def test_without_a_price_there_is_no_cost(tmp_path: Path, trainyard: Command) ->
     pool = {"instanceTypes": ["p5e.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
     folder = written(tmp_path, pool={**pool, "capacity": {"reserved": reserved}})
     done = trainyard("fit", "lab.yaml", cwd=folder)
-    assert "1e+10 tokens: 0.4 to 0.7 days without failures and saves, ? USD of nodes" in done.out
+    assert "1e+10 tokens: 0.3 to 0.5 days without failures and saves, ? USD of nodes" in done.out
     done = trainyard("report", "lab.yaml", "--why", "train USD", cwd=folder)
     assert "  Models: train, USD: ?: the price of pool gpu is not known\n" in done.out
 
@@ -173,6 +173,42 @@ def test_models_of_the_specs_are_estimated(trainyard: Command) -> None:
     done = trainyard("fit", "specs/llama3-8b.yaml", "specs/workshop", cwd=ROOT)
     assert done.code == 0
     assert done.out.count(": fits") == 8
+
+
+def test_what_a_spec_does_not_say_of_its_program_widens_the_range(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    """The upper end is that of a plain program; keys that say otherwise make the range smaller again."""
+    plain = {"sequenceLength": 4096, "globalBatchSize": 256}
+    folder = written(tmp_path, batch=plain, parallel={"tensor": 2})
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    keys = "`batch.syncEachBatch`, `parallel.sequenceParallel`, `parallel.lossParallel`"
+    assert f"not said: {keys}; the lower end is with them" in done.out
+    (job,) = json.loads(trainyard("fit", "lab.yaml", "--format", "json", cwd=folder).out)[
+        "clusters"
+    ][0]["jobs"]
+    assert job["memory"]["unsaid"] == keys.replace("`", "").split(", ")
+    said = {"tensor": 2, "sequenceParallel": True, "lossParallel": True}
+    written(tmp_path, batch={**plain, "syncEachBatch": True}, parallel=said)
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert "not said" not in done.out
+    (known,) = json.loads(trainyard("fit", "lab.yaml", "--format", "json", cwd=folder).out)[
+        "clusters"
+    ][0]["jobs"]
+    assert known["memory"]["least"] == job["memory"]["least"]
+    assert known["memory"]["most"] < job["memory"]["most"]
+
+
+def test_what_may_not_fit_is_a_warning_and_no_failure(tmp_path: Path, trainyard: Command) -> None:
+    folder = written(tmp_path, batch={"sequenceLength": 4096, "globalBatchSize": 256})
+    done = trainyard("fit", "lab.yaml", cwd=folder)
+    assert done.code == 0
+    assert "may not fit" in done.out
+    assert "the smallest change that fits: `batch.syncEachBatch: true`" in done.out
+    checked = trainyard("check", "lab.yaml", cwd=folder)
+    assert checked.code == 0
+    assert "warning[LIM020]" in checked.out + checked.err
+    assert "write `batch.syncEachBatch: true` if the program does so" in checked.out + checked.err
 
 
 def test_the_report_has_a_table_of_models(tmp_path: Path, trainyard: Command) -> None:

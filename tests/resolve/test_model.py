@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from builders import faults_of, plan_of, resolved, shape_faults, spec
+from pydantic import ValidationError
 
 from compiler.catalog import load_catalog
 from compiler.core.jobs.forms.model import Model
@@ -48,11 +49,43 @@ def reported(data: dict[str, Any]) -> list[str]:
         ({"precision": "fp8"}, (1, 2, 12)),
         ({"optimizerBytes": 2}, (2, 2, 2)),
         ({"precision": "fp32", "optimizerBytes": 0}, (4, 4, 0)),
+        ({"states": "bf16"}, (2, 2, 4)),
+        ({"states": "bf16", "precision": "fp8"}, (1, 2, 4)),
+        ({"states": "bf16", "optimizer": "sgd"}, (2, 2, 2)),
+        ({"states": "bf16", "optimizer": "adamw8bit"}, (2, 2, 2)),
+        ({"states": "bf16", "optimizerBytes": 6}, (2, 2, 6)),
     ],
 )
 def test_bytes_a_parameter(fields: dict[str, Any], bytes_each: tuple[int, int, int]) -> None:
     found = state_of(Model.model_validate(model(parameters=1e9, **fields)))
     assert found.parts == tuple(size * 10**9 for size in bytes_each)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"states": "bf16", "precision": "fp32"}, "`states` are bf16, and `precision` is fp32"),
+        ({"states": "bf16", "precision": "fp16"}, "`states` are bf16, and `precision` is fp16"),
+        ({"parallel": {"sequenceParallel": True}}, "`sequenceParallel` is how `tensor` divides"),
+        ({"parallel": {"lossParallel": True}}, "`lossParallel` is how `tensor` divides"),
+    ],
+)
+def test_what_a_program_cannot_do_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Model.model_validate(model(**fields))
+
+
+@pytest.mark.parametrize(
+    ("job", "synced"), [({}, None), ({"deepspeed": {"microBatchSize": 1}}, True)]
+)
+def test_deepspeed_reduces_gradients_after_each_micro_batch(
+    job: dict[str, Any], synced: bool | None
+) -> None:
+    shape = {"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocabulary": 128256}
+    fields = {"shape": shape, "sharding": "full", "batch": {"sequenceLength": 4096}}
+    trained = state(fields, **job).run
+    assert trained is not None
+    assert trained.setup.sync_each_pass is synced
 
 
 def test_what_is_not_trained_has_weights_alone() -> None:

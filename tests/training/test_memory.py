@@ -106,6 +106,66 @@ def test_logits_count_without_a_pipeline() -> None:
     assert logits(LLAMA, setup(pipeline=2)).most == 0
 
 
+WHOLE = {"none": 2 * 2 * 2 * 4096, "selective": 2 * 2 * 4096, "full": 2 * 4096}
+
+
+@pytest.mark.parametrize("way", WHOLE)
+def test_without_sequence_parallelism_norms_are_not_divided(way: str) -> None:
+    """arXiv:2205.05198, sections 4.2.1 and 4.2.2: eight bytes of a width stay whole without it."""
+    fields = {"tensor": 4, "recomputation": way}
+    least, most, both = (
+        activations(LLAMA, setup(**fields, sequence_parallel=said)) for said in (True, False, None)
+    )
+    tokens = 8192 * LLAMA.layers
+    assert most.most - least.most == pytest.approx(WHOLE[way] * 3 / 4 * tokens)
+    assert (both.least, both.most) == (least.least, most.most)
+
+
+def test_a_loss_that_is_not_parallel_has_all_logits() -> None:
+    least, most, both = (
+        logits(LLAMA, setup(tensor=4, loss_parallel=said)) for said in (True, False, None)
+    )
+    assert (most.least, most.most) == (4 * least.least, 4 * least.most)
+    assert (both.least, both.most) == (least.least, most.most)
+    assert logits(LLAMA, setup(tensor=4, pipeline=2)).most == 0
+
+
+def test_with_nothing_in_fp32_logits_take_eight_bytes() -> None:
+    count = 8192 * 128256
+    found = logits(LLAMA, setup(pure=True))
+    assert (found.least, found.most) == (8 * count, 14 * count)
+    assert logits(LLAMA, setup(pure=True, fused_loss=True)).least == 4 * count
+
+
+@pytest.mark.parametrize("sharding", ["none", "optimizer", "gradients", "full"])
+def test_gradients_that_are_not_reduced_pile_up_where_they_are_sharded(sharding: str) -> None:
+    """FSDP without synchronization keeps a rank's gradients whole, in the format of the reduction."""
+    fields = {"sharding": sharding, "data": 8, "global_batch": 32, "optimizer_bytes": 4}
+    synced, piled, both = (
+        gradients(LLAMA, setup(**fields, sync_each_pass=said)) for said in (True, False, None)
+    )
+    if sharding in ("none", "optimizer"):
+        assert synced == piled == both
+        return
+    assert synced.most == 2 * LLAMA.parameters / 8
+    assert (piled.least, piled.most) == (2 * LLAMA.parameters, 4 * LLAMA.parameters)
+    assert (both.least, both.most) == (synced.least, piled.most)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"data": 8, "global_batch": 8},
+        {"data": 1, "global_batch": 32},
+        {"data": 8, "global_batch": 32, "offload": "parameters"},
+        {"data": 8, "global_batch": 32, "pipeline": 4},
+    ],
+)
+def test_nothing_piles_up_without_micro_batches_or_shards(fields: dict[str, Any]) -> None:
+    given = setup(sharding="full", **fields)
+    assert gradients(LLAMA, given) == gradients(LLAMA, replace(given, sync_each_pass=True))
+
+
 def test_frozen_weights_have_neither_gradients_nor_optimizer() -> None:
     adapters = setup(trained=LLAMA.parameters / 100)
     whole = setup()
@@ -137,6 +197,11 @@ SETUPS = st.builds(
     micro_batch=st.integers(1, 8),
     sequence=st.sampled_from([2048, 8192, 32768]),
     fused_loss=st.booleans(),
+    pure=st.booleans(),
+    global_batch=st.sampled_from([None, 4096]),
+    sequence_parallel=st.sampled_from([None, True, False]),
+    loss_parallel=st.sampled_from([None, True, False]),
+    sync_each_pass=st.sampled_from([None, True, False]),
 )
 SHAPES = st.sampled_from([LLAMA, MIXTRAL, replace(LLAMA, gated=False, tied=True)])
 
@@ -147,6 +212,17 @@ SHAPES = st.sampled_from([LLAMA, MIXTRAL, replace(LLAMA, gated=False, tied=True)
 def test_each_range_has_its_ends_in_order(shape: Shape, given: Setup) -> None:
     for part in memory(shape, given).parts:
         assert 0 <= part.least <= part.most, part
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, SETUPS)
+def test_what_is_not_known_holds_what_may_be(shape: Shape, given: Setup) -> None:
+    """A range of what a spec does not say has those of every program in it."""
+    unsaid = replace(given, sequence_parallel=None, loss_parallel=None, sync_each_pass=None)
+    widest, known = memory(shape, unsaid), memory(shape, given)
+    assert widest.least <= known.least * (1 + 1e-9)
+    assert known.most <= widest.most * (1 + 1e-9)
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ Weights, gradients and the optimizer's state, without activations and buffers: w
 
 - Bytes a parameter (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1): 2 + 2 + 12 for mixed precision, whose
   optimizer keeps an fp32 copy of the weights and two moments; 4 + 4 + 8 for fp32. fp8 keeps its weights in 8 bits at
-  the least, its gradients in 16.
+  the least, its gradients in 16. 2 + 2 + 4 where all states are bf16: two moments, and no copy (torchtitan,
+  torchtitan/config/job_config.py, Training.dtype).
 - Parameters that are not trained have weights alone (Hu et al. 2021, LoRA, arXiv:2106.09685, section 4.2).
 - What is sharded is divided among all ranks that hold the same part of the model (arXiv:1910.02054, section 5: ZeRO-1
   the optimizer's state, ZeRO-2 the gradients too, ZeRO-3 the weights too).
@@ -36,6 +37,7 @@ _OPTIMIZER = {"fp32": 8, "bf16": 12, "fp16": 12, "fp8": 12}
 # What optimizers keep beside the fp32 copy of the weights: two moments, two of 8 bits (bitsandbytes, Dettmers et al.
 # 2022, arXiv:2110.02861), one.
 _MOMENTS = {"adamw": 8, "adamw8bit": 2, "sgd": 4}
+_MOMENTS_IN_16_BITS = {"adamw": 4, "adamw8bit": 2, "sgd": 2}
 # What of the state each way of sharding divides: weights, gradients, optimizer.
 _SHARDED = {
     "none": (False, False, False),
@@ -81,6 +83,8 @@ def state_of(model: Model) -> State:
 def bytes_of_a_parameter(model: Model) -> State:
     """The bytes of one parameter that is trained."""
     optimizer = model.optimizer_bytes
+    if optimizer is None and model.states == "bf16":
+        optimizer = _MOMENTS_IN_16_BITS[model.optimizer or "adamw"]
     if optimizer is None:
         copies = _OPTIMIZER[model.precision] - _MOMENTS["adamw"]
         optimizer = copies + _MOMENTS[model.optimizer or "adamw"]

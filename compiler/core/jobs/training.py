@@ -64,6 +64,7 @@ def run_of(
             sequence=model.batch.sequence_length,
             micro=micro,
             of_step=of_step,
+            synced=_is_synced(job, model.batch),
         ),
         place=place,
         nodes=job.spec.nodes,
@@ -97,6 +98,14 @@ def _batch(context: Context, job: Job, batch: Batch) -> tuple[int, int | None]:
     return micro or 1, of_step
 
 
+def _is_synced(job: Job, batch: Batch) -> bool | None:
+    """Whether gradients are reduced after each micro batch: ZeRO-2 and 3 do so (DeepSpeed 0.17, runtime/engine.py,
+    DeepSpeedEngine.allreduce_gradients)."""
+    if batch.sync_each_batch is None and job.spec.deepspeed is not None:
+        return True
+    return batch.sync_each_batch
+
+
 def _agreed(context: Context, at: Route, said: int | None, of_deepspeed: int | None) -> int | None:
     """What either says; a fault where both say something else."""
     if said is None or of_deepspeed is None:
@@ -119,6 +128,7 @@ def _setup(
     sequence: int,
     micro: int,
     of_step: int | None,
+    synced: bool | None,
 ) -> Setup:
     parallel = model.parallel
     degrees = _degrees(parallel)
@@ -138,6 +148,10 @@ def _setup(
         sequence=sequence,
         recomputation=model.recomputation,
         fused_loss=model.fused_loss,
+        pure=model.states == "bf16",
+        sequence_parallel=parallel.sequence_parallel if parallel else None,
+        loss_parallel=parallel.loss_parallel if parallel else None,
+        sync_each_pass=synced,
         **degrees,
     )
 

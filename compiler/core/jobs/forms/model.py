@@ -40,6 +40,32 @@ class Parallel(SpecModel):
         description="The copies of the model, each with data of its own; derived: the ranks that are left.",
         examples=[16],
     )
+    sequence_parallel: bool | None = Field(
+        None,
+        description="Whether `tensor` divides what is between its layers too, as Megatron-LM's `--sequence-parallel` "
+        "does; unset: not known, and memory is a range of both.",
+        examples=[True],
+    )
+    loss_parallel: bool | None = Field(
+        None,
+        description="Whether `tensor` divides the logits, up to the loss: PyTorch's `loss_parallel`, Megatron-LM's "
+        "vocabulary-parallel cross entropy; unset: not known, and memory is a range of both.",
+        examples=[True],
+    )
+
+    @model_validator(mode="after")
+    def _divides_what_it_speaks_of(self) -> Self:
+        for name, said in (
+            ("sequenceParallel", self.sequence_parallel),
+            ("lossParallel", self.loss_parallel),
+        ):
+            if said and self.tensor == 1:
+                raise fault(
+                    f"`{name}` is how `tensor` divides, and `tensor` is 1",
+                    "write `tensor`, or remove it",
+                    name,
+                )
+        return self
 
 
 class Shape(SpecModel):
@@ -99,6 +125,13 @@ class Batch(SpecModel):
         "one for each stage.",
         examples=[512],
     )
+    sync_each_batch: bool | None = Field(
+        None,
+        description="Whether gradients are reduced after each micro batch, as DeepSpeed and Accelerate's "
+        "`sync_each_batch` do; `false`: a rank keeps all of them, undivided, until the last one of a step; unset: not "
+        "known, and memory is a range of both; derived: `true` with `deepspeed`.",
+        examples=[True],
+    )
     tokens: Count | None = Field(
         None,
         description="The tokens of the whole run, so that its days and cost can be computed.",
@@ -138,6 +171,12 @@ class Model(SpecModel):
     )
     precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
         "bf16", description="The format in which the model computes.", examples=["bf16"]
+    )
+    states: Literal["fp32", "bf16"] = Field(
+        "fp32",
+        description="The format of the optimizer's state; with `bf16` there is no copy of the weights in fp32 either "
+        "(torchtitan's `training.dtype`, torchtune's `dtype`).",
+        examples=["bf16"],
     )
     sharding: Literal["none", "optimizer", "gradients", "full"] = Field(
         "none",
@@ -202,6 +241,16 @@ class Model(SpecModel):
                 "`optimizer` and `optimizerBytes` both say what the optimizer keeps",
                 "remove one of them",
                 "optimizerBytes",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _computes_in_its_states(self) -> Self:
+        if self.states == "bf16" and self.precision not in {"bf16", "fp8"}:
+            raise fault(
+                f"`states` are bf16, and `precision` is {self.precision}",
+                "write `precision: bf16`, or remove `states`",
+                "states",
             )
         return self
 
