@@ -93,13 +93,13 @@ def test_a_key_that_a_platform_does_not_take_is_an_error_wherever_it_stands(
 
 
 @pytest.mark.parametrize("missing", ["core.teams", "core.delivery"])
-def test_without_help_the_keys_that_there_are_are_listed(missing: str) -> None:
+def test_without_help_the_way_to_the_keys_that_there_are_is_named(missing: str) -> None:
     rooms = tuple(name for name in EKS.rooms if name != missing)
     key = {"core.teams": "namespaces", "core.delivery": "flux"}[missing]
     given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
     faults = load(document(spec(**{key: given})), Platform("other", rooms, answers=EKS_ANSWERS))[1]
     assert [fault.code for fault in faults] == ["SPC006"]
-    assert "`nodePools`" in faults[0].help
+    assert "`trainyard explain --platforms`" in faults[0].help
 
 
 def test_the_plan_of_a_platform_is_what_its_rooms_resolve() -> None:

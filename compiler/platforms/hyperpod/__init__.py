@@ -21,7 +21,6 @@ _OWN = Platform(
         "platforms.eks.network",
         "core.pools",
         "platforms.eks.nodes",
-        "platforms.hyperpod.groups",
         "core.teams",
         "platforms.eks.teams",
         "core.storage",

@@ -48,8 +48,8 @@ class Parallel(SpecModel):
     )
     loss_parallel: bool | None = Field(
         None,
-        description="Whether `tensor` divides the logits, up to the loss: PyTorch's `loss_parallel`, Megatron-LM's "
-        "vocabulary-parallel cross entropy; unset: not known, and memory is a range of both.",
+        description="Whether `tensor` divides the logits, up to the loss, as PyTorch's `loss_parallel` does; unset: not "
+        "known, and memory is a range of both.",
         examples=[True],
     )
 
@@ -127,9 +127,8 @@ class Batch(SpecModel):
     )
     sync_each_batch: bool | None = Field(
         None,
-        description="Whether gradients are reduced after each micro batch, as DeepSpeed and Accelerate's "
-        "`sync_each_batch` do; `false`: a rank keeps all of them, undivided, until the last one of a step; unset: not "
-        "known, and memory is a range of both; derived: `true` with `deepspeed`.",
+        description="Whether each micro batch reduces gradients, which are kept undivided until then; unset: not known; "
+        "derived: `true` with `deepspeed`.",
         examples=[True],
     )
     tokens: Count | None = Field(

@@ -11,7 +11,7 @@ class Timeouts(SpecModel):
 
     head_node_bootstrap: BootstrapTime | None = Field(
         None,
-        description="How long the head node may take, in whole minutes; unset: 35m. Scripts of one's own count.",
+        description="How long the head node may take, scripts of one's own too, in whole minutes; unset: 35m.",
         examples=["1h"],
     )
     compute_node_bootstrap: BootstrapTime | None = Field(
