@@ -48,7 +48,7 @@ class Parallel(SpecModel):
     )
     loss_parallel: bool | None = Field(
         None,
-        description="Whether `tensor` divides the logits, up to the loss, as PyTorch's `loss_parallel` does; unset: not "
+        description="Whether `tensor` divides the logits up to the loss, as PyTorch's `loss_parallel` does; unset: not "
         "known, and memory is a range of both.",
         examples=[True],
     )
@@ -127,7 +127,7 @@ class Batch(SpecModel):
     )
     sync_each_batch: bool | None = Field(
         None,
-        description="Whether each micro batch reduces gradients, which are kept undivided until then; unset: not known; "
+        description="Whether each micro batch reduces gradients, which stay undivided until then; unset: not known; "
         "derived: `true` with `deepspeed`.",
         examples=[True],
     )
