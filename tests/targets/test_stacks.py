@@ -26,7 +26,7 @@ from compiler.lowering.stack import template
 from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.platforms.eks.bootstrap import lower as bootstrap
-from compiler.platforms.eks.cluster.plan import Bootstrap
+from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
 
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [
@@ -90,6 +90,10 @@ def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
     roles = {each.name: each for each in cloud if isinstance(each, IamRole)}
     node = roles[boot.node_role]
     assert node.managed == boot.node_policies
+    cluster = made.one(Cluster)
+    assert cluster is not None
+    of_addons = {arn for addon in cluster.addons for arn in addon.policy_arns}
+    assert of_addons.isdisjoint(node.managed), "an add-on has its rights by a role of its own"
     controller = roles[boot.controller_role]
     policies = [each for each in cloud if isinstance(each, AccessPolicy)]
     managed = [each for each in policies if each.what == "managed"]
