@@ -34,6 +34,7 @@ from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.landing import Landing
 from compiler.history.moved import moved_network, other_tool
 from compiler.history.needs import committed_landing, with_needs
+from compiler.history.node_rights import lost_rights
 from compiler.history.pruned import deletions_note
 from compiler.history.replaced import replaced_storage
 from compiler.history.room import stranded_runs
@@ -89,6 +90,7 @@ def hold(
     held.diagnostics += replaced_storage(plan, committed)
     held.diagnostics += moved_network(plan, committed)
     held.diagnostics += other_tool(plan, committed)
+    held.diagnostics += lost_rights(plan, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     if plan.of(NodeGroup):
         from compiler.history.groups import groups_to_recreate

@@ -20,7 +20,7 @@ from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
 from compiler.platforms.eks.network.plan import VPC_ID, MadeNetwork, Network
 
 _CONFIG = "bootstrap/eksctl.yaml"
-_STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
+STACK, MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
 _HELP = (
     "undo the change, or make another cluster; if this one was never made, delete its folder here"
 )
@@ -50,9 +50,9 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     boot = plan.one(Bootstrap)
     if boot is None:
         return
-    here, there = _MODULE, _STACK
+    here, there = MODULE, STACK
     if boot.terraform is None:
-        here, there = _STACK, _MODULE
+        here, there = STACK, MODULE
     # Both are read, so that one that cannot be is reported; few clusters have the other one, and only then are they
     # parsed.
     present = [path for path in (here, there) if committed.text(path)]
@@ -62,7 +62,7 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
         return
     if committed.template(there) is None:
         return
-    tools = {_STACK: "CloudFormation", _MODULE: "Terraform"}
+    tools = {STACK: "CloudFormation", MODULE: "Terraform"}
     yield error(
         "CHG028",
         f"{tools[there]} made what this cluster needs of AWS, and {tools[here]} would make it again",

@@ -213,6 +213,8 @@ def test_what_a_team_looks_at_it_may_read() -> None:
         for verb in rule["verbs"]
     }
     assert ("pods/portforward", "create") in rules
+    # kueue v0.19.2, workload_viewer_role.yaml
+    assert {verb for resource, verb in rules if resource == "workloads"} == {"get", "list", "watch"}
 
 
 @pytest.mark.parametrize("kubernetes", ["1.33", "1.34", "1.36"])

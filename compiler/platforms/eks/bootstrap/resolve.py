@@ -15,6 +15,7 @@ from compiler.core.storage.storages import resolve_storage
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.addon import EKS
 from compiler.platforms.eks.addons.karpenter import interruption_queue
 from compiler.platforms.eks.bootstrap.needs import account
 from compiler.platforms.eks.bootstrap.spec import BootstrapSection
@@ -45,7 +46,6 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
     flux = DeliverySection.of(context.spec).flux
     queue = interruption_queue(context.name)
     auto_mode = ClusterSection.of(spec).auto_mode is not None
-    owner = "auto_mode" if auto_mode else "karpenter"
     partition = context.partition
     region = spec.region
     account_id = spec.account
@@ -66,7 +66,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         controller_policies=iam.karpenter_policies(
             partition, region, account_id, context.name, queue, node_role=node_role(context)
         ),
-        node_policies=tuple(iam.node_role_policies(partition, owner)),
+        node_policies=_node_policies(context),
         interruption_rules=iam.interruption_rules(),
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
@@ -92,6 +92,20 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
             "terraform": SPEC / "bootstrap" / "tool",
         },
     )
+
+
+def _node_policies(context: Context) -> tuple[str, ...]:
+    """Those that upstream gives nodes, but for what an add-on has by a role of its own: every pod that reaches the
+    metadata service of its node has the rights of the node (EKS user guide, cni-iam-role: AWS recommends a separate
+    role for the VPC CNI)."""
+    auto_mode = ClusterSection.of(context.spec).auto_mode is not None
+    owner = "auto_mode" if auto_mode else "karpenter"
+    of_addons: set[str] = set()
+    for addon in addons.wanted(context, EKS):
+        if addon.role is not None:
+            of_addons.update(addon.role.policy_arns(context.partition))
+    policies = iam.node_role_policies(context.partition, owner)
+    return tuple(policy for policy in policies if policy not in of_addons)
 
 
 def _check_state(context: Context, bucket: str) -> None:

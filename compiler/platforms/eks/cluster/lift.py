@@ -62,6 +62,7 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         auto_pools=auto_pools,
         auto_node_role=body.follow("autoModeConfig", "nodeRoleARN").text(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
+        log_days=body.follow("cloudWatch", "clusterLogging", "logRetentionInDays").integer(),
         origins={
             "region": (metadata / "region").at,
             "kubernetes": (metadata / "version").at,

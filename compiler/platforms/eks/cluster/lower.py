@@ -116,7 +116,7 @@ def cluster_config(cluster: Cluster) -> Body:
         access["accessEntries"] = [_entry(entry) for entry in cluster.access]
     addons = [_addon(addon) for addon in cluster.addons]
     groups = [_group(group) for group in cluster.node_groups]
-    log_types = list(cluster.log_types)
+    logging = given(enableTypes=list(cluster.log_types), logRetentionInDays=cluster.log_days)
     sections = given(
         vpc=_vpc(network),
         availabilityZones=list(network.zones) if network.vpc is None else None,
@@ -125,7 +125,7 @@ def cluster_config(cluster: Cluster) -> Body:
         addonsConfig={"disableDefaultAddons": True},
         addons=addons,
         managedNodeGroups=groups,
-        cloudWatch=given(clusterLogging=given(enableTypes=log_types)),
+        cloudWatch=given(clusterLogging=logging),
         autoModeConfig=_auto_mode(cluster),
     )
     return {

@@ -53,7 +53,8 @@ class AccessEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster(RegionalCluster):
     """eksctl.io/v1alpha5 ClusterConfig. ``auto_pools`` and ``auto_node_role`` are those of EKS Auto Mode: its own node
-    pools, ``None`` where they are left to eksctl, and the ARN of the role of all nodes."""
+    pools, ``None`` where they are left to eksctl, and the ARN of the role of all nodes. ``log_days``: how long the log
+    of the control plane is kept; ``None`` is for ever."""
 
     single: ClassVar[bool] = True
 
@@ -68,6 +69,7 @@ class Cluster(RegionalCluster):
     auto_pools: tuple[str, ...] | None = None
     auto_node_role: str | None = None
     log_types: tuple[str, ...] = ()
+    log_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

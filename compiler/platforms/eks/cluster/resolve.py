@@ -55,11 +55,13 @@ def cluster(context: Context) -> Cluster:
             "access": AT_EKS / "admins",
             "addons": AT_EKS / "addons",
             "auto_mode": AT_EKS / "autoMode",
+            "log_days": AT_EKS / "controlPlaneLogDays",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context.once(setting)),
         auto_mode=False,
         log_types=("api", "audit", "authenticator"),
+        log_days=_log_days(context),
     )
     if ClusterSection.of(spec).auto_mode is not None:
         return _with_auto_mode(context, whole)
@@ -68,6 +70,19 @@ def cluster(context: Context) -> Cluster:
         pod_identities=_identities(context),
         access=_node_access(context),
         node_groups=(_system(context),),
+    )
+
+
+def _log_days(context: Context) -> int:
+    """How long CloudWatch keeps what the control plane writes: for ever, unless somebody says how long."""
+    return context.settle(
+        "cluster",
+        "controlPlaneLogDays",
+        ClusterSection.of(context.spec).eks.control_plane_log_days,
+        90,
+        "as long as CloudTrail shows the calls of an account; without it CloudWatch keeps them, and is paid, for ever",
+        "CloudTrail user guide, view-cloudtrail-events; CloudWatch Logs API, PutRetentionPolicy",
+        at=AT_EKS / "controlPlaneLogDays",
     )
 
 

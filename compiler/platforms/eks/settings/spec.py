@@ -10,7 +10,7 @@ from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, KubernetesVersion
+from compiler.spec.types import Distinct, KubernetesVersion, Whole
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 else:
     (AddonSettings,) = lazy_models("platforms.eks.settings.forms.addon_settings", "AddonSettings")
     (AutoMode,) = lazy_models("platforms.eks.settings.forms.auto_mode", "AutoMode")
+
+LogDays = Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653]
+"""eksctl v0.230.0, schema.json: ClusterCloudWatchLogging.logRetentionInDays."""
 
 
 class ApiServer(SpecModel):
@@ -94,6 +97,12 @@ class Eks(SpecModel):
         examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
     )
 
+    control_plane_log_days: Annotated[LogDays, Whole] | None = Field(
+        None,
+        description="The days for which CloudWatch keeps the log of the control plane, `/aws/eks/NAME/cluster`, from "
+        "the creation of the cluster on; derived: 90.",
+        examples=[365],
+    )
     auto_mode: AutoMode | None = Field(
         None,
         description="Whether EKS launches, patches and repairs the nodes (EKS Auto Mode); unset: Karpenter does, which "

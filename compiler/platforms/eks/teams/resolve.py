@@ -230,6 +230,8 @@ def access(context: Context) -> Iterator[Access]:
 _RULES = (
     PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*READ, "delete")),
     reads("jobset.x-k8s.io", "jobsets"),
+    # As Kueue's own role of a batch user, which sees Workloads and changes none (kueue v0.19.2,
+    # config/components/rbac/workload_viewer_role.yaml): who may patch one may change its priority.
     reads("kueue.x-k8s.io", "workloads", "localqueues"),
     reads("", "pods", "pods/log", "events", "configmaps"),
     PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
