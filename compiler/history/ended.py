@@ -41,8 +41,7 @@ def ended_now(
             _JOBS,
             key=True,
             label="if it goes on it keeps its nodes, and nothing here counts them or keeps what it needs",
-            help=f"look first: `kubectl get {run.ends_with().removeprefix('kubectl delete ')}`;"
-            f" `{run.ends_with()}` ends it",
+            help=f"look first: `{run.shown_with()}`; `{run.ends_with()}` ends it",
         )
 
 

@@ -127,6 +127,11 @@ class Run:
             self.ends_with(),
         )
 
+    def shown_with(self) -> str:
+        """The command that shows it."""
+        word = called(self.kind).word
+        return f"kubectl get {word} {self.object} -n {self.namespace}"
+
     def ends_with(self) -> str:
         """The command that ends it."""
         word = called(self.kind).word

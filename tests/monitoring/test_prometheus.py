@@ -15,7 +15,7 @@ from served import served
 
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
-from monitoring.observed import plan
+from monitoring.observed import alerts, plan
 from monitoring.prometheus import MISSING, PROMETHEUS, Exporters, ask, started, wait_for
 from monitoring.replay import OF_CLUSTER, OF_NODES, Node, nodes
 
@@ -218,8 +218,8 @@ def test_a_gpu_that_breaks_fires_its_alert(servers: Servers) -> None:
         "owner": "platform",
     }
     assert alert["annotations"] == {
-        "summary": "GPU 3 of n1 reported Xid 79: the hardware is broken",
-        "runbook": "docs/runbooks.md#gpuxidfatal",
+        "summary": "GPU 3 of n1 reported Xid 79: the GPU has fallen off the bus",
+        "description": alerts()["GpuXidFatal"].description,
     }
     rules = ask(prometheus, "rules")
     assert [

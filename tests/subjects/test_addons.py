@@ -198,7 +198,9 @@ _BUILT_IN = (
     "eksctl.io/",
 )
 # By `flux bootstrap`: installed before anything that we write.
-_OF_FLUX = ("source.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "kustomize.toolkit.fluxcd.io/")
+_OF_FLUX = tuple(
+    f"{part}.toolkit.fluxcd.io/" for part in ("source", "helm", "kustomize", "notification")
+)
 
 
 @pytest.mark.parametrize("name", SPECS)

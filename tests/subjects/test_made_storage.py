@@ -546,18 +546,22 @@ case $command in
   describe-subnets) echo subnet-1 ;;
   describe-stacks)
     if [ "$stack" = eksctl-lab-cluster ]; then
-      [ -n "$VPC" ] || exit 254
+      [ -n "$VPC" ] || { echo "Stack with id $stack does not exist" >&2; exit 254; }
       echo "$VPC"
       exit 0
     fi
-    [ -e "$HOME/$stack" ] || exit 254
+    [ -e "$HOME/$stack" ] || { echo "Stack with id $stack does not exist" >&2; exit 254; }
     printf 'DnsName\\t%s.fsx\\nId\\tfs-%s\\n' "$stack" "$stack"
     [ -n "$NO_MOUNT" ] || printf 'MountName\\tabcdefgh\\n' ;;
 esac
 """
 KUBECTL = """#!/bin/bash
 printf '%s\\n' "kubectl $*" >> "$LOG"
-case $* in *--filename=-*) cat ;; get*) exit 1 ;; *) echo body ;; esac
+case $* in
+  *--filename=-*) cat ;;
+  get*) echo 'Error from server (NotFound): not found' >&2; exit 1 ;;
+  *) echo body ;;
+esac
 """
 
 

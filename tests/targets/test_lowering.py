@@ -36,6 +36,7 @@ from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.platforms.eks.rbac.plan import Access
 from compiler.verify import verify
+from compiler.verify.references import made_by_others
 
 VPC = {
     "vpc": "vpc-0a1b2c3d",
@@ -173,9 +174,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
-    found = verify(
-        manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external)
-    )
+    # A Secret that External Secrets makes is there as one that people make is.
+    made = [made_by_others(each) for each in manifests]
+    secrets = {ObjectRef("v1", *identity[1:]) for identity in made if identity is not None}
+    external = {ObjectRef(*each) for each in plan.external} | secrets
+    found = verify(manifests, closed=True, external=frozenset(external))
     return [each for each in found if each.severity is Severity.ERROR]
 
 

@@ -16,6 +16,8 @@ from compiler.platforms.eks.nodes.plan import NodePool
 # What an origin may name although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
     "allowedTopologies",
+    "dataFrom",
+    "template",
     "KmsKeyId",
     "WeeklyMaintenanceStartTime",
     "EfaEnabled",
