@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compiler.cli.exits import BROKEN_PIPE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 written_files: list[Callable[[str, str], object]] = []
 """Called with each report that is written into a file."""
@@ -68,6 +69,8 @@ def save(path: str, text: str) -> None:
     """Write a report into a file. Raises ``UsageError`` where that cannot be."""
     for tell in written_files:
         tell(path, text)
+    from pathlib import Path
+
     data = text.encode(errors="backslashreplace")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -83,6 +86,9 @@ def save(path: str, text: str) -> None:
 def write_over(target: Path, data: bytes) -> None:
     """Write a file at once: where there is no room for all of it, it stays what it was. Its mode stays. Raises
     ``OSError``."""
+    import stat
+    import tempfile
+
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _new_mode()
     handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

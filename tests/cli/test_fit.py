@@ -127,8 +127,11 @@ def test_without_a_speed_there_is_no_time(
     assert {"step", "days", "usd"}.isdisjoint(job)
 
 
-def test_without_a_price_there_is_no_cost(tmp_path: Path, trainyard: Command) -> None:
-    """No price of p5e.48xlarge is known."""
+def test_without_a_price_there_is_no_cost(
+    tmp_path: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody lists p5e.48xlarge on demand: where there were no price of its Capacity Blocks either, none is known."""
+    monkeypatch.setattr("compiler.catalog.prices.block", lambda name, region: None)
     reserved = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]}
     pool = {"instanceTypes": ["p5e.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
     folder = written(tmp_path, pool={**pool, "capacity": {"reserved": reserved}})

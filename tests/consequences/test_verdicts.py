@@ -35,7 +35,8 @@ def test_a_new_job_and_one_that_goes() -> None:
 
 def test_a_job_that_ends_another_one() -> None:
     preempting = Verdict("a", "q", Kind.FITS, preempts=("b",))
-    (change,) = moved(forecast(FITS), forecast(preempting), {})
+    other = Verdict("b", "q", Kind.FITS)
+    (change,) = moved(forecast(FITS, other), forecast(preempting, other), {})
     assert change.consequence is Consequence.ENDS_JOBS
     assert "Kueue ends `b` for it" in change.effect.why
     assert list(moved(forecast(preempting), forecast(preempting), {})) == []

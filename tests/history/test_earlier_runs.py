@@ -167,7 +167,7 @@ def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Comma
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
     assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
     ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, completedRuns=[name]))
-    assert (ended.code, codes(ended) - {"CHG009"}) == (0, set())
+    assert (ended.code, codes(ended) - {"CHG009"}) == (0, {"CHG048"})
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
     assert states.pop(first) == "left"
     assert list(states.values()) == ["submitted"]
     done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, completedRuns=[first]))
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, codes(done)) == (0, {"CHG048"})
     done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
     assert (done.code, done.out) == (0, "")
     assert first not in runs(folder)
@@ -303,7 +303,7 @@ def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> N
         job={**JOB, "completed": True},
     )
     done = compiled(folder, trainyard, gone)
-    assert (done.code, codes(done)) == (0, {"CHG009"})
+    assert (done.code, codes(done)) == (0, {"CHG009", "CHG048"})
     assert train_jobs(folder) == {}
     assert runs(folder)[name]["state"] == "ended"
     done = compiled(folder, trainyard, whole())

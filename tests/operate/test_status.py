@@ -482,8 +482,8 @@ RESERVED = {
     [
         ("sa-east-1", {"instanceTypes": ["p4d.24xlarge"]}, "price of us-east-1)"),
         (
-            "us-west-2",
-            {"instanceTypes": ["p5e.48xlarge"], "nodes": 4, **RESERVED},
+            "us-east-2",
+            {"instanceTypes": ["hpc6a.48xlarge"], "zones": ["us-east-2b"], "nodes": 4},
             "unknown: no price is known",
         ),
     ],

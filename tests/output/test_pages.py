@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from builders import SPECS, example, spec
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from running import Command
 
 from compiler.driver import setting_of
 from compiler.formats import Setting, unjudged, verified
-from compiler.formats.markdown import shell_words
 from compiler.lower import lower
 from compiler.output import Artifact
 from compiler.platforms.eks.bootstrap import lower as bootstrap
@@ -115,21 +109,6 @@ def test_a_page_with_a_fault_is_not_written(
     assert "did you mean `bootstrap/eksctl.yaml`?" in done.out
     assert "nothing was written" in done.err or "not written" in done.err
     assert not (tmp_path / "generated").exists()
-
-
-@pytest.mark.slow
-@given(st.text("ab$ \t\n\r#'\"\\{é", max_size=14))
-@settings(max_examples=1000)
-def test_words_of_shell_are_those_that_shlex_finds(text: str) -> None:
-    assert answer(shell_words, text) == answer(partial(shlex.split, comments=True), text)
-
-
-def answer(split: Callable[[str], list[str]], text: str) -> list[str] | str:
-    """The words, or what is said where there are none."""
-    try:
-        return split(text)
-    except ValueError as fault:
-        return str(fault)
 
 
 @pytest.mark.parametrize(("quotation", "codes"), [('"it', ["SCH012"]), ('"it"', [])])

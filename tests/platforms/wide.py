@@ -612,7 +612,8 @@ TEXTS: dict[str, str] = {
 }
 """The files that the clusters name, beside their spec."""
 _OF_ALL = {
-    "spec.storage[].fsxLustre.existing.deployment": "is compared with the size and the throughput"
+    "spec.storage[].fsxLustre.existing.deployment": "is compared with the size and the throughput",
+    "spec.jobs[].model.parallel.lossParallel": "narrows the range of the memory, in which these clusters have room",
 }
 _OF_PODS = {
     **_OF_ALL,

@@ -71,7 +71,17 @@ NOTIFICATIONS: dict[str, Any] = {
     "default": "mail",
     "critical": "pager",
 }
+_SCRIPTS = [{"script": "s3://scripts/setup.sh", "args": ["a"]}]
 PARTS: dict[str, dict[str, Any]] = {
+    "scripts of one's own": {
+        "platform": {
+            "parallelCluster": {
+                "computeNodes": {
+                    "customActions": {"onNodeStart": _SCRIPTS, "onNodeConfigured": _SCRIPTS}
+                }
+            }
+        }
+    },
     "accounting": {
         "platform": {
             "parallelCluster": {
@@ -93,7 +103,7 @@ PARTS: dict[str, dict[str, Any]] = {
             for name in ("a", "b")
         ],
         "jobs": [{**BASE["jobs"][0], "nodes": 2, "queue": "a", "priority": "later"}],
-    }
+    },
 }
 """Sections that only this platform has, and what goes with them."""
 

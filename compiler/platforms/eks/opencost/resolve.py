@@ -100,5 +100,5 @@ def _volumes(context: Context) -> dict[str, float]:
     disks = [each for each in StorageSection.of(context.spec).storage if each.disk is not None]
     classes += [class_name(disk.name) for disk in disks]
     for name in classes:
-        prices[name] = price.usd / MONTH
+        prices[name] = round(price.usd / MONTH, 8)  # as it is written
     return prices
