@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.diagnostics.words import numbered
 from compiler.operate.drift import Comparison, Difference, Drift
+from compiler.operate.proof import doubt
 from compiler.output.beside import beside
 from compiler.output.fields import ABSENT
 
@@ -16,9 +17,7 @@ _LONGEST = 100  # characters of a value in text
 
 def text(found: Comparison) -> str:
     """Each object that differs with its fields, then what was not compared."""
-    lines = [
-        f"{found.cluster}: {_summary(found)} (context {found.context}{_unproven(found.proven)})"
-    ]
+    lines = [f"{found.cluster}: {_summary(found)} (context {found.context}{doubt(found.proven)})"]
     for drift in found.drifted:
         lines += _lines(drift)
     lines += [f"  suspended: Kustomization {name} applies nothing" for name in found.suspended]
@@ -66,11 +65,6 @@ def _line(field: Difference) -> str:
 
 def _value(value: Any) -> str:
     return "has none" if value is ABSENT else json.dumps(value, ensure_ascii=False)
-
-
-def _unproven(proven: bool) -> str:
-    """That nobody can say whether the context is this cluster."""
-    return "" if proven else ", which may be another cluster"
 
 
 def values(found: Comparison) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _ARN = re.compile(r"^arn:[\w-]+:eks:([\w-]+):(\d{12}):cluster/(.+)$")
 _EKSCTL = re.compile(r"^(.+)\.([\w-]+)\.eksctl\.io$")
 
 
-class _Unreadable(Exception):  # noqa: N818 - no fault of anybody
+class _UnreadableError(Exception):
     """One may not look what Flux applies."""
 
 
@@ -41,7 +41,7 @@ def prove(api: Api, expected: Expected) -> bool:
     """
     try:
         applied = _applied(api)
-    except _Unreadable:
+    except _UnreadableError:
         return _is_named(api, expected)
     if applied is not None:
         _require(applied == expected.name, api, expected, f"Flux applies `{applied}` in it")
@@ -61,13 +61,18 @@ def unproven(api: Api, expected: Expected) -> str:
     return f"nothing says whether context `{api.context.name}` is the cluster `{expected.name}`"
 
 
+def doubt(proven: bool) -> str:
+    """What follows the name of a context where nobody can say whether it is this cluster."""
+    return "" if proven else ", which may be another cluster"
+
+
 def _applied(api: Api) -> str | None:
     """The cluster whose folder Flux applies; ``None`` where it applies none. Raises where one may not look."""
     try:
         root = api.find(kustomization_path(PREFIX))
     except RefusedError as fault:
         if fault.status == HTTPStatus.FORBIDDEN:
-            raise _Unreadable from fault
+            raise _UnreadableError from fault
         raise
     path = at(root, "spec", "path") if root is not None else None
     if not isinstance(path, str):

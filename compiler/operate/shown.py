@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from compiler.operate.proof import doubt
 from compiler.operate.status import Cost, JobStatus, Status, summary
 from compiler.operate.waiting import Place
 
@@ -16,7 +17,7 @@ _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 def text(status: Status) -> str:
     """A table of the jobs, each with why it waits below it; then the runs that the spec does not ask for."""
     lines = [
-        f"{status.cluster}: {summary(status.jobs)} (context {status.context}{_unproven(status.proven)})"
+        f"{status.cluster}: {summary(status.jobs)} (context {status.context}{doubt(status.proven)})"
     ]
     lines += _table(status.jobs)
     if status.hanging:
@@ -98,11 +99,6 @@ def age(seconds: float) -> str:
         elif parts:
             break
     return "".join(parts[:2])
-
-
-def _unproven(proven: bool) -> str:
-    """That nobody can say whether the context is this cluster."""
-    return "" if proven else ", which may be another cluster"
 
 
 def values(status: Status) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from compiler.blocks import Block, Heading, listing
 from compiler.catalog.prices import MONTH
 from compiler.consequences.shown import is_new
+from compiler.core.pools.spec import NodePool
 from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.spec import Storage, StorageSection
 from compiler.costs import Item, Total, storage_items, total
@@ -99,15 +100,11 @@ def _differing(before: _Counts, after: _Counts) -> tuple[Amount, ...]:
 
 
 def _devices(subject: Subject | None) -> _Counts:
-    """Accelerators that a pool has at most; nodes, where it has none. Of several types the first counts."""
+    """Accelerators that a pool has at most; nodes, where it has none."""
     counts: _Counts = {}
     for pool in subject.pools() if subject is not None else ():
         assert subject is not None
-        instance = subject.catalog.instance(pool.instance_types[0])
-        if instance is not None and instance.accelerators and instance.accelerator:
-            unit, each = instance.accelerator, instance.accelerators
-        else:
-            unit, each = f"{pool.instance_types[0]} nodes", 1
+        unit, each = _accelerator(subject, pool) or (f"{pool.instance_types[0]} nodes", 1)
         counts[pool.name, unit] = pool.nodes.max * each
     return counts
 
@@ -116,11 +113,19 @@ def accelerators(subject: Subject) -> dict[str, int]:
     """The accelerators that all pools have at most, by kind."""
     found: dict[str, int] = {}
     for pool in subject.pools():
-        instance = subject.catalog.instance(pool.instance_types[0])
-        if instance is not None and instance.accelerators and instance.accelerator:
-            count = pool.nodes.max * instance.accelerators
-            found[instance.accelerator] = found.get(instance.accelerator, 0) + count
+        accelerator = _accelerator(subject, pool)
+        if accelerator is not None:
+            kind, each = accelerator
+            found[kind] = found.get(kind, 0) + pool.nodes.max * each
     return found
+
+
+def _accelerator(subject: Subject, pool: NodePool) -> tuple[str, int] | None:
+    """The kind of accelerator of a node, and how many it has. Of several types the first counts."""
+    instance = subject.catalog.instance(pool.instance_types[0])
+    if instance is None or not instance.accelerators or not instance.accelerator:
+        return None
+    return instance.accelerator, instance.accelerators
 
 
 def _quota(subject: Subject | None) -> _Counts:

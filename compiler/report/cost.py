@@ -57,19 +57,21 @@ def _lines(subject: Subject, sums: Total, items: Sequence[Item]) -> Iterator[Tex
 def headline(sums: Total, items: Iterable[Item]) -> Text:
     """The sums in one sentence, which names what they lack."""
     items = list(items)
-    always = usd(sums.always, exact=sums.exact)
-    a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
-    at_most = usd(sums.at_most, exact=sums.exact)
-    parts = [
-        *(_bought(item) for item in items if item.bought is not None),
-        f"{always} an hour always ({a_month} a month)",
-        f"{at_most} at most while jobs run",
-    ]
+    parts = [_bought(item) for item in items if item.bought is not None]
+    parts.append(f"{an_hour(sums)} while jobs run")
     text = Strong(", ".join(parts))
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
         return text, "."
     return text, f", without {', '.join(lacking)}: no price known."
+
+
+def an_hour(sums: Total) -> str:
+    """What is paid always, an hour and a month, and the most that an hour can be."""
+    always = usd(sums.always, exact=sums.exact)
+    a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
+    at_most = usd(sums.at_most, exact=sums.exact)
+    return f"{always} an hour always ({a_month} a month), {at_most} at most"
 
 
 def _bought(item: Item) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from compiler.blocks import Block, Strong, Text, paragraph, table
-from compiler.catalog.prices import MONTH
 from compiler.consequences.shown import counted, is_new, is_shown, summary
 from compiler.costs import Item, Total, total
 from compiler.dataclass import dataclass
@@ -14,7 +13,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.words import numbered
 from compiler.report.amounts import accelerators, amounts, cost_change
 from compiler.report.bill import bill
-from compiler.report.cost import usd
+from compiler.report.cost import an_hour
 from compiler.report.subject import Subject
 
 
@@ -112,8 +111,5 @@ def _sums(rows: Sequence[Row]) -> str:
 
 
 def _cost(sums: Total, bought: float) -> str:
-    always = usd(sums.always, exact=sums.exact)
-    a_month = usd(sums.always * MONTH, exact=sums.exact, cents=False)
-    at_most = usd(sums.at_most, exact=sums.exact)
     blocks_of = f"${bought:,.0f} for Capacity Blocks whatever runs, " if bought else ""
-    return f"{blocks_of}{always} an hour always ({a_month} a month), {at_most} at most"
+    return f"{blocks_of}{an_hour(sums)}"

@@ -107,7 +107,7 @@ def _only_imports(context: Context, link: DataRepository, at: Route) -> None:
         context.fault(
             "RES425",
             f"folder `{link.path}` is exported to storage `{link.storage}`, which is only read",
-            at / "export" if "export_events" in link.model_fields_set else at / "storage",
+            at / "export",
             "write `export: []`",
         )
 
