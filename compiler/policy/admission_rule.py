@@ -20,7 +20,7 @@ from compiler.output.body import at as value_at
 from compiler.places import Key, Route
 from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from compiler.verify.body import validate_body
-from compiler.verify.expressions import TooCostlyError, available, evaluated, refusal
+from compiler.verify.expressions import TooCostlyError, evaluated, refusal
 from compiler.verify.schemas import BUILTIN
 
 API, KIND = "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"
@@ -272,14 +272,6 @@ def faults(data: Mapping[str, Any]) -> Iterator[Fault]:
             True,
             "write the values into the expressions",
         )
-    if not available():
-        yield (
-            "expressions are judged by `common-expression-language`, which is not installed",
-            Route(("spec",)),
-            True,
-            "install `trainyard[cel]`",
-        )
-        return
     yield from _faults_of_expressions(spec)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from compiler.manifest import Body
 from compiler.verify import webhooks
 from compiler.verify.annotations import annotation_faults
-from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from compiler.verify.definition_rules import rule_faults, update_faults
+from compiler.verify.fault import CEL, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.intent import Meant, has_shape, intended, misfit, neighbors
 from compiler.verify.names import name_faults, tightest_length
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
@@ -32,13 +33,12 @@ def validate_body(
     *,
     schemas: Schemas = BUILTIN,
     old: Body | None = None,
-    cel: bool = False,
     lookup: Lookup = nothing,
     closed: bool = True,
     sound: Sound | None = None,
 ) -> list[Fault]:
-    """Faults of one object by schema, names, its kind's webhook and, if asked for, CEL rules (with ``old``, update
-    rules too).
+    """Faults of one object by schema, names, the rules of its definition (with ``old``, those of an update too) and its
+    kind's webhook.
 
     The body is not changed. ``lookup`` finds another object of the set, for the checks that need one (a TrainJob's
     runtime). Where several releases of a kind are known and none is pinned, the object is judged by the one that it
@@ -58,12 +58,16 @@ def validate_body(
         return []
     schema, faults = _own_faults(schemas, candidates, body, sound)
     shape = [fault for fault in faults if fault.layer in _OF_SHAPE]
-    faults += _webhook_faults(schema, body, shape, lookup)
-    if cel and not any(fault.layer == SCHEMA for fault in faults):
-        from compiler.verify.cel import evaluate
+    faults += _refusals(schema, body, shape, lookup)
+    if old is not None:
+        faults += update_faults(schema.root, body, old)
+    return tightest_length(_told_once(faults))
 
-        faults += evaluate(schema.root, body, old)
-    return tightest_length(faults)
+
+def _told_once(faults: list[Fault]) -> list[Fault]:
+    """The faults without rules of a definition at a place of which a webhook, or the schema, says more."""
+    told = {fault.path for fault in faults if fault.layer != CEL and not fault.warning}
+    return [fault for fault in faults if fault.layer != CEL or fault.path not in told]
 
 
 def _missing(key: str) -> Fault:
@@ -71,9 +75,9 @@ def _missing(key: str) -> Fault:
     return Fault(SCHEMA, "SCH003", (key,), message, help="begin with `apiVersion` and `kind`")
 
 
-def _webhook_faults(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) -> list[Fault]:
-    """What the webhook of the kind refuses. Faults of ``shape`` are corrected first, since its checks rely on the
-    shape, and what they leave unknown is not judged."""
+def _refusals(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) -> list[Fault]:
+    """What the webhook of the kind refuses. Faults of ``shape`` are corrected first, since webhooks and rules rely on
+    the shape, and what they leave unknown is not judged."""
     if not shape:
         return webhooks.check(body, lookup)
     meant, known, _ = intended(body, shape)
@@ -81,7 +85,7 @@ def _webhook_faults(schema: Schema, body: Body, shape: list[Fault], lookup: Look
         return []
     faulty = [fault.path for fault in shape]
     faulty += neighbors(shape, known)
-    faults = webhooks.check(meant, lookup)
+    faults = [*rule_faults(schema.root, meant), *webhooks.check(meant, lookup)]
     return [fault for fault in faults if not _is_inside(fault.path, faulty)]
 
 
@@ -93,9 +97,9 @@ def _is_inside(path: Path, places: Iterable[Path]) -> bool:
 def _own_faults(
     schemas: Schemas, candidates: tuple[Schema, ...], body: Body, sound: Sound | None
 ) -> tuple[Schema, list[Fault]]:
-    """The schema to judge a body by, and the faults by schema and names. They depend on nothing but the body, and most
-    objects of a cluster are the same in all clusters of a fleet, so bodies without fault are remembered. A job is
-    there once."""
+    """The schema to judge a body by, and the faults by schema, names and rules. They depend on nothing but the body,
+    and most objects of a cluster are the same in all clusters of a fleet, so bodies without fault are remembered. A
+    job is there once."""
     if body["kind"] == "TrainJob":
         return _judge(candidates, body, sound)
     try:
@@ -133,6 +137,8 @@ def _judge(
         faults.append(fault)
     faults += _name_faults(schema, body)
     faults += annotation_faults(body.get("metadata"))
+    if not any(fault.layer in _OF_SHAPE for fault in faults):
+        faults += rule_faults(schema.root, body)
     return schema, faults
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compiler.re2 import compile_re2
-from compiler.verify.cel import available, compiled, split
+from compiler.verify.cel import compiled, engine, split
 
-__all__ = ["TooCostlyError", "available", "evaluated", "refusal"]
+__all__ = ["TooCostlyError", "evaluated", "refusal"]
 
 LONGEST = 4096
 """Characters of an expression."""
@@ -92,8 +92,6 @@ def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
 
     Raises ``TooCostlyError``, or what the engine raises where a value is missing or of another type.
     """
-    import cel
-
     bare = _TEXT.sub("''", expression)
     wide = max(width, bare.count(",") + 1) * (bare.count("+") + 1)
     depth = max(_depth(bare), 1)
@@ -102,7 +100,7 @@ def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
         raise TooCostlyError(f"about {steps:.0e} steps, and {MOST:.0e} are the most")
     costs: list[TooCostlyError] = []
     functions = {name: _recorded(function, costs) for name, function in _FUNCTIONS.items()}
-    context = cel.Context(functions=functions)
+    context = engine().Context(functions=functions)
     for name, value in variables.items():
         context.add_variable(name, value)
     try:

@@ -50,14 +50,6 @@ def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> F
     return Fault(WEBHOOK, "SCH011", path, message, help, key)
 
 
-def breaks(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
-    """A fault that a CEL rule of the resource's definition refuses, in words and at the field.
-
-    The rules themselves need an optional package, and are reported as a whole.
-    """
-    return Fault(CEL, "SCH008", path, message, help, key)
-
-
 def never_works(
     path: Path, message: str, help: str = "", *, key: bool = False, warning: bool = False
 ) -> Fault:

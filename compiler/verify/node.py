@@ -45,6 +45,7 @@ class Node:
         "_raw_props",
         "_ruled",
         "_table",
+        "_with_default",
         "branches",
         "classes",
         "default",
@@ -93,6 +94,7 @@ class Node:
         self.branches = tuple(_branches(raw, table))
         self.tests = _tests(raw)
         self._ruled: bool | None = None
+        self._with_default: list[str] | None = None
         self.plain = self.classes - {dict, list}
         if self.tests or self.branches:
             self.plain = _NOTHING
@@ -118,8 +120,11 @@ class Node:
     @property
     def names_with_default(self) -> list[str]:
         """Names of the declared properties that have a default."""
-        resolved = self._table.resolved
-        return [name for name, raw in self._raw_props.items() if "default" in resolved(raw)]
+        if self._with_default is None:
+            resolved = self._table.resolved
+            props = self._raw_props.items()
+            self._with_default = [name for name, raw in props if "default" in resolved(raw)]
+        return self._with_default
 
     @property
     def extra(self) -> Node | None:

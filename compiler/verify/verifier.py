@@ -30,7 +30,6 @@ def verify(
     closed: bool = True,
     external: frozenset[ObjectRef] = frozenset(),
     schemas: Schemas = BUILTIN,
-    cel: bool = False,
     previous: Mapping[ObjectRef, Body] | None = None,
     near: Near = beside,
     collide: Collide = always,
@@ -40,7 +39,7 @@ def verify(
     ``closed``: the set is all there is (our own output), so that a reference into nothing and a kind without a schema
     are errors. Third-party manifests may need objects that live elsewhere; of them only what is certainly wrong is
     reported. ``external`` are objects that exist outside the set; their API version need not be exact, only its group.
-    ``cel`` evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
+    With ``previous`` (the objects as they were) rules of updates are evaluated too.
     ``near`` says of two files of an open set whether what is in them is likely to belong together, ``collide`` whether
     two manifests of one name are one object there. Routes start with the manifest's id.
     """
@@ -59,7 +58,6 @@ def verify(
             manifest.body,
             schemas=schemas,
             old=old,
-            cel=cel,
             lookup=lookup,
             closed=closed and not manifest.key,
             sound=sound,

@@ -10,11 +10,10 @@ from compiler.policy.world import World
 
 @rule("EFA006", aliases=("interface-layout",))
 def network_interface_layout_invalid(node_class: NodeClass, world: World) -> Iterator[Finding]:
-    """The network interfaces of a node class are not a layout that EC2 takes.
+    """A node class has a network interface on a card that its instance type does not have, or that takes no EFA.
 
-    The primary interface is card 0, device 0, of type `interface`; a card takes one EFA; no slot twice; and the
-    cards must exist (EC2 user guide, efa-acc-inst-types; karpenter.k8s.aws/v1 EC2NodeClass). Otherwise no node is
-    launched.
+    No node is launched (EC2 user guide, efa-acc-inst-types). That a card takes one EFA, that no slot is there twice and
+    which one is the primary interface are rules of the resource's definition (`SCH008`).
 
     ## Fails
 
@@ -40,26 +39,8 @@ def network_interface_layout_invalid(node_class: NodeClass, world: World) -> Ite
             - {networkCardIndex: 2, deviceIndex: 0, interfaceType: efa-only}
             - {networkCardIndex: 3, deviceIndex: 0, interfaceType: efa-only}
     """
-    interfaces = node_class.interfaces
-    if not interfaces:
+    if not node_class.interfaces:
         return
-    slots = {(interface.card, interface.device): interface.type for interface in interfaces}
-    cards = _efa_cards(node_class)
-    at = node_class.where("interfaces")
-    if slots.get((0, 0)) != "interface":
-        yield Finding(
-            "card 0 device 0, the primary interface, is not of type `interface`",
-            at,
-            help="write `interfaceType: interface`",
-        )
-    if len(slots) < len(interfaces):
-        yield Finding(
-            "a slot (network card and device) is used twice", at, help="list each slot once"
-        )
-    if len(set(cards)) < len(cards):
-        yield Finding(
-            "a network card has two EFA interfaces", at, help="one `efa-only` for each card"
-        )
     types = {
         instance.name: instance
         for pool in world.pools_of_class(node_class)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -284,17 +283,6 @@ def test_a_rule_about_resources_names_them(
     data["spec"]["matchConstraints"]["resourceRules"][0][key] = value
     (fault,) = found(tmp_path, dumped(data))
     assert (fault.code, fault.message) == ("POL013", f"`{key}` is not a list of names")
-
-
-def test_without_the_package_for_expressions_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "cel", None)
-    (tmp_path / "rule.yaml").write_text(POLICY)
-    _, (fault,) = load_rules(tmp_path)
-    assert fault.code == "POL013"
-    assert "`common-expression-language`, which is not installed" in fault.message
-    assert fault.help == "install `trainyard[cel]`"
 
 
 def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -17,11 +17,6 @@ from compiler.policy.config import Config
 from tests.policy.harness import findings_for
 from tests.policy.manifests import POOL, pods, release, required
 
-INTERFACES = """apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-spec:
-  networkInterfaces:
-"""
 LIMITS = """apiVersion: v1
 kind: LimitRange
 metadata: {{name: a, namespace: team-a}}
@@ -50,15 +45,6 @@ provisioner: fsx.csi.aws.com
 parameters: {{subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2{}}}"""
 ECR = "763104351884.dkr.ecr.us-west-2.amazonaws.com"
 """The registry of AWS Deep Learning Containers (aws/deep-learning-containers, available_images.md)."""
-
-
-def interfaces(*rows: tuple[int, int, str]) -> str:
-    """A node class with these: network card, device and type."""
-    lines = [
-        f"    - {{networkCardIndex: {card}, deviceIndex: {device}, interfaceType: {kind}}}"
-        for card, device, kind in rows
-    ]
-    return INTERFACES + "\n".join(lines)
 
 
 def group(keys: str) -> str:
@@ -102,7 +88,6 @@ def sidecar(image: str) -> str:
     return f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nspec: {spec}"
 
 
-REST = ((1, 0, "efa-only"), (2, 0, "efa-only"), (3, 0, "efa-only"))
 """EFA on the other cards of a p4d.24xlarge."""
 FAULTS = {
     "memory that is registered is copied at each fork": (
@@ -139,21 +124,6 @@ FAULTS = {
         of_job(NCCL_SOCKET_NTHREADS="4"),
         "EFA011",
         "`NCCL_SOCKET_NTHREADS` is for TCP sockets only",
-    ),
-    "a primary interface that is for EFA alone": (
-        interfaces((0, 0, "efa-only"), *REST),
-        "EFA006",
-        "card 0 device 0, the primary interface, is not of type `interface`",
-    ),
-    "a card with two EFA": (
-        interfaces((0, 0, "interface"), (0, 1, "efa-only"), (0, 2, "efa-only"), *REST),
-        "EFA006",
-        "a network card has two EFA interfaces",
-    ),
-    "a slot that is used twice": (
-        interfaces((0, 0, "interface"), (0, 1, "interface"), (0, 1, "efa-only"), *REST),
-        "EFA006",
-        "a slot (network card and device) is used twice",
     ),
     "a repository that is out of reach": (
         "network: {create: {nat: none}}\nflux: {url: 'ssh://git@github.com/team/repo.git'}",

@@ -733,7 +733,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
             )
         ],
         "SCH011",
-        "spec.capacityReservationSelectorTerms[0]",
+        "spec.capacityReservationSelectorTerms[0].tags",
     ),
     (
         "EC2NodeClass",
@@ -745,13 +745,13 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "EC2NodeClass",
         [("spec/subnetSelectorTerms/0/id", "subnet-1")],
         "SCH011",
-        "spec.subnetSelectorTerms[0]",
+        "spec.subnetSelectorTerms[0].tags",
     ),
     (
         "EC2NodeClass",
         [("spec/kubelet", {"evictionSoft": {"memory.available": "5%"}})],
-        "SCH011",
-        'spec.kubelet.evictionSoft["memory.available"]',
+        "SCH008",
+        "spec.kubelet.evictionSoft",
     ),
     (
         "NodePool",
@@ -920,7 +920,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "spec.successPolicy.targetReplicatedJobs[0]",
     ),
     # Flux
-    ("Kustomization", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
+    ("Kustomization", [("spec/kubeConfig", {})], "SCH008", "spec.kubeConfig"),
     ("Kustomization", [("spec/interval", "0s")], "SCH011", "spec.interval"),
     (
         "HelmRelease",
@@ -930,10 +930,10 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
                 {"spec": {"chart": "k", "sourceRef": {"kind": "HelmRepository", "name": "k"}}},
             )
         ],
-        "SCH011",
-        "spec",
+        "SCH008",
+        "spec.chartRef",
     ),
-    ("HelmRelease", [("spec/kubeConfig", {})], "SCH011", "spec.kubeConfig"),
+    ("HelmRelease", [("spec/kubeConfig", {})], "SCH008", "spec.kubeConfig"),
     (
         "JobSet",
         [
@@ -1381,7 +1381,7 @@ def test_a_source_has_an_account_where_its_provider_knows_one() -> None:
     account = ("spec/serviceAccountName", "reader")
     assert validate_body(edited(GIT, ("spec/provider", "aws"), account)) == []
     (fault,) = validate_body(edited(GIT, account))
-    assert fault.message == "provider `generic` has no service account"
+    assert fault.message == "its provider has no service account"
 
 
 def faults_of(kind: str, edits: list[Edit]) -> list[Fault]:

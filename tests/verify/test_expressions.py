@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from compiler.verify import cel
 from compiler.verify.expressions import TooCostlyError, evaluated, refusal
-
-pytestmark = pytest.mark.skipif(
-    not cel.available(), reason="common-expression-language is not installed"
-)
 
 
 @pytest.mark.parametrize(

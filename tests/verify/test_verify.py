@@ -175,16 +175,12 @@ def test_nothing_is_changed_and_the_answer_is_the_same_twice() -> None:
 
 
 def test_an_update_is_judged_by_the_rules_with_the_old_object() -> None:
-    from compiler.verify.cel import available
-
-    if not available():
-        pytest.skip("common-expression-language is not installed")
     job = Manifest(edited(TRAIN_JOB, ("spec/trainer/image", "train:2")))
-    found = verify([job], closed=False, cel=True, previous={job.ref: TRAIN_JOB})
+    found = verify([job], closed=False, previous={job.ref: TRAIN_JOB})
     assert [(one.code, str(one.at)) for one in found] == [
         ("SCH008", "@TrainJob/team-a/llama.spec.trainer")
     ]
-    assert verify([job], closed=False, cel=True) == []
+    assert verify([job], closed=False) == []
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.output.body import at, items
-from compiler.verify.fault import Fault, Path, breaks, nearest, refused
+from compiler.verify.fault import Fault, Path, nearest, refused
 from compiler.verify.webhooks._topology import topology
 from compiler.verify.webhooks.job import job_spec
 
@@ -21,7 +21,6 @@ def replicated_jobs(
     earlier: list[str] = []
     claims = claimed(spec)
     reported: set[str] = set()
-    in_order = at(spec, "startupPolicy", "startupPolicyOrder") == "InOrder"
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
         name = str(job.get("name"))
@@ -30,13 +29,6 @@ def replicated_jobs(
         yield from _annotations((*here, "template", "spec"), job)
         dependencies = items(job, "dependsOn")
         yield from _dependencies((*here, "dependsOn"), dependencies, earlier, first=index == 0)
-        if job.get("dependsOn") and in_order:
-            yield breaks(
-                (*here, "dependsOn"),
-                "`dependsOn` is set together with a startup policy `InOrder`",
-                "keep one of the two",
-                key=True,
-            )
         earlier.append(name)
     yield from _policy_targets(path, spec, set(earlier))
 

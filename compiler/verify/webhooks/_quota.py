@@ -10,7 +10,7 @@ from typing import Any
 from compiler.core.pods.plan import MISSPELT
 from compiler.output.body import at, follow, items
 from compiler.verify.amounts import amount
-from compiler.verify.fault import Fault, Path, breaks, refused
+from compiler.verify.fault import Fault, Path, refused
 
 _MOST = 256  # flavors, and resources, of all groups together
 _MOST_PAIRS = 512  # resources × flavors of one group
@@ -24,7 +24,7 @@ def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterato
         yield from _repeated(path, group, owners, index)
         yield from _group(path, group)
     if not in_cohort:
-        yield from _limits_without_cohort(groups)
+        yield from _lending_alone(groups)
     counts = Counter(what for what, _ in owners)
     for what in ("resource", "flavor"):
         if counts[what] > _MOST:
@@ -105,17 +105,7 @@ def _flavor(
 ) -> Iterator[Fault]:
     resources = items(flavor, "resources")
     names = [resource.get("name") for resource in resources]
-    if len(covered) != len(resources):
-        missing = [name for name in covered if name not in names]
-        fact = "more resources than `coveredResources`"
-        if missing:
-            fact = f"no quota for `{missing[0]}`"
-        yield breaks(
-            (*path, "resources"),
-            f"flavor `{flavor.get('name')}` has {fact}",
-            "list every resource of `coveredResources`, in its order",
-            key=True,
-        )
+    if len(covered) != len(resources):  # a rule of the definition
         ordered = False
     for index, resource in enumerate(resources):
         here = (*path, "resources", index)
@@ -131,18 +121,19 @@ def _flavor(
         yield from _amounts(here, resource)
 
 
-def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
-    """The first limit of a queue that has nobody to borrow from or lend to; the others go with it."""
+def _lending_alone(groups: list[dict[str, Any]]) -> Iterator[Fault]:
+    """The first lending limit of a queue that has nobody to lend to; the others go with it, and all of them with a
+    borrowing limit, which a rule of the definition refuses."""
     pattern = ("resourceGroups", "*", "flavors", "*", "resources", "*")
-    body = {"resourceGroups": groups}
-    refusals = (("borrowingLimit", breaks), ("lendingLimit", refused))
-    for path, resource in follow(body, pattern, ("spec",)):
-        for field, fault in refusals:
-            if at(resource, field) is not None:
-                message = f"`{field}` without a cohort"
-                help = "name a cohort, or leave it out"
-                yield fault((*path, field), message, help, key=True)
-                return
+    resources = list(follow({"resourceGroups": groups}, pattern, ("spec",)))
+    if any(at(resource, "borrowingLimit") is not None for _, resource in resources):
+        return
+    for path, resource in resources:
+        if at(resource, "lendingLimit") is not None:
+            place = (*path, "lendingLimit")
+            help = "name a cohort, or leave it out"
+            yield refused(place, "`lendingLimit` without a cohort", help, key=True)
+            return
 
 
 def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:

@@ -8,8 +8,8 @@ from typing import Any
 from compiler.core.pods.plan import INITIALIZERS
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body
-from compiler.output.body import at, follow, items
-from compiler.verify.fault import Fault, Path, breaks, never_works, refused
+from compiler.output.body import at, items
+from compiler.verify.fault import Fault, Path, never_works, refused
 from compiler.verify.webhooks._jobsets import replicated_jobs
 
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -23,15 +23,10 @@ _CONTAINERS: Path = ("template", "spec", "template", "spec", "containers")
 _JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 
-_SOURCES = ("torch", "mpi", "jax", "xgboost", "flux")
-
-
 def runtime(body: Body) -> Iterator[Fault]:
     """Faults of a TrainingRuntime or ClusterTrainingRuntime."""
     jobs = items(body, *_JOBS)
     policy = at(body, "spec", "mlPolicy") or {}
-    yield from _sources(policy)
-    yield from _injected(policy)
     if at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
@@ -55,22 +50,6 @@ def added_volumes(policy: Any) -> dict[str, frozenset[str]]:
     if at(policy, "mpi") is not None:
         return _OF_MPI
     return {}
-
-
-def _sources(policy: dict[str, Any]) -> Iterator[Fault]:
-    given = [source for source in _SOURCES if policy.get(source) is not None]
-    for source in given[1:]:
-        message = f"`{source}` is set together with another source"
-        yield breaks(("spec", "mlPolicy", source), message, "keep one", key=True)
-
-
-def _injected(policy: dict[str, Any]) -> Iterator[Fault]:
-    pattern = ("torch", "envInjection", "targets", "*", "containerNames")
-    for path, names in follow(policy, pattern, ("spec", "mlPolicy")):
-        if "node" in names:
-            message = "container `node` gets its variables anyway"
-            place = (*path, names.index("node"))
-            yield breaks(place, message, "remove it from the list")
 
 
 def _trainer(jobs: list[dict[str, Any]]) -> Iterator[Fault]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body
 from compiler.output.body import at, items
-from compiler.verify.fault import Fault, breaks, nearest, never_works, refused
+from compiler.verify.fault import Fault, nearest, never_works, refused
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._quota import resource_groups
 
@@ -20,7 +20,6 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     cohort = spec.get("cohortName") or spec.get("cohort")
     yield from resource_groups(groups, in_cohort=bool(cohort))
     yield from _admission_flavors(spec, groups)
-    yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
         message = "without `namespaceSelector` no namespace may use this queue"
         yield never_works(
@@ -28,32 +27,6 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             message,
             "write `namespaceSelector: {}` for every namespace",
             warning=True,
-        )
-
-
-def _strategies(spec: Body) -> Iterator[Fault]:
-    """CEL rules of the CRD: strategies that go together only in some ways."""
-    fungibility = at(spec, "flavorFungibility") or {}
-    fields = ("whenCanBorrow", "whenCanPreempt")
-    if "preference" in fungibility and any(
-        fungibility.get(field) != "TryNextFlavor" for field in fields
-    ):
-        yield breaks(
-            ("spec", "flavorFungibility", "preference"),
-            "`preference` needs every flavor to be tried",
-            "write `TryNextFlavor` for `whenCanBorrow` and `whenCanPreempt`",
-            key=True,
-        )
-    borrowing = at(spec, "preemption", "borrowWithinCohort", "policy") or "Never"
-    if (
-        borrowing != "Never"
-        and (at(spec, "preemption", "reclaimWithinCohort") or "Never") == "Never"
-    ):
-        yield breaks(
-            ("spec", "preemption", "borrowWithinCohort"),
-            "it needs `reclaimWithinCohort`, which is `Never`",
-            "write `reclaimWithinCohort: LowerPriority`, or `Any`",
-            key=True,
         )
 
 

@@ -15,54 +15,34 @@ from compiler.manifest import Body
 from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._nodeclass import rules as crd_rules
 
 GROUP = "karpenter.k8s.aws"
 # field -> (a key that stands alone, the keys that it excludes)
-_ALONE: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
-    "capacityReservationSelectorTerms": (
-        ("id", frozenset({"tags", "ownerID", "instanceMatchCriteria"})),
-    ),
-    "subnetSelectorTerms": (("id", frozenset({"tags"})),),
-    "securityGroupSelectorTerms": (
-        ("id", frozenset({"tags", "name"})),
-        ("name", frozenset({"tags", "id"})),
-    ),
+_ALONE: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "capacityReservationSelectorTerms": (("id", ("tags", "ownerID", "instanceMatchCriteria")),),
+    "subnetSelectorTerms": (("id", ("tags",)),),
+    "securityGroupSelectorTerms": (("id", ("tags", "name")), ("name", ("tags", "id"))),
 }
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    yield from crd_rules(spec)
     for field, rules in _ALONE.items():
         for index, term in enumerate(items(spec, field)):
             yield from _term(("spec", field, index), term, rules)
-    yield from _evictions(at(spec, "kubelet") or {})
 
 
 def _term(
-    path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]
+    path: Path, term: dict[str, Any], rules: tuple[tuple[str, tuple[str, ...]], ...]
 ) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:
-        others = sorted(present & excluded)
+        others = [key for key in excluded if key in present]
         if alone in present and others:
             message = f"a term with `{alone}` also has {listed(others)}"
-            yield refused(path, message, f"keep `{alone}`, or select by the others")
+            help = f"keep `{alone}`, or select by the others"
+            yield refused((*path, others[0]), message, help, key=True)
             return
     if present <= {"ownerID"}:
         message = "a term selects nothing by itself"
         yield refused(path, message, "give it `id` or `tags`")
-
-
-def _evictions(kubelet: dict[str, Any]) -> Iterator[Fault]:
-    """Soft thresholds and grace periods come in pairs; without the second map the CRD's rule fails to evaluate."""
-    fields = ("evictionSoft", "evictionSoftGracePeriod")
-    pairs = (fields, fields[::-1])
-    for field, other in pairs:
-        signals = set(at(kubelet, field) or {})
-        signals_of_other = set(at(kubelet, other) or {})
-        for signal in sorted(signals - signals_of_other):
-            path = ("spec", "kubelet", field, signal)
-            message = f"`{signal}` is not in `{other}`"
-            yield refused(path, message, "give it in both, or in none")

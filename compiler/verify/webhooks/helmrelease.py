@@ -7,29 +7,22 @@ from dataclasses import replace
 
 from compiler.manifest import Body
 from compiler.output.body import at
-from compiler.verify.fault import Fault, breaks, refused
+from compiler.verify.fault import Fault, refused
 from compiler.verify.names import too_long
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._flux import exactly_one, seconds
+from compiler.verify.webhooks._flux import seconds
 
 GROUP = "helm.toolkit.fluxcd.io"
 MOST = 53
-_RETRYING = "RetryOnFailure"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
     if seconds(spec.get("interval")) == 0:
         yield refused(
             ("spec", "interval"), "an interval of 0 never ends", help="write an interval like `10m`"
         )
-    if at(spec, "kubeConfig") is not None:
-        yield from exactly_one(
-            ("spec", "kubeConfig"), spec["kubeConfig"], ("secretRef", "configMapRef")
-        )
-    yield from _strategies(spec)
     name = spec.get("releaseName")
     if isinstance(name, str) and len(name) <= MOST and not SYNTAXES["dns-subdomain"].accepts(name):
         yield refused(
@@ -39,19 +32,6 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
     if name is None:
         yield from _derived_name(body, spec)
-
-
-def _strategies(spec: Body) -> Iterator[Fault]:
-    """``retryInterval`` belongs to one strategy (rules of the definition)."""
-    for action in ("install", "upgrade"):
-        strategy = at(spec, action, "strategy") or {}
-        if strategy.get("retryInterval") is not None and strategy.get("name") != _RETRYING:
-            yield breaks(
-                ("spec", action, "strategy", "retryInterval"),
-                f"`{strategy.get('name')}` has no interval",
-                f"remove it, or write `name: {_RETRYING}`",
-                key=True,
-            )
 
 
 def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:

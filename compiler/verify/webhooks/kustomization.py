@@ -8,7 +8,7 @@ from compiler.manifest import Body
 from compiler.output.body import at, items
 from compiler.verify.fault import Fault, never_works, refused
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._flux import exactly_one, seconds
+from compiler.verify.webhooks._flux import seconds
 
 GROUP = "kustomize.toolkit.fluxcd.io"
 _LEAST_INTERVAL = 60  # below a minute Flux' own documentation advises against; only 0 is refused
@@ -19,10 +19,6 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     if seconds(spec.get("interval")) == 0:
         yield refused(
             ("spec", "interval"), "an interval of 0 never ends", f"use {_LEAST_INTERVAL}s or more"
-        )
-    if at(spec, "kubeConfig") is not None:
-        yield from exactly_one(
-            ("spec", "kubeConfig"), spec["kubeConfig"], ("secretRef", "configMapRef")
         )
     if spec.get("wait") is True and spec.get("healthChecks"):
         message = "`healthChecks` are not looked at, since `wait` checks every object"

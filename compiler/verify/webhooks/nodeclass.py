@@ -73,6 +73,10 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
     for index, entry in enumerate(interfaces):
         path = (*_INTERFACES, index)
         is_efa_only = entry.get("interfaceType") == "efa-only"
+        first = places.index(_place(entry))
+        if first != index:
+            fact = f"this device of its network card is interface {first} already"
+            yield refused(path, fact, "list each device once")
         if _place(entry) == (0, 0) and is_efa_only:
             yield refused(
                 (*path, "interfaceType"),

@@ -12,14 +12,12 @@ from compiler.plan.units import Duration
 from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._requirements import rules as crd_rules
 
 GROUP = "karpenter.sh"
 _TEMPLATE: Path = ("spec", "template")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
     ref = at(template, "spec", "nodeClassRef")
     is_ref = isinstance(ref, dict)

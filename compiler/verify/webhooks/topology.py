@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body
 from compiler.output.body import items
-from compiler.verify.fault import Fault, breaks, refused
+from compiler.verify.fault import Fault, refused
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
 
@@ -22,12 +22,3 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         if not syntax.accepts(str(label)):
             path = ("spec", "levels", index, "nodeLabel")
             yield refused(path, syntax.breach(str(label)), syntax.advice(str(label)))
-    lowest = len(labels) - 1
-    for index, label in enumerate(labels):
-        path = ("spec", "levels", index, "nodeLabel")
-        if labels.index(label) != index:
-            yield breaks(path, f"level `{label}` is there twice", "remove one")
-            continue
-        is_hostname = label == HOSTNAME and labels.count(label) == 1
-        if is_hostname and index != lowest:
-            yield breaks(path, f"`{label}` is not the lowest level", "put it last")

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.manifest import Body
 from compiler.output.body import at, items
-from compiler.verify.fault import Fault, Path, breaks, nearest, never_works, refused
+from compiler.verify.fault import Fault, Path, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
 from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._jobsets import claimed
@@ -54,15 +54,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     if runtime is not None:
         replicated = items(runtime, "spec", "template", "spec", "replicatedJobs")
         jobs = {str(job.get("name")): job for job in replicated}
-    if spec.get("managedBy") not in _MANAGERS:
-        yield breaks(
-            ("spec", "managedBy"),
-            f"nobody is called `{spec['managedBy']}`",
-            "leave `managedBy` out",
-        )
     initializer = at(spec, "initializer") or {}
-    if initializer:
-        yield from _uris(initializer)
     trainer = at(spec, "trainer") or {}
     yield from _trainer(trainer, runtime)
     own = [*jobs.values()]
@@ -92,23 +84,6 @@ def _claims(runtime: Body | None) -> set[str]:
     claims = claimed(at(runtime, "spec", "template", "spec"))
     volumes = added_volumes(at(runtime, "spec", "mlPolicy"))
     return claims.union(*volumes.values())
-
-
-# CEL rules of the CRD (Trainer v2.3.0).
-_MANAGERS = (None, "trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
-_URI = r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z"
-
-
-def _uris(initializer: Body) -> Iterator[Fault]:
-    """What initializers read must be a URI."""
-    for part in ("dataset", "model"):
-        uri = at(initializer, part, "storageUri")
-        if isinstance(uri, str) and not re.match(_URI, uri):
-            yield breaks(
-                ("spec", "initializer", part, "storageUri"),
-                f"`{uri}` is no URI",
-                "write it as `s3://…`",
-            )
 
 
 def _runtime(body: Body, lookup: Lookup) -> Body | None:
