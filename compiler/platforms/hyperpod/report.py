@@ -14,7 +14,7 @@ from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 
 __all__ = ["SECTIONS", "costs", "repair"]
 
-SECTIONS = ()
+SECTIONS = of_eks.SECTIONS
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
