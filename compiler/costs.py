@@ -76,6 +76,29 @@ class Item:
             return None
         return self.at_most * self.block
 
+    @property
+    def lasting(self) -> float | None:
+        """USD an hour of what is bought beforehand for a time that the spec does not say; ``None`` where that is
+        nothing."""
+        if self.block != 0 or self.usd is None:
+            return None
+        return self.at_most
+
+    @property
+    def bought_as(self) -> str:
+        """What it is that is bought beforehand."""
+        return self.how.partition(":")[0]
+
+
+def beforehand(bought: float, lasting: float) -> str:
+    """What is paid whatever runs, of sums of ``bought`` and ``lasting``; empty where that is nothing."""
+    parts = []
+    if bought:
+        parts.append(f"${bought:,.0f} for Capacity Blocks whatever runs")
+    if lasting:
+        parts.append(f"${lasting:,.2f} an hour of nodes bought beforehand, whatever runs")
+    return ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Total:
@@ -110,8 +133,8 @@ def node_price(planned: PlannedCluster, names: list[str]) -> Price | None:
 
 def pool_item(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
     """The nodes of a pool, as they are bought."""
-    how = in_words(pool.capacity_types[0])
-    if how == _BLOCK:
+    ways = [in_words(way) for way in pool.capacity_types]
+    if ways == [_BLOCK]:
         price = dearest(block(name, planned.spec.region) for name in pool.instance_types)
         hours = _hours(pool)
     else:
@@ -123,7 +146,7 @@ def pool_item(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
         least=_always(pool),
         most=pool.nodes.max,
         usd=usd_of(price),
-        how=_WORDS[how],
+        how=", then ".join(_WORDS[way] for way in ways),
         prices=known(price),
         block=hours,
         node=True,
@@ -145,7 +168,8 @@ def _always(pool: spec_pools.NodePool) -> int:
     """Nodes that are always paid, even if no job runs: those that are always on, and all of a reservation."""
     if pool.capacity_types == ("reserved",):
         return pool.nodes.max
-    return pool.nodes.min
+    reserved = sum(each.nodes or 0 for one in pool.capacity for each in one.reservations)
+    return min(pool.nodes.max, max(pool.nodes.min, reserved))
 
 
 def unit_item(planned: PlannedCluster, name: str, what: str, count: int, unit: str) -> Item:

@@ -41,6 +41,7 @@ class Platform:
     - ``launcher``: what launches the nodes of a pool of the spec
     - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
     - ``admission``: how jobs ask to be admitted; only of platforms on EKS
+    - ``node_watch``: what watches nodes and replaces them, as alerts say it; only of platforms on EKS
     - ``addon_values``: what its nodes need of an add-on of EKS; only those of platforms on EKS
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``nodes_export``: the export of CloudFormation that has the security group of all nodes

@@ -26,6 +26,7 @@ from compiler.language.reference import keys, models
 from compiler.language.schema import ALL, KINDS, schema_text
 from compiler.platforms.eks.monitoring.alerts import pages as alert_pages
 from compiler.platforms.eks.monitoring.alerts.alert import PLATFORM
+from compiler.platforms.hyperpod.groups.watch import AGENT
 from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
@@ -89,7 +90,7 @@ SUBJECTS = {
 
 def runbooks() -> Iterator[str]:
     """A table of all alerts, then what each means and what to do."""
-    pages = alert_pages(load_catalog().xids)
+    pages = alert_pages(load_catalog().xids, AGENT)
     yield "# Runbooks\n"
     yield "What each alert of `monitoring: {}` means, and what to do. Its annotation `description` says the same, and"
     yield "is sent with it. [monitoring.md](monitoring.md) says how alerts come about. Queries are for Prometheus:"

@@ -483,7 +483,7 @@ def dashboard(house: House) -> None:
     house.replace(
         "compiler/platforms/eks/dashboards/resolve.py",
         ("        cost,\n", "        cost,\n        disks,\n"),
-        ("    yield nodes.PAGE\n", "    yield nodes.PAGE\n    yield disks.PAGE\n"),
+        ("    yield storage.PAGE\n", "    yield storage.PAGE\n    yield disks.PAGE\n"),
     )
     assert any("dashboard-disks" in path for path in house.compile(spec(monitoring={})))
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
+from compiler.cli.subjects import readable
 from compiler.context import near_help
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.pages import Page, load_pages
-from compiler.driver import check
 from compiler.examples.pages import page
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
@@ -92,7 +92,7 @@ def _scope(rule: Rule) -> str:
 
 def explain_object(subject: str, field: str, paths: Sequence[str], options: Options) -> str:
     """Every value of an object that nobody wrote, with its reason and source."""
-    done = check(paths, options)
+    done = readable(paths, options)
     texts = [_explain_in(compilation, subject, field) for compilation in done.compilations]
     if any(texts):
         return "\n".join(text for text in texts if text)
@@ -110,7 +110,7 @@ def explain_object(subject: str, field: str, paths: Sequence[str], options: Opti
 
 def object_names(paths: Sequence[str], options: Options) -> list[str]:
     """What `explain` can be asked about in the specs, by the names that the specs give it."""
-    done = check(paths, options)
+    done = readable(paths, options)
     names: set[str] = set()
     for compilation in done.compilations:
         names.update(_spec_objects(compilation))

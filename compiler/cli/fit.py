@@ -11,7 +11,8 @@ from compiler.cli.subjects import subject
 from compiler.dataclass import dataclass
 from compiler.diagnostics.near import meant
 from compiler.outcome import Options, Outcome
-from compiler.report.models import Estimate, between, estimates, states_of
+from compiler.report.models import Estimate, between, estimates
+from compiler.report.unestimated import Unestimated, unestimated
 from compiler.training.advice import advice
 from compiler.training.part import Part
 from compiler.training.run import Run
@@ -25,7 +26,7 @@ class Fit:
 
     cluster: str
     found: Sequence[Estimate]
-    unknown: Sequence[str]
+    unknown: Sequence[Unestimated]
 
     @property
     def has_misfits(self) -> bool:
@@ -41,13 +42,13 @@ def fits(done: Outcome, options: Options, job: str | None) -> list[Fit]:
         if compilation.plan is None or compilation.spec is None:
             continue
         known = list(estimates(subject(compilation, options)))
-        states = states_of(compilation.plan)
-        unknown = [state.name for state in states if state.run is None]
+        catalog = subject(compilation, options).catalog
+        unknown = list(unestimated(compilation.spec, compilation.plan, catalog))
         names.update(estimate.state.name for estimate in known)
-        names.update(unknown)
+        names.update(each.job for each in unknown)
         if job is not None:
             known = [estimate for estimate in known if estimate.state.name == job]
-            unknown = [name for name in unknown if name == job]
+            unknown = [each for each in unknown if each.job == job]
         found.append(Fit(compilation.name, known, unknown))
     if job is not None and job not in names and found:
         hint = meant(job, names)
@@ -64,11 +65,11 @@ def printed(found: Sequence[Fit], format: str) -> str:
     for each in found:
         for estimate in each.found:
             lines += [*_text(each.cluster, estimate), ""]
-        for name in each.unknown:
-            lines += [
-                f"{name} in {each.cluster}: not known without accelerators, `batch`, and `shape` or `config`",
-                "",
-            ]
+        for unknown in each.unknown:
+            lines += [f"{unknown.job} in {each.cluster}: not estimated: {unknown.why}"]
+            if unknown.help:
+                lines += [f"  {unknown.help}"]
+            lines += [""]
     if not lines:
         lines = ["no job has a `model`", ""]
     return "\n".join(lines[:-1]) + "\n"
@@ -187,15 +188,24 @@ def _time(estimate: Estimate) -> Iterator[str]:
     yield f"  {rate} tokens a second of an accelerator, MFU {low:.0%} to {high:.0%}"
     days = estimate.days(step.least)
     if days is None or estimate.run.tokens is None:
+        yield "  days and cost of the whole run: not computed without `batch.tokens`"
         return
     shown = between(days, estimate.days(step.most), 1)
+    whole = f"  {estimate.run.tokens:.3g} tokens: {shown} days without failures and saves"
+    if estimate.usd_hour is None:
+        yield f"{whole}; the price of pool `{estimate.run.place.pool}` is not known"
+        return
     usd = between(estimate.usd(step.least), estimate.usd(step.most), 0)
-    yield f"  {estimate.run.tokens:.3g} tokens: {shown} days without failures and saves, {usd} USD of nodes"
+    yield f"{whole}, {usd} USD of nodes"
 
 
 def _cluster(fit: Fit) -> Mapping[str, Any]:
     jobs = [_job(estimate) for estimate in fit.found]
-    return {"cluster": fit.cluster, "jobs": jobs, "unknown": list(fit.unknown)}
+    return {
+        "cluster": fit.cluster,
+        "jobs": jobs,
+        "unknown": [each._asdict() for each in fit.unknown],
+    }
 
 
 def _job(estimate: Estimate) -> Mapping[str, Any]:

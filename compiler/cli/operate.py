@@ -18,7 +18,6 @@ from compiler.cli.settings import command, complain, run_options
 from compiler.cli.streams import UsageError, out, put_err, visible
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.near import meant
-from compiler.driver import check
 from compiler.emit.yaml import dump
 from compiler.history.committed import Committed
 from compiler.language.load import platform_of
@@ -31,7 +30,7 @@ from compiler.operate.logs import printed, sources
 from compiler.operate.proof import Expected, prove, unproven
 from compiler.operate.runs import runs_in
 from compiler.operate.status import namespaces_of, status
-from compiler.outcome import Compilation, Options
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.places.tree import SequenceNode, text_node
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
@@ -162,20 +161,23 @@ def _job(subject: Subject, name: str) -> TrainJob:
 
 def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
     """The one cluster of the specs that are named, or that has the job that is asked for, compiled."""
-    done = check(options.paths, settings, current=lambda _: None)
-    errors = done.errors()
-    if errors:
-        raise _SpecError(errors)
-    compilations = _with_job(done.compilations, getattr(options, "job", ""))
+    job = getattr(options, "job", "")
+    done = subjects.readable(options.paths, settings)
+    if not done.compilations:
+        raise _SpecError(done.errors())
+    compilations = _with_job(done.compilations, job)
     names = [each.name for each in compilations]
     if len(names) != 1:
-        words = f"{options.command} {getattr(options, 'job', '')}".rstrip()
+        words = f"{options.command} {job}".rstrip()
         raise ClusterError(
             "CLU009",
             f"the specs are of {len(names)} clusters, and a context is one: {', '.join(names)}",
             f"name the spec of one: `trainyard {words} specs/NAME.yaml`",
         )
     (compilation,) = compilations
+    errors = Outcome([compilation], done.diagnostics).errors()
+    if errors:
+        raise _SpecError(errors)
     if not compilation.manifests:
         platform = platform_of(compilation.document)
         raise ClusterError(
@@ -225,7 +227,6 @@ def _proven(options: argparse.Namespace, api: Api, subject: Subject) -> bool:
 def _forecasts(compilation: Compilation, settings: Options) -> Mapping[str, str]:
     """What the simulation of the spec says of each job."""
     from compiler.cli.simulate import forecasts
-    from compiler.outcome import Outcome
     from compiler.simulate.shown import helps, why
     from compiler.simulate.verdict import Kind
 

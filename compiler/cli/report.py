@@ -26,8 +26,9 @@ def text(done: Outcome, options: Options, limit: int | None = None, link: str = 
     rows = []
     for compilation in done.compilations:
         whole = _planned(compilation, options)
-        reports.append(_cluster_report(compilation, whole))
-        rows.append(_row(compilation, whole))
+        row = _row(compilation, whole)
+        rows.append(row)
+        reports.append(_cluster_report(compilation, whole, row))
     heads = overviews(rows)
     if done.diagnostics:
         reports.insert(0, unfinished("Specs", done.diagnostics, "- the specs"))
@@ -112,11 +113,10 @@ def _row(done: Compilation, whole: Subject | None) -> overview.Row:
     return overview.of(whole)
 
 
-def _cluster_report(done: Compilation, whole: Subject | None) -> Report:
+def _cluster_report(done: Compilation, whole: Subject | None, row: overview.Row) -> Report:
     if whole is None:
         return unfinished(done.name, done.diagnostics, f"- **{done.name}**: in error")
-    changed = bool(whole.added or whole.changed or whole.removed or done.diagnostics)
-    return report(whole, _line(whole), changed=changed)
+    return report(whole, _line(whole), changed=row.changed)
 
 
 def _whole(done: Compilation, options: Options) -> Subject:

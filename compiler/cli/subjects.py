@@ -19,7 +19,7 @@ from compiler.history.committed import Committed
 from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
 from compiler.model.reading import Reading
-from compiler.outcome import Compilation, Options
+from compiler.outcome import Compilation, Options, Outcome
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 from compiler.report.admission import simulated
@@ -45,6 +45,28 @@ def subject(done: Compilation, options: Options) -> Subject:
         manifests=done.manifests,
         steps=done.steps,
         today=options.today,
+    )
+
+
+def readable(paths: Sequence[str], options: Options) -> Outcome:
+    """The specs that can be read: one that cannot is in the way of no command that asks about another one."""
+    done = check(paths, options, current=lambda _: None)
+    entries = [entry for path in paths for entry in _entries(Path(path))]
+    if done.compilations or len(entries) < 2:
+        return done
+    alone = [check([entry], options, current=lambda _: None) for entry in entries]
+    found = [compilation for each in alone for compilation in each.compilations]
+    return Outcome(found, []) if found else done
+
+
+def _entries(path: Path) -> list[Path]:
+    """The specs and the folders of clusters in a folder; a file is itself."""
+    if not path.is_dir():
+        return [path]
+    return sorted(
+        entry
+        for entry in path.iterdir()
+        if not entry.name.startswith(".") and (entry.is_dir() or entry.suffix in (".yaml", ".yml"))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.consequences.shown import counted, is_new
-from compiler.costs import Item, total
+from compiler.costs import Item, beforehand, total
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
 from compiler.report.amounts import amounts, cost_change
@@ -61,10 +61,12 @@ def _cost(subject: Subject, items: Sequence[Item]) -> Tile:
     sums = total(items, subject.spec.region)
     always = f"{usd(sums.always, exact=sums.exact)} an hour always"
     more = [f"{usd(sums.at_most, exact=sums.exact)} an hour at most, while jobs run"]
-    bought = [item.bought for item in items if item.bought is not None]
+    bought = beforehand(
+        sum(item.bought or 0.0 for item in items), sum(item.lasting or 0.0 for item in items)
+    )
     if bought:
         more.insert(0, always)
-        always = f"${sum(bought):,.0f} for Capacity Blocks whatever runs"
+        always = bought
     if subject.before is not None:
         change = cost_change(amounts(subject.before, subject, new=False))
         more.append(f"by the merge: {change.removeprefix('cost: ')}" if change else "as before")

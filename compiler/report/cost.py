@@ -57,7 +57,7 @@ def _lines(subject: Subject, sums: Total, items: Sequence[Item]) -> Iterator[Tex
 def headline(sums: Total, items: Iterable[Item]) -> Text:
     """The sums in one sentence, which names what they lack."""
     items = list(items)
-    parts = [_bought(item) for item in items if item.bought is not None]
+    parts = [_bought(item) for item in _blocks(items)]
     parts.append(f"{an_hour(sums)} while jobs run")
     text = Strong(", ".join(parts))
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
@@ -75,9 +75,10 @@ def an_hour(sums: Total) -> str:
 
 
 def _bought(item: Item) -> str:
-    """A Capacity Block, whose price is paid whatever runs."""
-    assert item.bought is not None
-    return f"${item.bought:,.0f} for Capacity Block `{item.name}` whatever runs"
+    """A Capacity Block or a training plan, whose price is paid whatever runs."""
+    if item.bought is None:
+        return f"${item.at_most:,.2f} an hour for {item.bought_as} `{item.name}` whatever runs"
+    return f"${item.bought:,.0f} for {item.bought_as} `{item.name}` whatever runs"
 
 
 def before_and_after(before: Subject, after: Subject) -> str:
@@ -117,11 +118,11 @@ def _blocks(items: Iterable[Item]) -> Iterator[Item]:
 def _block(item: Item) -> str:
     """What a Capacity Block costs, which is paid whether its nodes work or not."""
     text = (
-        f"Capacity Block `{item.name}`: ${item.at_most:,.2f} of it an hour, paid when it is bought"
+        f"{item.bought_as} `{item.name}`: ${item.at_most:,.2f} of it an hour, paid when it is bought"
         " and whether a job runs or not"
     )
     if item.bought is None:
-        return f"{text}; how long it lasts `starts` and `ends` do not say."
+        return f"{text}; the spec does not say how long it lasts."
     return f"{text}: ${item.bought:,.0f} for its {item.block:,.0f} hours."
 
 
@@ -178,7 +179,7 @@ def _amounts(item: Item, exact: bool, *, hours: int) -> tuple[Text, Text, Text]:
     price = f"${item.usd:,.4f} an hour each"
     always = f"{item.least} × {price}"
     if item.block is not None:
-        always = "a Capacity Block is paid when it is bought, whatever runs"
+        always = f"a {item.bought_as} is paid when it is bought, whatever runs"
     elif hours != 1:
         always = f"{always} × {hours} hours"
     return (

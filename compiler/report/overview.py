@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.blocks import Block, Strong, Text, paragraph, table
 from compiler.consequences.shown import counted, is_new, is_shown, summary
-from compiler.costs import Item, Total, total
+from compiler.costs import Total, beforehand, total
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.words import numbered
@@ -30,14 +30,14 @@ class Row:
     devices: str = ""
     cost: Total | None = None
     bought: float = 0.0
+    lasting: float = 0.0
     change: str = ""
 
 
 def of(subject: Subject) -> Row:
     """The line of a cluster."""
-    edited = bool(subject.added or subject.changed or subject.removed)
     merge, change = "unchanged", ""
-    if edited:
+    if subject.edited:
         merge = summary(subject.merge) if subject.merge else "changed"
         if subject.before is not None:
             found = amounts(subject.before, subject, new=is_new(subject.merge))
@@ -47,13 +47,14 @@ def of(subject: Subject) -> Row:
     items = bill(subject)
     return Row(
         name=subject.name,
-        changed=edited or bool(subject.findings),
+        changed=subject.edited or bool(subject.findings),
         merge=merge,
         dangers=", ".join(f"{each}: {count}" for each, count in counted(shown).items()),
         findings=_findings(subject.findings),
         devices=", ".join(f"{count} {kind}" for kind, count in accelerators(subject).items()),
         cost=total(items, subject.spec.region),
-        bought=_bought(items),
+        bought=sum(item.bought or 0.0 for item in items),
+        lasting=sum(item.lasting or 0.0 for item in items),
         change=change,
     )
 
@@ -67,10 +68,6 @@ def _findings(found: Sequence[Diagnostic]) -> str:
     counts = Counter(each.severity for each in found)
     worst_first = sorted(counts, reverse=True)
     return ", ".join(numbered(counts[severity], str(severity)) for severity in worst_first)
-
-
-def _bought(items: Sequence[Item]) -> float:
-    return sum(item.bought or 0.0 for item in items)
 
 
 def blocks(rows: Sequence[Row], listed: Sequence[Row] | None = None) -> Iterator[Block]:
@@ -91,7 +88,7 @@ def _cells(row: Row) -> tuple[Text, ...]:
         row.dangers,
         row.findings,
         row.devices,
-        _cost(row.cost, row.bought) if row.cost is not None else "",
+        _cost(row.cost, [row]) if row.cost is not None else "",
         row.change,
     )
 
@@ -107,9 +104,9 @@ def _sums(rows: Sequence[Row]) -> str:
         sum(each.at_most for each in known),
         all(each.exact for each in known),
     )
-    return f"{text}; together {_cost(sums, sum(row.bought for row in rows))}"
+    return f"{text}; together {_cost(sums, rows)}"
 
 
-def _cost(sums: Total, bought: float) -> str:
-    blocks_of = f"${bought:,.0f} for Capacity Blocks whatever runs, " if bought else ""
-    return f"{blocks_of}{an_hour(sums)}"
+def _cost(sums: Total, rows: Sequence[Row]) -> str:
+    bought = beforehand(sum(row.bought for row in rows), sum(row.lasting for row in rows))
+    return f"{bought}, {an_hour(sums)}" if bought else an_hour(sums)

@@ -40,6 +40,11 @@ class Subject(PlannedCluster):
     before: Subject | None = None
     without_before: str = ""
 
+    @property
+    def edited(self) -> bool:
+        """Whether its files differ from the committed ones."""
+        return bool(self.added or self.changed or self.removed)
+
     def jobs(self) -> dict[tuple[str, str], list[Gang]]:
         """The jobs by the queue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[Gang]] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ import yaml
 from builders import spec
 from running import ROOT, Command, snapshot
 
-from compiler.catalog import accelerators
+from compiler.catalog import accelerators, load_catalog
+from compiler.driver import check
+from compiler.outcome import Options
+from compiler.report.unestimated import unestimated
 
 SHAPE = {
     "layers": 32,
@@ -136,7 +141,10 @@ def test_without_a_price_there_is_no_cost(
     pool = {"instanceTypes": ["p5e.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
     folder = written(tmp_path, pool={**pool, "capacity": {"reserved": reserved}})
     done = trainyard("fit", "lab.yaml", cwd=folder)
-    assert "1e+10 tokens: 0.3 to 0.5 days without failures and saves, ? USD of nodes" in done.out
+    assert (
+        "1e+10 tokens: 0.3 to 0.5 days without failures and saves; the price of pool `gpu` is not known"
+        in done.out
+    )
     done = trainyard("report", "lab.yaml", "--why", "train USD", cwd=folder)
     assert "  Models: train, USD: ?: the price of pool gpu is not known\n" in done.out
 
@@ -147,14 +155,88 @@ def test_a_spec_without_a_model_says_so(tmp_path: Path, trainyard: Command) -> N
     assert (done.code, done.out) == (0, "no job has a `model`\n")
 
 
-def test_a_model_without_shape_is_not_known(tmp_path: Path, trainyard: Command) -> None:
-    data = spec(job={"model": {"parameters": 8e9, "sharding": "full"}})
-    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+BATCH = {"sequenceLength": 4096, "globalBatchSize": 256}
+WHOLE = {"sharding": "full", "shape": SHAPE, "batch": BATCH}
+CPUS = {"instanceTypes": ["c7i.16xlarge"], "zones": ["us-west-2a"], "nodes": 4}
+GPUS = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
+UNANSWERED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "neither sizes nor a batch": (
+        {"model": {"parameters": 8e9, "sharding": "full"}},
+        GPUS,
+        "train in lab: not estimated: its `model` has no `batch`, and `shape` or `config`: weights",
+    ),
+    "no batch": (
+        {"model": {"sharding": "full", "shape": SHAPE}},
+        GPUS,
+        "train in lab: not estimated: its `model` has no `batch`: weights, gradients and optimizer take",
+    ),
+    "no accelerators": (
+        {"model": WHOLE},
+        CPUS,
+        "train in lab: not estimated: nodes of pool `gpu` (`c7i.16xlarge`) have no accelerator",
+    ),
+    "none asked for": (
+        {"model": WHOLE, "resources": {"accelerators": 0}},
+        GPUS,
+        "train in lab: not estimated: it asks for no accelerator of pool `gpu`",
+    ),
+    "completed": (
+        {"model": WHOLE, "completed": True},
+        GPUS,
+        "train in lab: not estimated: it is completed, and asks for no node",
+    ),
+    "no tokens": (
+        {"model": WHOLE},
+        GPUS,
+        "days and cost of the whole run: not computed without `batch.tokens`",
+    ),
+    "offloaded": (
+        {"model": {**WHOLE, "offload": "optimizer"}},
+        GPUS,
+        "time of a step: not computed, since transfers of what is offloaded are not in the model",
+    ),
+    "no speed": (
+        {"model": WHOLE},
+        {**GPUS, "instanceTypes": ["g5.48xlarge"]},
+        "time of a step: not computed, since the speed of A10G in bf16 is not in the catalog",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNANSWERED)
+def test_what_is_not_answered_has_its_reason(name: str, tmp_path: Path, trainyard: Command) -> None:
+    job, pool, said = UNANSWERED[name]
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec(pool=pool, job=job)), encoding="utf-8")
     done = trainyard("fit", "lab.yaml", cwd=tmp_path)
-    assert (done.code, done.out) == (
-        0,
-        "train in lab: not known without accelerators, `batch`, and `shape` or `config`\n",
+    assert said in done.out, done
+    assert "no job has a `model`" not in done.out
+    (cluster,) = json.loads(trainyard("fit", "lab.yaml", "--format", "json", cwd=tmp_path).out)[
+        "clusters"
+    ]
+    reasons = [each["why"] for each in cluster["unknown"]]
+    assert all(reason in done.out for reason in reasons)
+    assert len(cluster["jobs"]) + len(reasons) == 1
+
+
+def test_what_the_catalog_or_the_passes_lack_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A type whose accelerators' memory nobody says, and a job in error: neither has a state in the plan."""
+    (tmp_path / "lab.yaml").write_text(
+        yaml.safe_dump(spec(pool=GPUS, job={"model": WHOLE})), encoding="utf-8"
     )
+    (done,) = check([tmp_path / "lab.yaml"], Options()).compilations
+    assert done.plan is not None
+    assert done.spec is not None
+    monkeypatch.setattr("compiler.report.unestimated.states_of", lambda plan: [])
+    catalog = load_catalog()
+    unsaid = replace(catalog.instance_types["p5.48xlarge"], accelerator_memory_mib=0)
+    lacking = copy(catalog)
+    monkeypatch.setattr(lacking, "instance", {"p5.48xlarge": unsaid}.get)
+    (found,) = unestimated(done.spec, done.plan, lacking)
+    assert found.why == "the memory of an accelerator of `p5.48xlarge` is not in the catalog"
+    (found,) = unestimated(done.spec, done.plan, catalog)
+    assert found.why == "the spec has an error at it"
 
 
 @pytest.mark.parametrize("given", [("--job", "trian"), ("--format", "sarif"), ("--why", "99")])

@@ -77,6 +77,13 @@ def nodes(**unhealthy: int) -> dict[str, str]:
     return found
 
 
+STATUS = "sagemaker_amazonaws_com_node_health_status"
+
+
+def status(value: str) -> dict[str, str]:
+    return {f'kube_node_labels{{node="n1",label_{STATUS}="{value}"}}': "1+0x180"}
+
+
 def not_ready(count: int, *, of: int) -> dict[str, str]:
     """Nodes of which some do not answer: what the kubelet says is unknown."""
     found = {}
@@ -384,6 +391,18 @@ CASES: dict[str, Case] = {
         nodes(n1=0),
         "n1 reports AcceleratedHardwareReady=False",
         {"node": "n1", "condition": "AcceleratedHardwareReady"},
+    ),
+    "HyperPodNodeSick": Case(
+        status("UnschedulablePendingReplacement"),
+        status("Schedulable"),
+        "HyperPod says of n1: UnschedulablePendingReplacement",
+        {"node": "n1", f"label_{STATUS}": "UnschedulablePendingReplacement"},
+        # Deep health checks of a new node, a reboot that is over soon, and nodes of EKS without the label.
+        near=(
+            (60, status("Unschedulable")),
+            (12, status("UnschedulablePendingReboot")),
+            (60, nodes(n1=0)),
+        ),
     ),
     "NodeRepairStopped": Case(
         {**not_ready(2, of=10), **nodes(n3=1)},

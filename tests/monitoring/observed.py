@@ -17,6 +17,7 @@ from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.lower import rules_body
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
 from compiler.platforms.eks.settings.launcher import PoolLauncher
+from compiler.platforms.hyperpod.groups.watch import AGENT
 from monitoring.cases import BLOCK_ENDS
 
 SPEC = ROOT / "tests" / "scenarios" / "observed.yaml"
@@ -53,12 +54,13 @@ def alerts() -> dict[str, Alert]:
     """Every alert with its page, by name."""
     from compiler.catalog import load_catalog
 
-    return {alert.name: alert for listed in pages(load_catalog().xids).values() for alert in listed}
+    listed = pages(load_catalog().xids, AGENT).values()
+    return {alert.name: alert for alerts in listed for alert in alerts}
 
 
 def groups() -> list[dict[str, Any]]:
     """The groups of all PrometheusRules as they are written, but alerts of a pool with times near 1970; and those that
-    a cluster has instead of some, where AWS evaluates its rules."""
+    a cluster has instead of some, where AWS evaluates its rules or HyperPod watches its nodes."""
     found: list[dict[str, Any]] = []
     for each in plan().of(RuleGroups):
         if not each.name.startswith("trainyard-pool-"):
@@ -78,7 +80,9 @@ def groups() -> list[dict[str, Any]]:
     timed = [capacity.block_ends("block", BLOCK_ENDS).rule(), unused.rule()]
     of_aws = [alert.rule() for alert in sending.ALERTS]
     some = plan().of(RuleGroups)[0]
-    for name, rules in (("timed", timed), ("sending", of_aws)):
+    of_hyperpod = [alert.rule() for alert in AGENT.alerts]
+    others = (("timed", timed), ("sending", of_aws), ("hyperpod", of_hyperpod))
+    for name, rules in others:
         found += rules_body(_only(some, name, rules))["spec"]["groups"]
     return found
 

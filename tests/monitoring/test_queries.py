@@ -14,7 +14,7 @@ from compiler.catalog.exporters import metrics as known_metrics
 from compiler.model.promql import of_dashboard
 from compiler.platforms.eks.dashboards.plan import Dashboard
 from compiler.platforms.eks.monitoring.alerts import sending
-from compiler.platforms.eks.monitoring.alerts.records import OF_NODES, POD_JOB
+from compiler.platforms.eks.monitoring.alerts.records import POD_JOB, of_nodes
 from compiler.platforms.eks.monitoring.plan import Monitor, Rule
 from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
 from monitoring.observed import alerts, plan, release, rules
@@ -38,7 +38,7 @@ STEPS = list(quoted())
 
 def test_there_are_rules_of_every_subject() -> None:
     assert len([rule for rule in rules() if not rule.record]) >= 45
-    assert {rule.name for rule in rules() if rule.record} >= {POD_JOB, *OF_NODES}
+    assert {rule.name for rule in rules() if rule.record} >= {POD_JOB, *of_nodes(())}
 
 
 @pytest.mark.parametrize(

@@ -146,3 +146,36 @@ def test_ranks_of_each_kind() -> None:
     assert train.rank({**node, index: "3"}, frozenset(("launcher", "node"))) == 4
     assert called("Job").run_pods.rank({}, frozenset()) == 0
     assert called("RayJob").run_pods.rank({"ray.io/node-type": "worker"}, frozenset()) is None
+
+
+UNRELATED = {
+    "in error": dumped(spec(name="other", job={"name": "large", "nodes": 4000})),
+    "of no form": "a: [\n",
+    "of an unknown key": dumped(spec(name="other", job={"name": "large"}, nothing=1)),
+}
+
+
+@pytest.mark.parametrize("fault", UNRELATED)
+def test_what_another_spec_has_wrong_is_in_the_way_of_no_question(
+    fault: str, trainyard: Command, lab: Path, logging: Cluster
+) -> None:
+    (lab / "other.yaml").write_text(UNRELATED[fault])
+    assert trainyard("check", ".", cwd=lab).code != 0
+    done = trainyard("logs", "train", ".", "--tail", "2", cwd=lab)
+    assert done.code == 0, done.err
+    assert done.out.startswith("[0] first 0\n")
+    done = trainyard("explain", "job/train", "--in", ".", cwd=lab)
+    assert done.code == 0, done.err
+    for command in ("status", "drift"):
+        done = trainyard(command, "lab.yaml", cwd=lab)
+        assert "other.yaml" not in done.err
+        assert "large" not in done.out + done.err
+
+
+def test_what_its_own_spec_has_wrong_is_said(
+    trainyard: Command, lab: Path, logging: Cluster
+) -> None:
+    (lab / "lab.yaml").write_text(dumped(spec(job={"nodes": 4000})))
+    done = trainyard("logs", "train", ".", cwd=lab)
+    assert done.code == 1
+    assert "lab.yaml" in done.err

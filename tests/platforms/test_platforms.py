@@ -214,7 +214,7 @@ def test_every_platform_answers_the_core() -> None:
         *("check_release", "kinds", "launcher", "node_share", "nodes_export", "own_versions"),
         "settle",
     }
-    assert by_eks - by_core == {"addon_values"}
+    assert by_eks - by_core == {"addon_values", "node_watch"}
     for platform in PLATFORMS.values():
         on_eks = "eks" in (platform.name, platform.stands_on)
         asked = by_core | by_eks if on_eks else by_core

@@ -12,6 +12,9 @@ from running import Command
 
 from compiler.catalog import load_catalog
 from compiler.catalog.prices import block, lustre, on_demand, on_demand_or_like, sagemaker
+from compiler.platforms import PLATFORMS
+from tests.platforms.hyperpod.clusters import PLAN
+from tests.platforms.small import small
 
 CATALOG = load_catalog()
 REGION = "us-west-2"
@@ -77,3 +80,72 @@ def test_what_is_bought_beforehand_comes_first(tmp_path: Path, trainyard: Comman
     assert cost.strip().startswith(
         f"**${price.usd * 4 * 336:,.0f} for Capacity Block `gpu` whatever runs, "
     )
+
+
+RESERVATION = {"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}
+TIMES = {"starts": "2026-12-01T11:30:00Z", "ends": "2026-12-15T11:30:00Z"}
+GONE = ("queues", "jobs", "storage")
+WAYS: dict[str, list[dict[str, Any]]] = {
+    "on demand": [{"onDemand": {}}],
+    "spot": [{"spot": {}}],
+    "reserved": [{"reserved": {"reservations": [RESERVATION]}}],
+    "reserved, on demand": [{"reserved": {"reservations": [RESERVATION]}}, {"onDemand": {}}],
+    "reserved, spot": [{"reserved": {"reservations": [RESERVATION]}}, {"spot": {}}],
+    "spot, on demand": [{"spot": {}}, {"onDemand": {}}],
+    "block": [{"block": {"reservations": [RESERVATION], **TIMES}}],
+    "block without its times": [{"block": {"reservations": [RESERVATION]}}],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("least", [4, 0])
+def test_the_headline_has_what_is_paid_whatever_runs(
+    platform: str, way: str, least: int, tmp_path: Path, trainyard: Command
+) -> None:
+    """However nodes are bought: a block in its own words and first, what is reserved in what is always paid."""
+    data = small(PLATFORMS[platform])
+    pool = {"name": "gpu", "instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2b"]}
+    nodes = {"min": least, "max": 4}
+    data["spec"]["nodePools"] = [{**pool, "nodes": nodes, "capacity": WAYS[way]}]
+    data["spec"] = {key: data["spec"][key] for key in data["spec"] if key not in GONE}
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    if "## Cost\n" not in done.out:
+        assert platform != "eks", done.out
+        assert "| error |" in done.out
+        return
+    headline = done.out.partition("## Cost\n")[2].strip().partition("\n")[0]
+    price = block("p5.48xlarge", REGION)
+    listed = on_demand(CATALOG, "p5.48xlarge", REGION)
+    if platform == "hyperPod":
+        listed = sagemaker(CATALOG, "p5.48xlarge", REGION)
+    assert price is not None
+    assert listed is not None
+    if way == "block":
+        assert headline.startswith(
+            f"**${price.usd * 4 * 336:,.0f} for Capacity Block `gpu` whatever"
+        )
+    elif way.startswith("block"):
+        assert headline.startswith(
+            f"**${price.usd * 4:,.2f} an hour for Capacity Block `gpu` whatever runs"
+        )
+    always = float(headline.partition(" an hour always")[0].rpartition("$")[2].replace(",", ""))
+    paid = 4 if way.startswith("reserved") else least
+    nodes_paid = 0 if way.startswith("block") else paid
+    assert always >= listed.usd * nodes_paid
+    assert always < listed.usd * nodes_paid + 5
+
+
+def test_a_training_plan_of_hyperpod_is_bought_beforehand(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    data = small(PLATFORMS["hyperPod"])
+    data["spec"]["platform"]["hyperPod"]["trainingPlans"] = {"a100": PLAN}
+    cost = _cost(data, tmp_path, trainyard).strip()
+    price = sagemaker(CATALOG, "p4d.24xlarge", REGION)
+    assert price is not None
+    assert cost.startswith(
+        f"**${price.usd * 4:,.2f} an hour for training plan `a100` whatever runs, "
+    )
+    assert "| training plan: paid when it is bought |" in cost

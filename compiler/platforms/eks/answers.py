@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.context import Context
 from compiler.core.jobs.job import Kind
@@ -17,6 +17,9 @@ from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
 from compiler.platforms.eks.release.versions import own_versions
 
+if TYPE_CHECKING:
+    from compiler.platforms.eks.monitoring.alerts.watch import NodeWatch
+
 __all__ = [
     "addon_values",
     "admission",
@@ -24,6 +27,7 @@ __all__ = [
     "kinds",
     "launcher",
     "node_share",
+    "node_watch",
     "nodes_export",
     "own_versions",
     "settle",
@@ -41,6 +45,13 @@ def kinds() -> Mapping[str, Kind]:
 def launcher(context: Context, pool: NodePool) -> Launcher:
     """What launches the nodes of a pool."""
     return chosen(context.spec, pool)
+
+
+def node_watch() -> NodeWatch:
+    """What watches the nodes of pools, and replaces them."""
+    from compiler.platforms.eks.monitoring.alerts.watch import KARPENTER
+
+    return KARPENTER
 
 
 def nodes_export(context: Context) -> str:

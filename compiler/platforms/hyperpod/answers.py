@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import Release, hyperpod
 from compiler.catalog.hyperpod import ml_name
@@ -25,6 +25,9 @@ from compiler.platforms.hyperpod.jobs.kind import kinds
 from compiler.platforms.hyperpod.jobs.wanted import operated
 from compiler.spec.cluster import ClusterSpec
 
+if TYPE_CHECKING:
+    from compiler.platforms.eks.monitoring.alerts.watch import NodeWatch
+
 __all__ = [
     "NOT_GIVEN",
     "addon_values",
@@ -33,6 +36,7 @@ __all__ = [
     "kinds",
     "launcher",
     "node_share",
+    "node_watch",
     "nodes_export",
     "own_versions",
     "settle",
@@ -48,6 +52,13 @@ NOT_GIVEN: Mapping[str, str] = {
 def launcher(context: Context, pool: NodePool) -> Launcher:
     """What launches the nodes of a pool."""
     return LAUNCHER
+
+
+def node_watch() -> NodeWatch:
+    """What watches the nodes of pools, and replaces them."""
+    from compiler.platforms.hyperpod.groups.watch import AGENT
+
+    return AGENT
 
 
 def own_versions(spec: ClusterSpec) -> dict[str, str]:

@@ -15,17 +15,6 @@ INSTEAD: Mapping[str, str] = {
         "remove it: HyperPod's agent watches the nodes, and `nodeRecovery` of the platform says "
         "whether they are replaced"
     ),
-    "monitoring": (
-        "remove it: HyperPod has an add-on of EKS for this, "
-        "`amazon-sagemaker-hyperpod-observability`, which writes to Amazon Managed Prometheus"
-    ),
-    "notifications": (
-        "remove it: who is sent the alerts of HyperPod's add-on for observability is set up in Amazon Managed Grafana"
-    ),
-    "logs": (
-        "remove it: HyperPod has an add-on of EKS for this, `amazon-cloudwatch-observability`, which "
-        "`platform.eks.addons` installs"
-    ),
     # the cluster
     "platform.eks.autoMode": "remove it: HyperPod launches the nodes of pools",
     "platform.eks.ami": "remove it: HyperPod has images of its own",

@@ -11,10 +11,13 @@ from compiler.costs import Item, known, usd_of
 from compiler.planned import PlannedCluster
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
+from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
 __all__ = ["SECTIONS", "costs", "repair"]
 
-SECTIONS = ()
+_PLAN = "training plan: paid when it is bought"
+"""SageMaker developer guide, reserve-capacity-with-training-plans; for how long, the plan says and not the spec."""
+SECTIONS = of_eks.SECTIONS
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
@@ -26,7 +29,9 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
             named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
             names = item.what.split(", ")
             price = dearest(sagemaker(planned.catalog, name, planned.spec.region) for name in names)
-            yield replace(item, what=named, usd=usd_of(price), prices=known(price), block=None)
+            item = replace(item, what=named, usd=usd_of(price), prices=known(price), block=None)
+            planned_ahead = item.name in HyperPodSection.of(planned.spec).own.training_plans
+            yield replace(item, how=_PLAN, block=0.0) if planned_ahead else item
         else:
             yield item
 

@@ -22,7 +22,8 @@ INSTEAD: Mapping[str, str] = {
         "that fail"
     ),
     "monitoring": (
-        "remove it: ParallelCluster makes a dashboard of the cluster in CloudWatch by itself"
+        "remove it: each job's script watches for a hang and tells `notifications`, and ParallelCluster makes a "
+        "dashboard of the cluster in CloudWatch by itself; nothing here scrapes GPUs"
     ),
     "notifications.watchdog": "remove it: the scripts of jobs send, and there is no Alertmanager here",
     "notifications.flux": f"remove it: {_KUBERNETES}, and `bootstrap/up.sh` brings what is in git",

@@ -172,8 +172,8 @@ def _selected(*kinds: str) -> dict[str, bool]:
 
 def _node_labels(context: Context) -> list[str]:
     """The labels of nodes that alerts name: those of every cluster, and of what launches the nodes of a pool."""
-    pools = PoolsSection.of(context.spec).node_pools
-    of_launchers = {launcher_asked(context, pool).part_label for pool in pools}
+    launchers = [launcher_asked(context, pool) for pool in PoolsSection.of(context.spec).node_pools]
+    of_launchers = {label for each in launchers for label in (each.part_label, *each.ready_labels)}
     return [*_NODE_LABELS, *sorted(of_launchers.difference(_NODE_LABELS))]
 
 

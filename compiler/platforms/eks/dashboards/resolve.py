@@ -56,8 +56,9 @@ def _pages(context: Context) -> Iterator[Page]:
     if of_efa:
         yield fabric.PAGE
     yield jobs.page(gpus=of_gpus, efa=of_efa)
-    yield queues.PAGE
-    yield nodes.PAGE
+    if "kueue" not in context.platform.without:
+        yield queues.PAGE
+    yield nodes.page(context.answers.node_watch())
     yield checkpoints.page(gpus=of_gpus, saving=any(saving(context)))
     yield storage.PAGE
     yield cost.page(monitoring_of(context).interval.seconds, gpus=of_gpus)

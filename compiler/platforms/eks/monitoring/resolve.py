@@ -23,6 +23,7 @@ from compiler.platforms.eks.monitoring.stack import (
     is_managed,
     monitoring_of,
     namespace,
+    type_labels,
     wanted,
 )
 from compiler.platforms.eks.settings.volumes import encrypted_class
@@ -123,7 +124,7 @@ def _efa(context: Context) -> Iterator[PlanNode]:
         namespace=namespace(context),
         image=context.release.image(EFA_EXPORTER),
         port=EFA_PORT,
-        instance_types=context.catalog.efa_types,
+        instance_types=type_labels(context, context.catalog.efa_types),
         cpu=EFA_CPU,
         memory=EFA_MEMORY,
     )

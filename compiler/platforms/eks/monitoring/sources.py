@@ -87,8 +87,9 @@ _FLUX = Source(
 
 def sources(context: Context) -> Iterator[Source]:
     """The controllers of a cluster."""
-    yield from _SOURCES
-    if ClusterSection.of(context.spec).auto_mode is None:
+    without = context.platform.without
+    yield from (source for source in _SOURCES if source.component not in without)
+    if ClusterSection.of(context.spec).auto_mode is None and "karpenter" not in without:
         yield _KARPENTER
     if operates(context, KUBERAY):
         yield _KUBERAY

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
 from compiler.core.pools.pools import pool_types
+from compiler.core.pools.spec import PoolsSection
 from compiler.places import Route
 from compiler.platforms.eks.monitoring.spec import MonitoringSection
+from compiler.platforms.eks.settings.launcher import PoolLauncher, launcher_asked
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
@@ -72,6 +75,22 @@ def scraper(context: Context) -> dict[str, str]:
 def alertmanager(context: Context) -> str:
     """Where Alertmanager answers inside the cluster."""
     return f"http://prometheus-alertmanager.{namespace(context)}.svc:9093"
+
+
+def part_labels(context: Context) -> tuple[str, ...]:
+    """The labels of nodes with the name of what they are of, one for each launcher of the cluster."""
+    return tuple(sorted({launcher.part_label for launcher in launchers(context)}))
+
+
+def type_labels(context: Context, names: Iterable[str]) -> tuple[str, ...]:
+    """What the labels of nodes call instance types, whichever launcher they are of."""
+    labels = {of.type_label(name) for of in launchers(context) for name in names}
+    return tuple(sorted(labels - {""}))
+
+
+def launchers(context: Context) -> set[PoolLauncher]:
+    """What launches the nodes of the cluster's pools."""
+    return {launcher_asked(context, pool) for pool in PoolsSection.of(context.spec).node_pools}
 
 
 def has_gpus(context: Context) -> bool:

@@ -68,10 +68,21 @@ def _types(context: Context) -> dict[str, float]:
     prices = {}
     for name in sorted(context.catalog.instance_types):
         price = on_demand(context.catalog, name, region)
-        if price is None:
-            continue
-        fee = auto_mode_fee(context.catalog, name, region) if auto else None
-        prices[name] = price.usd + (fee.usd if fee is not None else 0)
+        if price is not None:
+            fee = auto_mode_fee(context.catalog, name, region) if auto else None
+            prices[name] = price.usd + (fee.usd if fee is not None else 0)
+        prices |= _of_launchers(context, name)
+    return prices
+
+
+def _of_launchers(context: Context, name: str) -> dict[str, float]:
+    """An hour of an instance type where a launcher has a price and a name of its own for it."""
+    prices = {}
+    for launcher in monitoring.launchers(context):
+        label = launcher.type_label(name)
+        price = launcher.price(context.catalog, name, context.spec.region)
+        if label not in ("", name) and price is not None:
+            prices[label] = price.usd
     return prices
 
 

@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from compiler.catalog.prices import on_demand
 from compiler.core.pools.launcher import Launcher
 from compiler.places import Route
 from compiler.plan.units import Duration, Quantity
 
 if TYPE_CHECKING:
-    from compiler.catalog import InstanceType
+    from compiler.catalog import Catalog, InstanceType
+    from compiler.catalog.prices import Price
     from compiler.context import Context
     from compiler.core.jobs.job import Job
     from compiler.core.pools.pools import Pool
@@ -152,6 +154,14 @@ class PoolLauncher(Launcher):
         """The quota that counts its nodes one by one, where EC2 does not count them: service, name, and whether it is
         established that it counts those of this pool."""
         return None
+
+    def type_label(self, name: str) -> str:
+        """What the label of its nodes calls an instance type of EC2; "" where it has none of it."""
+        return name
+
+    def price(self, catalog: Catalog, name: str, region: str) -> Price | None:
+        """An hour of a node of an instance type."""
+        return on_demand(catalog, name, region)
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         """The settings of a pool that it cannot follow."""

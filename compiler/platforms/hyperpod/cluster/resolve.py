@@ -16,6 +16,8 @@ from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import GitSource, HelmRelease
 from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.jobs.plan import Operator
+from compiler.platforms.eks.monitoring import stack as monitoring
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
 from compiler.platforms.hyperpod.groups.names import (
     execution_role,
@@ -35,6 +37,7 @@ from compiler.platforms.hyperpod.settings.spec import AT, HyperPodSection
 
 CHART = "hyperpod-helm-chart"
 """The component with the agents of HyperPod, and the operators whose jobs it resumes."""
+_OBSERVES = "amazon-sagemaker-hyperpod-observability"
 _API = "SageMaker API, CreateCluster (botocore 1.44.5)"
 _MOST_SUBNETS, _MOST_GROUPS, _MOST_INSTANCE_GROUPS = 16, 5, 100
 
@@ -45,6 +48,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     _check_network(context)
     _check_plans(context)
     _check_groups(context)
+    _check_exporters(context)
     spec = context.spec
     zones = private_subnets(context).values()
     yield HyperPodCluster(
@@ -139,6 +143,21 @@ def _check_groups(context: Context) -> None:
             SPEC / "nodePools" / _MOST_INSTANCE_GROUPS,
             "make a second cluster for the rest",
             source=_API,
+        )
+
+
+def _check_exporters(context: Context) -> None:
+    """HyperPod's add-on for observability has exporters of its own, next to those of `monitoring`."""
+    both = monitoring.wanted(context) and monitoring.has_gpus(context)
+    if both and _OBSERVES in ClusterSection.of(context.spec).eks.addons:
+        context.doubt(
+            "RES436",
+            f"`{_OBSERVES}` and `monitoring` both run an exporter on each GPU, and a GPU lets one of them have its "
+            "profiling counters",
+            AT_EKS / "addons" / _OBSERVES,
+            "remove the add-on, or `monitoring`",
+            source="NVIDIA/dcgm-exporter #7; SageMaker developer guide, "
+            "hyperpod-observability-addon: Amazon EKS add-on for HyperPod observability",
         )
 
 

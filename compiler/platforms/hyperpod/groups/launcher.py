@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from compiler.context import Context
 from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.pools import Pool
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.settings.launcher import NoCommands, PoolLauncher, Refused
-from compiler.platforms.hyperpod.groups.plan import HEALTH, SCHEDULABLE
+from compiler.platforms.hyperpod.groups.plan import GROUP, HEALTH, SCHEDULABLE
+
+if TYPE_CHECKING:
+    from compiler.catalog import Catalog
+    from compiler.catalog.prices import Price
 
 
 class HyperPod(PoolLauncher):
@@ -29,6 +34,7 @@ class HyperPod(PoolLauncher):
     made_by = "HyperPod"
     scripts = "hyperpod"
     own_label = True
+    part_label = GROUP
     protection = {}
     instance_labels = False
     ready_labels = {HEALTH: SCHEDULABLE}
@@ -42,6 +48,16 @@ class HyperPod(PoolLauncher):
         planned = pool.name in HyperPodSection.of(context.spec).own.training_plans
         established = not planned and "spot" not in pool.spec.capacity_types
         return "sagemaker", f"{ml_name(pool.instance.name)} for cluster usage", established
+
+    def type_label(self, name: str) -> str:
+        from compiler.catalog.hyperpod import ml_name, types
+
+        return ml_name(name) if name in types() else ""
+
+    def price(self, catalog: Catalog, name: str, region: str) -> Price | None:
+        from compiler.catalog.prices import sagemaker
+
+        return sagemaker(catalog, name, region)
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         from compiler.platforms.hyperpod.groups.groups import refused

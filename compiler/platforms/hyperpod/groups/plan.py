@@ -10,17 +10,15 @@ from compiler.dataclass import dataclass
 
 _DOMAIN = "sagemaker.amazonaws.com"
 HEALTH = f"{_DOMAIN}/node-health-status"
+GROUP = f"{_DOMAIN}/instance-group-name"
+"""The label of a node with the name of its instance group."""
 SCHEDULABLE = "Schedulable"
 """The label of a node by which HyperPod says that jobs may run on it, and its value then."""
 
 
 def own_labels(group: str) -> Mapping[str, str]:
     """The labels that HyperPod gives to the nodes of a group (SageMaker developer guide, sagemaker-hyperpod-eks)."""
-    return {
-        HEALTH: SCHEDULABLE,
-        f"{_DOMAIN}/compute-type": "hyperpod",
-        f"{_DOMAIN}/instance-group-name": group,
-    }
+    return {HEALTH: SCHEDULABLE, f"{_DOMAIN}/compute-type": "hyperpod", GROUP: group}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

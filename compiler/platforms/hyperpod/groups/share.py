@@ -13,6 +13,7 @@ from compiler.context import Context
 from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.nodes.daemons import running, total
 from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
 from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
@@ -45,6 +46,12 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     cpu, memory = reserved_cpu(instance.vcpus), reserved_memory_mib(instance.memory_mib)
     what = "what the kubelet, the system and HyperPod's agents keep"
     context.derive(f"pool/{pool.name}", "share", f"-{cpu}m CPU, -{memory}Mi", what, _SOURCE)
+    exporters = [daemon for daemon in running(context, instance) if not daemon.kept]
+    if exporters:
+        step = total(exporters)
+        cpu, memory = cpu + step.cpu_milli, memory + step.memory_mib
+        taken = f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi"
+        context.derive(f"pool/{pool.name}", "exporters", taken, step.what, step.source)
     cpu_milli, memory_mib = instance.vcpus * 1000 - cpu, instance.memory_mib - memory
     return Share(
         cpu=cpu_milli // 1000,

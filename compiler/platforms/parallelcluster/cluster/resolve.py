@@ -23,7 +23,7 @@ from compiler.platforms.parallelcluster.cluster.plan import (
     NodeStack,
     SlurmCluster,
 )
-from compiler.platforms.parallelcluster.notifications.topics import all_topics, keys_of
+from compiler.platforms.parallelcluster.notifications.topics import by_receiver
 from compiler.platforms.parallelcluster.settings.names import (
     node_policy,
     nodes_export,
@@ -388,6 +388,7 @@ def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
     for index, secret in enumerate(kept):
         check_key(context, secret.kms_key, SPEC / "secrets" / index / "secretsManager" / "existing")
     budget = own.budget
+    topics = context.once(by_receiver).values()
     return NodeStack(
         at=AT,
         cluster=context.name,
@@ -401,8 +402,8 @@ def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
         secrets=tuple(dict.fromkeys(secret.name for secret in kept)),
         keys=tuple(dict.fromkeys(keys)),
         objects=own_objects(own),
-        topics=all_topics(context),
-        topic_keys=keys_of(context),
+        topics=tuple(dict.fromkeys(topic.topic_arn for topic in topics)),
+        topic_keys=tuple(dict.fromkeys(topic.kms_key for topic in topics if topic.kms_key)),
         budget=budget.monthly if budget else None,
         emails=tuple(budget.emails) if budget else (),
         tags=dict(context.spec.tags),

@@ -1,9 +1,15 @@
-"""The topics that a job of Slurm tells of itself: its script publishes to them, by the role of its nodes."""
+"""The topics that jobs of Slurm tell of themselves: their scripts publish to them, by the role of their nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from compiler.context import Context
 from compiler.core.notifications.uses import notifications_of
+
+if TYPE_CHECKING:
+    from compiler.core.notifications.forms.notifications import Sns
 
 
 def topics_of(context: Context, namespace: str) -> tuple[str, ...]:
@@ -12,23 +18,14 @@ def topics_of(context: Context, namespace: str) -> tuple[str, ...]:
     if notifications is None:
         return ()
     names = (notifications.teams.get(namespace, notifications.default), notifications.critical)
-    by_name = {one.name: one.sns.topic_arn for one in notifications.receivers if one.sns}
-    return tuple(dict.fromkeys(by_name[name] for name in names if name in by_name))
-
-
-def all_topics(context: Context) -> tuple[str, ...]:
-    """Those of all receivers."""
-    notifications = notifications_of(context)
-    if notifications is None:
-        return ()
-    found = (one.sns.topic_arn for one in notifications.receivers if one.sns is not None)
+    topics = context.once(by_receiver)
+    found = (topics[name].topic_arn for name in names if name is not None and name in topics)
     return tuple(dict.fromkeys(found))
 
 
-def keys_of(context: Context) -> tuple[str, ...]:
-    """The KMS keys that encrypt them."""
+def by_receiver(context: Context) -> Mapping[str, Sns]:
+    """The topics of all receivers, by their names."""
     notifications = notifications_of(context)
     if notifications is None:
-        return ()
-    found = (one.sns.kms_key for one in notifications.receivers if one.sns is not None)
-    return tuple(dict.fromkeys(key for key in found if key is not None))
+        return {}
+    return {one.name: one.sns for one in notifications.receivers if one.sns is not None}

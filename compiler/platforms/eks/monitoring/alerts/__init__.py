@@ -22,6 +22,7 @@ from compiler.platforms.eks.monitoring.alerts import (
 )
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
 from compiler.platforms.eks.monitoring.alerts.records import records
+from compiler.platforms.eks.monitoring.alerts.watch import KARPENTER, NodeWatch
 from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
 from compiler.platforms.eks.monitoring.saving import saving
 from compiler.platforms.eks.monitoring.sizing import series_for, size
@@ -34,6 +35,7 @@ from compiler.platforms.eks.monitoring.stack import (
     is_managed,
     monitoring_of,
     namespace,
+    part_labels,
 )
 from compiler.platforms.eks.settings.spec import ClusterSection
 
@@ -44,14 +46,17 @@ def every(context: Context) -> dict[str, tuple[Alert, ...]]:
     """The alerts of a cluster by subject, without those of single pools."""
     monitoring = monitoring_of(context)
     found: dict[str, tuple[Alert, ...]] = {}
+    watch: NodeWatch = context.answers.node_watch()
     if has_gpus(context):
-        found["gpus"] = gpus.alerts(context.catalog.xids)
+        found["gpus"] = gpus.alerts(context.catalog.xids, watch.replace)
     if has_efa(context):
-        found["efa"] = fabric.ALERTS
-    found["jobs"] = jobs.alerts(monitoring.gpu_utilization)
+        found["efa"] = fabric.alerts(watch.replace)
+    found["jobs"] = jobs.alerts(monitoring.gpu_utilization, watch.missing)
+    if "kueue" not in context.platform.without:
+        found["jobs"] += jobs.of_queues(watch.missing)
     if any(saving(context)):
         found["checkpoints"] = checkpoints.ALERTS
-    found["nodes"] = nodes.ALERTS
+    found["nodes"] = nodes.alerts(watch)
     if logged.wanted(context):
         found["logs"] = logs.ALERTS
     found["control"] = (*control.alerts(_controllers(context)), *_of_monitoring(context))
@@ -66,15 +71,15 @@ def _of_monitoring(context: Context) -> tuple[Alert, ...]:
     return (*control.of_server(capacity_of), control.WATCHDOG)
 
 
-def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
+def pages(xids: XidTable, *others: NodeWatch) -> dict[str, tuple[Alert, ...]]:
     """Every alert that any cluster has, by subject, for the runbooks: what it means and what to do are the same in all
-    of them."""
+    of them, but for how nodes are replaced, which is said for Karpenter. ``others``: what watches nodes elsewhere."""
     return {
-        "gpus": gpus.alerts(xids),
-        "efa": fabric.ALERTS,
-        "jobs": jobs.alerts(50),
+        "gpus": gpus.alerts(xids, KARPENTER.replace),
+        "efa": fabric.alerts(KARPENTER.replace),
+        "jobs": (*jobs.alerts(50, KARPENTER.missing), *jobs.of_queues(KARPENTER.missing)),
         "checkpoints": checkpoints.ALERTS,
-        "nodes": nodes.ALERTS,
+        "nodes": nodes.alerts(KARPENTER, *others),
         "logs": logs.ALERTS,
         "capacity": (
             capacity.block_ends("POOL", 0),
@@ -95,15 +100,15 @@ def _controllers(context: Context) -> tuple[str, ...]:
 
 def rule_groups(context: Context) -> Iterator[RuleGroups]:
     """A PrometheusRule a subject, and one a pool."""
-    base = list(records(pod_labels(context)))
+    base = list(records(pod_labels(context), part_labels(context)))
     if ClusterSection.of(context.spec).auto_mode is None:
         system = ClusterSection.of(context.spec).eks.system_nodes.instance_type
-        base += capacity.prices(context, [system], "system")
+        base += capacity.price_of_system(context, system)
     yield _groups(context, "records", {"trainyard-records": base})
     for subject, listed in every(context).items():
         yield _groups(context, subject, {f"trainyard-{subject}": [a.rule() for a in listed]})
     for pool in PoolsSection.of(context.spec).node_pools:
-        rules = list(capacity.prices(context, pool.instance_types, pool.name))
+        rules = list(capacity.prices_of_pool(context, pool))
         rules += [alert.rule() for alert in capacity.alerts(context, pool)]
         if rules:
             groups = {f"trainyard-pool-{pool.name}": rules}

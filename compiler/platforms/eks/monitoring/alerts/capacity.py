@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from compiler.catalog.prices import on_demand
+from compiler.catalog.prices import Price, on_demand
 from compiler.context import Context
 from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.jobs.pod_labels import plain
@@ -18,13 +18,25 @@ from compiler.platforms.eks.monitoring.plan import Rule
 from compiler.platforms.eks.settings.launcher import launcher_asked
 
 
-def prices(context: Context, types: list[str], pool: str) -> Iterator[Rule]:
-    """What an hour of each type costs on demand, where it is known."""
-    for name in types:
-        price = on_demand(context.catalog, name, context.spec.region)
+def price_of_system(context: Context, name: str) -> Iterator[Rule]:
+    """What an hour of a node of the system costs, where it is known."""
+    price = on_demand(context.catalog, name, context.spec.region)
+    if price is not None:
+        yield _price(name, "system", price)
+
+
+def _price(label: str, pool: str, price: Price) -> Rule:
+    labels = {"instance_type": label, "pool": pool}
+    return Rule(name=TYPE_DOLLARS, expr=f"vector({price.usd:g})", record=True, labels=labels)
+
+
+def prices_of_pool(context: Context, pool: NodePool) -> Iterator[Rule]:
+    """What an hour of each type of a pool costs, by what the labels of its nodes call the type."""
+    launcher = launcher_asked(context, pool)
+    for name in pool.instance_types:
+        price = launcher.price(context.catalog, name, context.spec.region)
         if price is not None:
-            labels = {"instance_type": name, "pool": pool}
-            yield Rule(name=TYPE_DOLLARS, expr=f"vector({price.usd:g})", record=True, labels=labels)
+            yield _price(launcher.type_label(name), pool.name, price)
 
 
 def alerts(context: Context, pool: NodePool) -> Iterator[Alert]:

@@ -11,19 +11,25 @@ _WATCH = (
     "`rate(node_amazonefa_tx_bytes[5m])`, `rate(node_amazonefa_rx_bytes[5m])` and the counter of this alert."
 )
 
-ALERTS = (
-    Alert(
+
+def alerts(replace: tuple[str, ...]) -> tuple[Alert, ...]:
+    """The alerts. ``replace``: how people replace a node."""
+    return (_link_down(replace), *_OF_COUNTERS)
+
+
+def _link_down(replace: tuple[str, ...]) -> Alert:
+    return Alert(
         name="EfaLinkDown",
         expr=f"min {_BY} (node_amazonefa_link_up) == 0",
         wait="2m",
         severity=CRITICAL,
         summary=f"{_ON} has no link",
         means="The port is not active: NCCL falls back to fewer interfaces, or the job ends.",
-        steps=(
-            "Replace the node: `kubectl cordon NODE`, then delete its NodeClaim.",
-            "Tell AWS support the instance id if it happens again on a new instance.",
-        ),
-    ),
+        steps=(*replace, "Tell AWS support the instance id if it happens again on a new instance."),
+    )
+
+
+_OF_COUNTERS = (
     Alert(
         name="EfaRetransmits",
         expr=(

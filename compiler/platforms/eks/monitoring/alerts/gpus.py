@@ -7,11 +7,6 @@ from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, INFO, WARNI
 
 _ON = "GPU {{ $labels.gpu }} of {{ $labels.node }}"
 _BY = "max by (node, gpu)"
-_REPLACE = (
-    "`kubectl cordon NODE`, so that no job comes back to it; the node monitoring agent and Karpenter replace "
-    "the node where the fault is one that they know.",
-    "Where the node stays: delete its NodeClaim (`kubectl delete nodeclaim NAME`) when its job has saved.",
-)
 _CATALOG = "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"
 _ACTIONS = {
     "RESET_GPU": "the GPU must be reset: drain the node, then reboot it (`aws ec2 reboot-instances`)",
@@ -62,8 +57,9 @@ def xid_steps(xids: XidTable) -> tuple[str, ...]:
     return tuple(steps)
 
 
-def alerts(xids: XidTable) -> tuple[Alert, ...]:
-    """The alerts; ``xids`` says which of them mean broken hardware, and what to do at each."""
+def alerts(xids: XidTable, replace: tuple[str, ...]) -> tuple[Alert, ...]:
+    """The alerts; ``xids`` says which of them mean broken hardware, and what to do at each. ``replace``: how people
+    replace a node."""
     codes = "|".join(map(str, xids.fatal()))
     return (
         Alert(
@@ -76,7 +72,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             steps=(
                 *xid_steps(xids),
                 f"What an Xid means in words is in NVIDIA's [Xid catalog]({_CATALOG}).",
-                *_REPLACE,
+                *replace,
             ),
         ),
         Alert(
@@ -112,7 +108,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             severity=WARNING,
             summary=f"{_ON} lowers its clocks because its power supply asks for it",
             means="The power brake is a signal of the host. Reaching the power limit itself (power_cap) is normal.",
-            steps=("Replace the node: the fault is outside of the GPU.", *_REPLACE),
+            steps=("Replace the node: the fault is outside of the GPU.", *replace),
         ),
         Alert(
             name="GpuHot",
@@ -129,7 +125,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             severity=CRITICAL,
             summary=f"{_ON} had a double-bit error in its memory",
             means="An error that ECC cannot correct: the program that read it was killed (Xid 48, 94, 95).",
-            steps=("The GPU must be reset before it computes again.", *_REPLACE),
+            steps=("The GPU must be reset before it computes again.", *replace),
         ),
         Alert(
             name="GpuRowRemapPending",
@@ -138,7 +134,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             severity=WARNING,
             summary=f"{_ON} waits for a reset to remap a row of its memory",
             means="A row is marked as bad and still in use: it is exchanged when the GPU is reset.",
-            steps=("Replace or reboot the node after the job's next checkpoint.", *_REPLACE),
+            steps=("Replace or reboot the node after the job's next checkpoint.", *replace),
         ),
         Alert(
             name="GpuRowRemapFailed",
@@ -146,7 +142,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             severity=CRITICAL,
             summary=f"{_ON} has no spare row left for its memory",
             means="The memory has no redundancy any more: NVIDIA asks to exchange the GPU.",
-            steps=_REPLACE,
+            steps=replace,
         ),
         Alert(
             name="GpuNvlinkErrors",
@@ -160,7 +156,7 @@ def alerts(xids: XidTable) -> tuple[Alert, ...]:
             means="NVLink sends again what was damaged. A link that fails ends the job with Xid 74.",
             steps=(
                 "Few and once: watch it. Growing: replace the node after the next checkpoint.",
-                *_REPLACE,
+                *replace,
             ),
         ),
     )

@@ -23,8 +23,9 @@ _COST = (
 _OF_JOB = f"* on (namespace, pod) group_left (training_job) {POD_JOB}"
 
 
-def alerts(utilization: int) -> tuple[Alert, ...]:
-    """``utilization``: the percentage that the GPUs of a job must reach."""
+def alerts(utilization: int, missing: str) -> tuple[Alert, ...]:
+    """``utilization``: the percentage that the GPUs of a job must reach; ``missing``: the step that says why a node
+    does not come."""
     return (
         Alert(
             name="GangHung",
@@ -117,10 +118,7 @@ def alerts(utilization: int) -> tuple[Alert, ...]:
             owner=TEAM,
             summary=f"{_JOB} waits for {{{{ $value }}}} of its pods",
             means="Kueue admitted it, and pods have no node, or a node that is not ready for them.",
-            steps=(
-                "`kubectl describe pod`: its events say what no node has.",
-                "`kubectl get nodeclaims`: a NodeClaim that is not launched has the reason (no capacity, a limit).",
-            ),
+            steps=("`kubectl describe pod`: its events say what no node has.", missing),
         ),
         Alert(
             name="ImagePullFails",
@@ -185,6 +183,12 @@ def alerts(utilization: int) -> tuple[Alert, ...]:
                 "Raise `resources.cpu` of the job, or start fewer workers in its loaders of data.",
             ),
         ),
+    )
+
+
+def of_queues(missing: str) -> tuple[Alert, ...]:
+    """Alerts over what Kueue says of its queues."""
+    return (
         Alert(
             name="QueueBlocked",
             expr='sum by (cluster_queue) (kueue_pending_workloads{status="inadmissible"}) > 0',
@@ -207,7 +211,7 @@ def alerts(utilization: int) -> tuple[Alert, ...]:
             "not come in time",
             means="Nodes or images take longer than `kueue.waitForPodsReady.timeout`, or a node never comes.",
             steps=(
-                "`kubectl get nodeclaims`: whether nodes were launched.",
+                missing,
                 "Raise the timeout where images of 20 GB and more are pulled to many nodes at once.",
             ),
         ),

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
-from compiler.platforms.eks.settings.launcher import SICK_SHARE
+from compiler.platforms.eks.monitoring.alerts.watch import NodeWatch
 
-CONDITIONS = (
-    "AcceleratedHardwareReady|ContainerRuntimeReady|KernelReady|NetworkingReady|StorageReady"
-)
-"""Conditions of the node monitoring agent: False means sick (eks-node-monitoring-agent v1.7.0)."""
 FILE_SYSTEMS = 'mountpoint!~"/run.*|/var/lib/kubelet.*"'
 """The file systems of a node itself, without those of pods."""
-_SICK = (
-    f'max by (node) (kube_node_status_condition{{condition=~"{CONDITIONS}|Ready",status="false"}}'
-    ' or kube_node_status_condition{condition="Ready",status="unknown"})'
-)
-"""Whether a node has a condition that Karpenter repairs, however long it has had it (karpenter-provider-aws v1.14.1,
-RepairPolicies)."""
-_OF_POOLS = 'kube_node_labels{label_karpenter_sh_nodepool!=""}'
 _CLAIM = "by (namespace, persistentvolumeclaim)"
 _VOLUME = "volume {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }}"
 _GROW = (
@@ -25,50 +14,28 @@ _GROW = (
     "A checkpoint that does not fit is a checkpoint that is lost: jobs that save there stop.",
 )
 
-ALERTS = (
-    Alert(
+
+def alerts(*watches: NodeWatch) -> tuple[Alert, ...]:
+    """Those of any node, and of what watches them."""
+    return (_not_ready(watches[0]), *(each for of in watches for each in of.alerts), *_OF_ANY)
+
+
+def _not_ready(watch: NodeWatch) -> Alert:
+    return Alert(
         name="NodeNotReady",
         expr='max by (node) (kube_node_status_condition{condition="Ready",status="true"}) == 0',
         wait="10m",
         severity=CRITICAL,
         summary="{{ $labels.node }} is not ready",
-        means="The kubelet does not answer. Karpenter replaces the node after 30 minutes where "
-        "`health.nodeRepair` is on.",
+        means=f"The kubelet does not answer. {watch.silent}",
         steps=(
             "`kubectl describe node`: its conditions and events.",
             "Its gang restarts without it where the pool has another node.",
         ),
-    ),
-    Alert(
-        name="NodeUnhealthy",
-        expr=(
-            f'max by (node, condition) (kube_node_status_condition{{condition=~"{CONDITIONS}",status="false"}}) > 0'
-        ),
-        wait="5m",
-        severity=CRITICAL,
-        summary="{{ $labels.node }} reports {{ $labels.condition }}=False",
-        means="The node monitoring agent found a fault of hardware, network, kernel or storage. Karpenter "
-        "deletes the node ten minutes later.",
-        steps=("`kubectl describe node`: the condition's message has the fault.",),
-    ),
-    Alert(
-        name="NodeRepairStopped",
-        expr=(
-            f"sum by (label_karpenter_sh_nodepool) ({_SICK}"
-            f" * on (node) group_left (label_karpenter_sh_nodepool) {_OF_POOLS})"
-            f" > ceil(count by (label_karpenter_sh_nodepool) ({_OF_POOLS}) * {SICK_SHARE} / 100)"
-        ),
-        wait="10m",
-        severity=CRITICAL,
-        summary="more than a fifth of pool {{ $labels.label_karpenter_sh_nodepool }} is sick: nodes are no "
-        "longer replaced",
-        means=f"Karpenter stops its repair above {SICK_SHARE} % of the nodes, rounded up (v1.14.1, node/health): a "
-        "cause that all nodes share would replace them for ever.",
-        steps=(
-            "Look for what they share: an image, a driver, a network.",
-            "Delete the NodeClaims of nodes that are broken by hand.",
-        ),
-    ),
+    )
+
+
+_OF_ANY = (
     Alert(
         name="NodeOutOfMemory",
         expr="max by (node) (increase(node_vmstat_oom_kill[15m])) > 0",

@@ -28,7 +28,6 @@ _TYPED = (
     'label_replace(kube_node_labels, "instance_type", "$1", '
     '"label_node_kubernetes_io_instance_type", "(.+)")'
 )
-_POOLED = f'label_replace({_TYPED}, "nodepool", "$1", "label_karpenter_sh_nodepool", "(.+)")'
 
 _IDLE = f"(avg_over_time({GPU_UTIL}[30m]) < bool 5)"
 
@@ -40,15 +39,29 @@ def _pod_job(labels: PodLabels) -> str:
     return f"max by (namespace, pod, run, training_job) ({_named(run)})"
 
 
-OF_NODES = {
+def of_nodes(parts: tuple[str, ...]) -> dict[str, str]:
+    """What is recorded of nodes. ``parts``: the labels of nodes with the name of what they are of, one for each
+    launcher."""
+    pooled = _TYPED
+    for part in parts:
+        pooled = f'label_replace({pooled}, "nodepool", "$1", "label_{plain(part)}", "(.+)")'
+    return {
+        **_OF_GPUS,
+        NODE_DOLLARS: (
+            f"max by (node, instance_type, nodepool) ({pooled}) * on (instance_type) group_left () max by "
+            f"(instance_type) ({TYPE_DOLLARS})"
+        ),
+        **_OF_DOLLARS,
+    }
+
+
+_OF_GPUS = {
     GPU_UTIL: f'max by (node, gpu, namespace, pod) (DCGM_FI_DEV_GPU_UTIL{{pod!=""}}) {_JOB}',
     GPU_TENSOR: (
         f'max by (node, gpu, namespace, pod) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{pod!=""}}) {_JOB}'
     ),
-    NODE_DOLLARS: (
-        f"max by (node, instance_type, nodepool) ({_POOLED}) * on (instance_type) group_left () max by "
-        f"(instance_type) ({TYPE_DOLLARS})"
-    ),
+}
+_OF_DOLLARS = {
     GPU_DOLLARS: (
         f"max by (node) ({NODE_DOLLARS}) / on (node) count by (node) (DCGM_FI_DEV_GPU_UTIL)"
     ),
@@ -59,7 +72,7 @@ OF_NODES = {
 }
 
 
-def records(labels: PodLabels) -> tuple[Rule, ...]:
-    """The rules, each after those that it reads. ``labels``: those of the pods of jobs."""
-    series = {POD_JOB: _pod_job(labels), **OF_NODES}
+def records(labels: PodLabels, parts: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The rules, each after those that it reads. ``labels``: those of the pods of jobs; ``parts``: those of nodes."""
+    series = {POD_JOB: _pod_job(labels), **of_nodes(parts)}
     return tuple(Rule(name=name, expr=expr, record=True) for name, expr in series.items())
