@@ -4,14 +4,15 @@ Usage: verdicts.py CONTROLPLANE [SPEC …]
 
 CONTROLPLANE is a folder with `rollout.sh`, which applies a cluster's folder to a fresh control plane as Flux does (API
 server, Flux' kustomize-controller, Kueue, Trainer, simulated nodes). Without it nothing is measured, and that is said.
-SPEC: files of clusters; `--random N` makes so many more, `--seed S` others, `--out DIR` keeps them. Of each: its
-verdicts, then which jobs had their quota once all had arrived. A verdict without a condition that did not come true
-fails the run.
+SPEC: files of clusters; `--random N` draws so many more, `--seed S` others, `--out DIR` keeps them; with `--together`
+they are parts of one cluster, which share no quota and no nodes, and take the time of one. Of each: its verdicts, then
+which jobs had their quota once all had arrived. A verdict without a condition that did not come true fails the run.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import random
@@ -37,14 +38,11 @@ KINDS: dict[str, dict[str, Any]] = {
     "TrainJob": {"command": ["torchrun", "t.py"]},
     "Job": {"command": ["python", "t.py"]},
     "JobSet": {"command": ["torchrun", "t.py"]},
-    "RayJob": {
-        "command": ["python", "t.py"],
-        "image": "registry.example/ray-train:2.56",
-        "pool": ["h"],
-    },
+    "RayJob": {"command": ["python", "t.py"], "image": "registry.example/ray-train:2.56"},
 }
-"""Kinds of jobs whose operators come as charts, which CONTROLPLANE says are Ready, and what their keys have to be. A
-RayJob consists of several PodSets, which have to be on one pool."""
+"""Kinds of jobs whose operators come as charts, which CONTROLPLANE says are Ready, and what their keys have to be."""
+SEVERAL_POD_SETS = {"RayJob"}
+"""Kinds of which a job names one pool."""
 OFTEN = (6, 2, 2, 2)
 """How often a job is of each of these kinds."""
 
@@ -56,6 +54,7 @@ def main() -> int:
     parser.add_argument("specs", nargs="*", type=Path)
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("--out", type=Path, metavar="DIR")
     given = parser.parse_args()
     controlplane = given.controlplane.resolve()
@@ -69,7 +68,7 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         specs = [
             *(each.resolve() for each in given.specs),
-            *_random(folder.resolve(), given.random, given.seed),
+            *_random(folder.resolve(), given.random, given.seed, together=given.together),
         ]
         for spec in specs:
             counts = _measured(spec, controlplane)
@@ -177,13 +176,16 @@ def _run(words: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
     return done.stdout
 
 
-def _random(folder: Path, count: int, seed: int) -> Iterator[Path]:
+def _random(folder: Path, count: int, seed: int, *, together: bool) -> Iterator[Path]:
     """Specs of several queues that borrow, lend and preempt, with jobs of several kinds, of which not all fit."""
+    specs = []
     for number in range(count):
         draw = random.Random(seed * 1000 + number)
-        name = f"drawn{number}"
-        path = folder / f"{name}.yaml"
-        spec = _spec(name, draw)
+        specs.append(_spec(f"drawn{number}", draw))
+    if together:
+        specs = [_joined("drawn", specs)]
+    for spec in specs:
+        path = folder / f"{spec['metadata']['name']}.yaml"
         path.write_text(yaml.safe_dump(spec, sort_keys=False))
         # Such a job is an error of its own: nothing would be compiled.
         never = {
@@ -196,19 +198,29 @@ def _random(folder: Path, count: int, seed: int) -> Iterator[Path]:
         yield path
 
 
+def _joined(name: str, specs: list[dict[str, Any]]) -> dict[str, Any]:
+    """One cluster with the pools, queues and jobs of all."""
+    joined: dict[str, Any] = copy.deepcopy(specs[0])
+    joined["metadata"]["name"] = name
+    for spec in specs[1:]:
+        for section in ("nodePools", "cohorts", "namespaces", "queues", "jobs"):
+            joined["spec"][section] += spec["spec"][section]
+    return joined
+
+
 def _spec(name: str, draw: random.Random) -> dict[str, Any]:
-    nodes = {"h": draw.randint(5, 12), "s": draw.randint(3, 8)}
+    nodes = {f"{name}h": draw.randint(5, 12), f"{name}s": draw.randint(3, 8)}
     pools = [
         {
             "name": pool,
             "instanceTypes": ["p5.48xlarge"],
             "zones": ["us-west-2a"],
             "nodes": {"max": most},
-            **({"capacity": {"spot": {}}, "placement": "none"} if pool == "s" else {}),
+            **({"capacity": {"spot": {}}, "placement": "none"} if pool.endswith("s") else {}),
         }
         for pool, most in nodes.items()
     ]
-    teams = ["a", "b", "c"][: draw.randint(2, 3)]
+    teams = [f"{name}{letter}" for letter in "abc"][: draw.randint(2, 3)]
     left = dict(nodes)
     queues = []
     for team in teams:
@@ -223,7 +235,7 @@ def _spec(name: str, draw: random.Random) -> dict[str, Any]:
             {
                 "name": team,
                 "namespaces": [team],
-                "cohort": "all",
+                "cohort": name,
                 "quota": quota,
                 "queueingStrategy": draw.choice(["StrictFIFO", "BestEffortFIFO"]),
                 "preemption": {
@@ -234,7 +246,8 @@ def _spec(name: str, draw: random.Random) -> dict[str, Any]:
                 },
             }
         )
-    jobs = [_drawn_job(f"{name}j{index}", teams, draw) for index in range(draw.randint(8, 12))]
+    count = draw.randint(8, 12)
+    jobs = [_drawn_job(f"{name}j{index}", teams, list(nodes), draw) for index in range(count)]
     return {
         "apiVersion": "trainyard.dev/v1alpha1",
         "kind": "TrainingCluster",
@@ -245,7 +258,7 @@ def _spec(name: str, draw: random.Random) -> dict[str, Any]:
             "network": {"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}},
             "platform": {"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}},
             "nodePools": pools,
-            "cohorts": [{"name": "all"}],
+            "cohorts": [{"name": name}],
             "namespaces": [{"name": team} for team in teams],
             "priorities": [{"name": "high", "value": 1000}, {"name": "low", "value": 10}],
             "queues": queues,
@@ -255,14 +268,18 @@ def _spec(name: str, draw: random.Random) -> dict[str, Any]:
     }
 
 
-def _drawn_job(name: str, teams: list[str], draw: random.Random) -> dict[str, Any]:
+def _drawn_job(
+    name: str, teams: list[str], pools: list[str], draw: random.Random
+) -> dict[str, Any]:
     (kind,) = draw.choices(list(KINDS), OFTEN)
     return {
         "name": name,
         "kind": kind,
         "queue": draw.choice(teams),
         "nodes": draw.randint(1, 3),
-        "pool": draw.choice([["h"], ["s"], ["h", "s"]]),
+        "pool": pools[:1]
+        if kind in SEVERAL_POD_SETS
+        else draw.choice([*([pool] for pool in pools), pools]),
         "priority": draw.choice(["low", "high"]),
         **KINDS[kind],
     }
