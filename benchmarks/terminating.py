@@ -72,7 +72,7 @@ class _Shown:
         (run,) = (self._folder / "generated" / NAME / "runs").glob("first.one-*.json")
         spec = self._spec["spec"]
         spec["jobs"] = [each for each in spec["jobs"] if each["queue"] != "first"]
-        self._changed("its job leaves git")
+        self._compiled()
         spec["queues"] = [each for each in spec["queues"] if each["name"] != "first"]
         spec["completedRuns"] = [run.stem.partition(".")[2]]
         self._changed("the queue leaves git")
