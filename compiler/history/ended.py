@@ -63,17 +63,20 @@ def added_again(
             if committed.manifest(ref, path, like) is None:
                 thing = f"queue `{queue.cluster_queue}`"
                 kept = "the old queue is Terminating, and takes no jobs until Flux makes a new one"
-                look = f"clusterqueue {queue.cluster_queue}"
+                look = f"`kubectl get clusterqueue {queue.cluster_queue}`"
                 yield _added_again(run, thing, _QUEUES, kept, look)
         for pool in plan.of(NodePool):
             if pool.title != run.pool or not pool.prune:
                 continue
+            name = pool.node_class
             kind = "NodeClass" if pool.auto else "EC2NodeClass"
-            path = object_path(PLATFORM, kind, pool.node_class)
-            if committed.manifest(f"{kind}/{pool.node_class}", path, like) is None:
+            path = object_path(PLATFORM, kind, name)
+            if committed.manifest(f"{kind}/{name}", path, like) is None:
                 thing = f"pool `{pool.title}`"
                 kept = "the old class of its nodes is Terminating, and Flux makes a new one once its nodes are gone"
-                look = f"{kind.lower()} {pool.node_class}"
+                look = f"`kubectl get ec2nodeclass {name}`"
+                if pool.auto:
+                    look = f"`kubectl get nodeclass {name}`"
                 yield _added_again(run, thing, _POOLS, kept, look)
 
 
@@ -84,5 +87,5 @@ def _added_again(run: Run, thing: str, section: Route, kept: str, look: str) -> 
         section,
         key=True,
         label=f"if that run goes on {kept}",
-        help=f"look first: `kubectl get {look}`; `{run.ends_with()}` ends the run",
+        help=f"look first: {look}; `{run.ends_with()}` ends the run",
     )
