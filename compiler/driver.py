@@ -317,8 +317,11 @@ def patch_objects(run: Run) -> list[Diagnostic]:
     if not run.plan.of(ObjectPatch):
         return []
     from compiler.patching import apply_patches  # few specs have patches
+    from compiler.patching.room import agents, with_room
 
+    before = agents(run.artifacts)
     run.plan, run.artifacts, unfit = apply_patches(run.plan, run.artifacts)
+    run.plan = with_room(run.plan, run.catalog, before, agents(run.artifacts))
     return unfit
 
 

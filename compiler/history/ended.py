@@ -15,10 +15,13 @@ from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.kueue.lower import FOLDER
 from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.nodes.lower import FOLDER as PLATFORM
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.spec.cluster import ClusterSpec
 
 _JOBS = Route(("spec", "jobs"))
 _QUEUES = Route(("spec", "queues"))
+_POOLS = Route(("spec", "nodePools"))
 _QUEUE = "LocalQueue"
 
 
@@ -48,22 +51,41 @@ def ended_now(
 def added_again(
     known: Iterable[Run], plan: Plan, committed: Committed, manifests: Sequence[Manifest]
 ) -> Iterator[Diagnostic]:
-    """A warning on each queue that comes back while a run in it is only said to have ended."""
+    """A warning on each queue and each pool that comes back while a run in it is only said to have ended."""
     like = next(iter(manifests))
     for run in known:
+        if run.state != ENDED:
+            continue
         queue = plan.named(LocalQueue, run.queue, run.namespace)
-        if run.state != ENDED or queue is None:
-            continue
-        path = object_path(FOLDER, _QUEUE, run.queue, run.namespace)
-        ref = f"{_QUEUE}/{run.namespace}/{run.queue}"
-        if committed.manifest(ref, path, like) is not None:
-            continue
-        yield warning(
-            "CHG049",
-            f"queue `{queue.cluster_queue}` is added again, and run `{run.object}` that was in it is only said to have"
-            " ended",
-            _QUEUES,
-            key=True,
-            label="if that run goes on the old queue is Terminating, and takes no jobs until Flux makes a new one",
-            help=f"look first: `kubectl get clusterqueue {queue.cluster_queue}`; `{run.ends_with()}` ends the run",
-        )
+        if queue is not None:
+            path = object_path(FOLDER, _QUEUE, run.queue, run.namespace)
+            ref = f"{_QUEUE}/{run.namespace}/{run.queue}"
+            if committed.manifest(ref, path, like) is None:
+                thing = f"queue `{queue.cluster_queue}`"
+                kept = "the old queue is Terminating, and takes no jobs until Flux makes a new one"
+                look = f"`kubectl get clusterqueue {queue.cluster_queue}`"
+                yield _added_again(run, thing, _QUEUES, kept, look)
+        for pool in plan.of(NodePool):
+            if pool.title != run.pool or not pool.prune:
+                continue
+            name = pool.node_class
+            kind = "NodeClass" if pool.auto else "EC2NodeClass"
+            path = object_path(PLATFORM, kind, name)
+            if committed.manifest(f"{kind}/{name}", path, like) is None:
+                thing = f"pool `{pool.title}`"
+                kept = "the old class of its nodes is Terminating, and Flux makes a new one once its nodes are gone"
+                look = f"`kubectl get ec2nodeclass {name}`"
+                if pool.auto:
+                    look = f"`kubectl get nodeclass {name}`"
+                yield _added_again(run, thing, _POOLS, kept, look)
+
+
+def _added_again(run: Run, thing: str, section: Route, kept: str, look: str) -> Diagnostic:
+    return warning(
+        "CHG049",
+        f"{thing} is added again, and run `{run.object}` that was in it is only said to have ended",
+        section,
+        key=True,
+        label=f"if that run goes on {kept}",
+        help=f"look first: {look}; `{run.ends_with()}` ends the run",
+    )

@@ -40,6 +40,8 @@ _RECONCILE = "kustomize.toolkit.fluxcd.io/reconcile"
 # kustomize-controller v1.9.5, kustomization_controller.go: what these own and git does not have, Flux takes away.
 _BY_HAND = ("kubectl", "before-first-apply")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+# Kubernetes 1.36, core/v1 NamespaceConditionType.
+_LEFT_IN_NAMESPACE = ("NamespaceContentRemaining", "NamespaceFinalizersRemaining")
 _REFUSALS = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -128,6 +130,16 @@ def _others(
                 yield Skipped(path, "it is no object that Trainyard wrote")
 
 
+def _held_by(body: Body) -> tuple[str, ...]:
+    """What an object waits for that is Terminating: its finalizers, or of a namespace what is left in it."""
+    left = [
+        str(each.get("message", ""))
+        for each in items(body, "status", "conditions")
+        if each.get("type") in _LEFT_IN_NAMESPACE and each.get("status") == "True"
+    ]
+    return tuple(left or map(str, at(body, "metadata", "finalizers") or ("unknown",)))
+
+
 class _Comparer:
     """Compares single objects."""
 
@@ -157,8 +169,7 @@ class _Comparer:
             return Drift(ref=manifest.ref, file=manifest.path, exists=False)
         if at(found, "metadata", "deletionTimestamp"):
             # Flux applies it without effect; it is made anew once it is gone.
-            held_by = tuple(map(str, at(found, "metadata", "finalizers") or ("unknown",)))
-            return Drift(ref=manifest.ref, file=manifest.path, held_by=held_by)
+            return Drift(ref=manifest.ref, file=manifest.path, held_by=_held_by(found))
         if annotations.get(_APPLY) == "IfNotPresent":
             return None
         return self._differing(manifest, path, _with_owner(body, found), found, stage)

@@ -8,7 +8,7 @@ which are random. So there is one order to expect, and others that may come inst
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 from random import Random
 
@@ -18,11 +18,14 @@ from compiler.simulate.simulator import Simulator
 from compiler.simulate.state import World
 
 _EACH_FIRST_AND_LAST = 40
-"""Of so many jobs each is also simulated as the first and as the last one."""
+"""Where so many jobs at most are in each other's way, each is also simulated as the first and as the last one."""
+_MOST = 400
+"""Of so many jobs of a cluster in all: each order is a simulation of all of them."""
 _SINGLY_TOO = 12
-"""Of so few jobs that is done one after the other as well as all at once."""
+"""Where so few are in each other's way, that is done one after the other as well as all at once."""
 _AT_RANDOM = 24
-"""Of so few jobs that each can be first and last, so many orders are drawn besides."""
+"""Where each can be first and last, so many orders are drawn besides."""
+Groups = Sequence[Sequence[Job]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +64,39 @@ class Coming:
         """All new ones before Kueue looks at any, as where their queues were not active before."""
         return self._arrival(self.submitted, self.new, together=True)
 
-    @property
-    def is_drawn(self) -> bool:
+    def is_drawn(self, groups: Groups) -> bool:
         """Whether more orders than a few are tried."""
-        return len(self.submitted) + len(self.new) <= _EACH_FIRST_AND_LAST
+        return len(self._all) <= _MOST and _largest(groups) <= _EACH_FIRST_AND_LAST
 
-    def others(self) -> Iterator[Arrival]:
-        """Other ways in which they may come."""
+    @property
+    def _all(self) -> tuple[Job, ...]:
+        return (*self.submitted, *self.new)
+
+    def others(self, groups: Groups) -> Iterator[Arrival]:
+        """Other ways in which they may come. ``groups``: the jobs that are in each other's way; one order is another
+        one of each group at the same time."""
         submitted, new = _reversed(self.submitted), _reversed(self.new)
         yield self._arrival(submitted, new, together=True)
         yield self._arrival(submitted, new)
-        if not self.is_drawn:
+        if not self.is_drawn(groups):
             return
-        for job in (*self.submitted, *self.new):
-            for together in (True, False) if len(self.new) <= _SINGLY_TOO else (True,):
-                yield self._moved(job, last=True, together=together)
-                yield self._moved(job, last=False, together=together)
+        for index in range(_largest(groups)):
+            moved = {group[index].key for group in groups if index < len(group)}
+            for together in (True, False) if _largest(groups) <= _SINGLY_TOO else (True,):
+                yield self._moved(moved, last=True, together=together)
+                yield self._moved(moved, last=False, together=together)
         yield from self._at_random()
 
-    def _moved(self, job: Job, *, last: bool, together: bool) -> Arrival:
-        submitted, new = _moved(self.submitted, job, last=last), _moved(self.new, job, last=last)
+    def _moved(self, moved: Set[str], *, last: bool, together: bool) -> Arrival:
+        submitted = _moved(self.submitted, moved, last=last)
+        new = _moved(self.new, moved, last=last)
         return self._arrival(submitted, new, together=together)
 
     def _at_random(self) -> Iterator[Arrival]:
         draw = Random(len(self.new))  # noqa: S311 - the same in every run
         for _ in range(_AT_RANDOM):
             submitted, new = (_shuffled(jobs, draw) for jobs in (self.submitted, self.new))
-            ranks = [job.key for job in _shuffled((*submitted, *new), draw)]
+            ranks = [job.key for job in _shuffled(self._all, draw)]
             batches = [self.earlier, *_singly(submitted), *_cut(new, draw)]
             yield Arrival(tuple(filter(None, batches)), tuple(ranks))
 
@@ -113,12 +122,15 @@ def _reversed(jobs: Sequence[Job]) -> tuple[Job, ...]:
     return tuple(reversed(jobs))
 
 
-def _moved(jobs: Sequence[Job], job: Job, *, last: bool) -> tuple[Job, ...]:
-    """Jobs with one of them at an end."""
-    if job not in jobs:
-        return tuple(jobs)
-    others = [each for each in jobs if each is not job]
-    return (*others, job) if last else (job, *others)
+def _moved(jobs: Sequence[Job], moved: Set[str], *, last: bool) -> tuple[Job, ...]:
+    """Jobs with some of them at an end."""
+    ends = [job for job in jobs if job.key in moved]
+    others = [job for job in jobs if job.key not in moved]
+    return (*others, *ends) if last else (*ends, *others)
+
+
+def _largest(groups: Groups) -> int:
+    return max(map(len, groups), default=0)
 
 
 def _shuffled(jobs: Sequence[Job], draw: Random) -> tuple[Job, ...]:

@@ -127,11 +127,12 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     )
 
 
-def _created(work: PlannedWork) -> tuple[str, str, str]:
-    """What orders objects that Flux applies: kind with group, namespace, name (fluxcd/pkg ssa, sort.go)."""
+def _created(work: PlannedWork) -> tuple[str, str, str, str]:
+    """What orders objects that Flux applies in one stage: group, kind, namespace, name. No kind of job is among those
+    that it applies before or after all others (fluxcd/pkg ssa v0.76.2, sort.go: ReconcileOrder, IsLessThan)."""
     kind = kinds().get(work.kind)
     group = kind.api.partition("/")[0] if kind is not None else ""
-    return f"{work.kind}.{group}", work.namespace, work.job.name
+    return group, work.kind, work.namespace, work.job.name
 
 
 def _included(reading: Reading) -> Iterator[tuple[str, str]]:

@@ -39,10 +39,12 @@ class _Together:
         self._cluster = cluster
         coming = cluster.coming
         self._simulator = coming.expected().run(cluster.world)
+        self._neighbours = neighbourhoods(self._simulator.state)
+        groups = self._groups((*coming.submitted, *coming.new))
         self._orders = [self._simulator, coming.at_once().run(cluster.world)]
-        self._orders += [each.run(cluster.world) for each in coming.others()]
+        self._orders += [each.run(cluster.world) for each in coming.others(groups)]
         self._settled = all(each.settled for each in self._orders)
-        self._is_drawn = coming.is_drawn
+        self._is_drawn = coming.is_drawn(groups)
         self._witnesses = Witnesses(cluster, self._simulator)
         self._other_witnesses: dict[int, Witnesses] = {}
         self._alone = Simulator(cluster.world)
@@ -55,12 +57,19 @@ class _Together:
         for work in self._simulator.works.values():
             for key in set(work.preempted_by):
                 self._ended.setdefault(key, []).append(self._title(work.key))
-        self._neighbours = neighbourhoods(self._simulator.state)
         self._together: dict[frozenset[str], Sequence[Job]] = {}
         self._tried = 0
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
         }
+
+    def _groups(self, jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
+        """The jobs of each neighbourhood, in their order."""
+        found: dict[frozenset[str], list[Job]] = {}
+        for job in jobs:
+            queue = self._simulator.works[job.key].queue
+            found.setdefault(self._neighbours.get(queue, frozenset()), []).append(job)
+        return list(found.values())
 
     def forecast(self) -> Forecast:
         """All verdicts."""

@@ -62,6 +62,23 @@ def test_a_queue_that_comes_back_before_its_run_has_ended(
     assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
 
+def test_a_pool_that_comes_back_before_its_run_has_ended(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    pools = spec()["spec"]["nodePools"]
+    job = {"pool": "cpu", "nodes": 1}
+    assert compiled(tmp_path, trainyard, spec(job=job, nodePools=[*pools, SECOND_POOL])).code == 0
+    run = only_object(tmp_path, "train")
+    ended = {"jobs": None, "completedRuns": [run]}
+    assert compiled(tmp_path, trainyard, spec(nodePools=[*pools, SECOND_POOL], **ended)).code == 0
+    assert compiled(tmp_path, trainyard, spec(nodePools=pools, **ended)).code == 0
+    done = compiled(tmp_path, trainyard, spec(nodePools=[*pools, SECOND_POOL], **ended))
+    assert done.code == 0
+    assert "warning[CHG049]: pool `cpu` is added again" in done.out
+    assert "`kubectl get ec2nodeclass cpu`" in done.out
+    assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
+
+
 def test_a_run_that_is_replaced_goes_on_if_it_was_pushed(
     tmp_path: Path, trainyard: Command
 ) -> None:

@@ -201,6 +201,22 @@ def test_what_is_terminating_is_drift(trainyard: Command, lab: Path, applied: Cl
     assert f"ClusterQueue/{queue['metadata']['name']}: Terminating, held by {finalizer}" in out
 
 
+def test_of_a_namespace_that_is_terminating_it_says_what_is_left_in_it(
+    trainyard: Command, lab: Path, applied: Cluster
+) -> None:
+    _, namespace = of_kind(applied, "Namespace")
+    namespace["metadata"] |= {"deletionTimestamp": "2026-11-25T11:05:17Z"}
+    left = "Some content in the namespace has finalizers remaining: example.com/kept in 1 resource instances"
+    namespace["status"] = {
+        "conditions": [
+            {"type": "NamespaceDeletionDiscoveryFailure", "status": "False", "message": "none"},
+            {"type": "NamespaceFinalizersRemaining", "status": "True", "message": left},
+        ]
+    }
+    (drift,) = asked(trainyard, lab, 5)["drifted"]
+    assert (drift["state"], drift["heldBy"]) == ("terminating", [left])
+
+
 def test_what_the_cluster_refuses_is_drift(trainyard: Command, lab: Path, applied: Cluster) -> None:
     path, _ = of_kind(applied, "TrainJob")
     for status, message in (

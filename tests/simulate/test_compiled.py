@@ -72,6 +72,23 @@ def test_the_order_of_the_spec_decides_nothing(tmp_path: Path) -> None:
     assert verdicts(read(tmp_path, *reversed(jobs))) == first
 
 
+def test_jobs_come_in_the_order_in_which_flux_creates_them(tmp_path: Path) -> None:
+    """By the group of their kind, then kind, namespace and name (fluxcd/pkg ssa v0.76.2, sort.go)."""
+    own = {"nodes": 1, "command": ["python", "t.py"]}
+    jobs = [
+        {"name": "a", **own},
+        {"name": "b", "kind": "RayJob", **own},
+        {"name": "c", "kind": "PyTorchJob", **own},
+        {"name": "d", "kind": "MPIJob", "launcher": {"mpi": {}}, **own},
+        {"name": "e", "kind": "JobSet", **own},
+        {"name": "f", "kind": "Job", **own},
+        {"name": "a0", **own},
+    ]
+    simulated = read(tmp_path, *jobs, pool={"nodes": {"max": 8}})
+    came = [simulated.titles[each.key] for each in simulated.coming.new]
+    assert came == ["f", "e", "d", "c", "b", "a", "a0"]
+
+
 def test_what_helps_a_job_that_does_not_get_its_fewest_nodes(tmp_path: Path) -> None:
     part = {"name": "part", "kind": "Job", "nodes": 4, "minNodes": 3}
     full = {"name": "full", "nodes": 3}

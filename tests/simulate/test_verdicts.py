@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import pytest
 from builders import ROOT
@@ -165,6 +166,34 @@ def test_of_very_many_jobs_few_orders_are_tried() -> None:
     assert {each.kind for each in few.verdicts} == {Kind.ONLY_IF}
     # Two of them are refused in each order, and all are alike.
     assert {each.kind for each in much.verdicts} == {Kind.ONLY_IF}
+
+
+def test_parts_of_a_cluster_that_share_nothing_are_judged_as_each_alone() -> None:
+    """However many jobs the cluster has in all."""
+
+    def part(name: str) -> tuple[list[dict[str, Any]], list[Job]]:
+        preemption = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "LowerPriority"}
+        own = {"cohortName": name, "preemption": preemption}
+        queues = [queue(f"{name}a", 16, **own), queue(f"{name}b", 8, **own)]
+        jobs = [
+            job(f"{name}1", f"{name}a", 1, priority=5),
+            job(f"{name}2", f"{name}a", 2),
+            job(f"{name}3", f"{name}b", 1),
+            job(f"{name}4", f"{name}b", 2, priority=5),
+        ]
+        return queues, jobs
+
+    queues, jobs = part("p00")
+    alone = of(made(*queues), *jobs)
+    assert {Kind.ONLY_IF} < {each.kind for each in alone.values()}
+    parts = [part(f"p{number:02}") for number in range(12)]
+    together = of(
+        made(*(each for queues, _ in parts for each in queues)),
+        *(each for _, jobs in parts for each in jobs),
+    )
+    assert len(together) == 48
+    for name, verdict in together.items():
+        assert verdict.kind is alone[f"p00{name[-1]}"].kind, name
 
 
 def test_what_is_said_without_a_condition_is_so_in_every_order() -> None:

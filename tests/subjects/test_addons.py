@@ -43,12 +43,15 @@ from compiler.platforms.eks.addons.addon import (
     MANIFESTS,
     OWN,
     AddOn,
+    Container,
+    Daemon,
     Setting,
 )
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.resolve import queue_manager
 from compiler.platforms.eks.nodes.daemons import daemons
+from compiler.platforms.eks.nodes.requested import requests_in
 from compiler.resolve import resolve
 
 ADD_ONS = list(addons.addons().values())
@@ -399,3 +402,35 @@ def test_the_agents_of_cloudwatch_take_their_share() -> None:
     }
     assert taken["watched"] - taken["none"] == 250 + 50 + 250
     assert taken["both"] - taken["monitored"] == 250 + 50
+
+
+def _daemons() -> Iterator[Daemon]:
+    context = context_of(watched())
+    for addon in ADD_ONS:
+        yield from addon.daemons
+        yield from addon.agents(context)
+
+
+DAEMONS = {daemon.name: daemon for daemon in _daemons()}
+WITHOUT_VALUES = {"efa-exporter", "node-problem-detector"}
+"""What we write ourselves: a patch changes it."""
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_values_of_each_container_change_what_a_daemon_set_takes(name: str) -> None:
+    daemon = DAEMONS[name]
+    containers = daemon.containers or (Container(daemon.cpu, daemon.memory, (daemon.resources,)),)
+    assert sum(each.cpu for each in containers) == daemon.cpu
+    assert sum(each.memory for each in containers) == daemon.memory
+    paths = [path for each in containers for path in each.resources if path]
+    assert bool(paths) == (name not in WITHOUT_VALUES)
+    for path in paths:
+        values: Any = {"requests": {"cpu": "3", "memory": "3Gi"}}
+        for key in reversed(path):
+            values = {key: values}
+        own = [each for each in containers if path in each.resources]
+        cpu, memory, said = requests_in(values, daemon)
+        assert said == path
+        assert cpu - daemon.cpu == sum(3000 - each.cpu for each in own)
+        assert memory - daemon.memory == sum(3 * 1024 - each.memory for each in own)
+    assert requests_in({}, daemon) == (daemon.cpu, daemon.memory, ())

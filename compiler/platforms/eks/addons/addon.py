@@ -47,13 +47,24 @@ def on_gpus(instance: InstanceType) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Container:
+    """A container of a DaemonSet's pod: its requests (milli-CPU, MiB), and where values have them, as paths. What the
+    first path lacks stands at the next one (Helm's ``default``)."""
+
+    cpu: int
+    memory: int
+    resources: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Daemon:
     """A DaemonSet: the requests of one pod (milli-CPU, MiB), the source of the figures, and the nodes that it comes to.
 
     ``kept``: its share is kept free of every node that it could come to, whether its add-on is wanted or not. So an
     add-on that is switched on later changes no quota, and no job that runs becomes too large for its node.
     ``published``: the requests are those of the pod; else they are only what is kept free for it. ``resources``: where
-    its values have these, as a path; empty where no values have them.
+    its values have these, as a path; empty where no values have them. ``containers``: those whose values have them,
+    where there are several.
     """
 
     name: str
@@ -64,6 +75,7 @@ class Daemon:
     kept: bool = True
     published: bool = True
     resources: tuple[str, ...] = ()
+    containers: tuple[Container, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

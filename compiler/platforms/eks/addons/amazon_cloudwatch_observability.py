@@ -42,8 +42,24 @@ def agents(context: Context) -> tuple[Daemon, ...]:
     if monitored(context):
         return ()
     return (
-        Daemon("cloudwatch-dcgm-exporter", 250, 128, _SOURCE, on=on_gpus, kept=False),
-        Daemon("cloudwatch-neuron-monitor", 256, 128, _SOURCE, on=_on_neuron, kept=False),
+        Daemon(
+            "cloudwatch-dcgm-exporter",
+            250,
+            128,
+            _SOURCE,
+            on=on_gpus,
+            kept=False,
+            resources=("dcgmExporter", "resources"),
+        ),
+        Daemon(
+            "cloudwatch-neuron-monitor",
+            256,
+            128,
+            _SOURCE,
+            on=_on_neuron,
+            kept=False,
+            resources=("neuronMonitor", "resources"),
+        ),
     )
 
 
@@ -54,8 +70,15 @@ ADD_ON = AddOn(
     at=AT_EKS / "addons" / NAME,
     values=values,
     daemons=(
-        Daemon("cloudwatch-agent", 250, 128, _SOURCE, kept=False),
-        Daemon("cloudwatch-fluent-bit", 50, 25, _SOURCE, kept=False),
+        Daemon("cloudwatch-agent", 250, 128, _SOURCE, kept=False, resources=("agent", "resources")),
+        Daemon(
+            "cloudwatch-fluent-bit",
+            50,
+            25,
+            _SOURCE,
+            kept=False,
+            resources=("containerLogs", "fluentBit", "resources"),
+        ),
     ),
     agents=agents,
     controllers=(Controller("cloudwatch-operator", 1, 100, 64, _SOURCE),),

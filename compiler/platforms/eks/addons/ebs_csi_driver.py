@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
-from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role, Setting
+from compiler.platforms.eks.addons.addon import EKS, AddOn, Container, Daemon, Role, Setting
 from compiler.platforms.eks.logs.stack import wanted as logged
 from compiler.platforms.eks.monitoring.stack import wanted as monitored
 
@@ -63,7 +63,18 @@ ADD_ON = AddOn(
     after=("eks-pod-identity-agent",),
     # Its agents tolerate every taint (v1.63.1, charts/aws-ebs-csi-driver/values.yaml: node.tolerateAllTaints).
     daemons=(
-        Daemon("ebs-csi-node", 10, 40, "aws-ebs-csi-driver v1.63.1 chart values", kept=False),
+        Daemon(
+            "ebs-csi-node",
+            30,
+            104,
+            "aws-ebs-csi-driver v1.63.1 chart values, templates/_node.tpl",
+            kept=False,
+            containers=(
+                Container(10, 40, (("node", "resources"),)),
+                Container(10, 32, (("sidecars", "nodeDriverRegistrar", "resources"),)),
+                Container(10, 32, (("sidecars", "livenessProbe", "resources"),)),
+            ),
+        ),
     ),
     role=Role(
         "kube-system",

@@ -9,7 +9,7 @@ ADD_ON = AddOn(
     by=EKS,
     at=SPEC,
     after=("kube-proxy",),
-    # EKS publishes no manifest of it.
+    # EKS publishes no manifest of it; the chart has `resources: {}` (eks-pod-identity-agent 1.2.0 chart values).
     daemons=(
         Daemon(
             "eks-pod-identity-agent",
@@ -17,6 +17,7 @@ ADD_ON = AddOn(
             0,
             "EKS add-on eks-pod-identity-agent: no request known",
             published=False,
+            resources=("resources",),
         ),
     ),
 )

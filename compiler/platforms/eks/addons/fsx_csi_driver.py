@@ -6,7 +6,7 @@ from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
-from compiler.platforms.eks.addons.addon import AddOn, Daemon, Role, Setting
+from compiler.platforms.eks.addons.addon import AddOn, Container, Daemon, Role, Setting
 
 
 def wanted(context: Context) -> bool:
@@ -25,8 +25,19 @@ ADD_ON = AddOn(
     values=values,
     at=SPEC / "storage",
     reach=("node", "tolerateAllTaints"),
-    # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
-    daemons=(Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),),
+    daemons=(
+        Daemon(
+            "fsx-csi-node",
+            30,
+            104,
+            "aws-fsx-csi-driver 1.17.0 chart values",
+            containers=(
+                Container(10, 40, (("node", "resources"),)),
+                Container(10, 32, (("sidecars", "nodeDriverRegistrar", "resources"),)),
+                Container(10, 32, (("sidecars", "livenessProbe", "resources"),)),
+            ),
+        ),
+    ),
     role=Role(
         "kube-system",
         "fsx-csi-controller-sa",

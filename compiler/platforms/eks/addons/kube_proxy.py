@@ -9,8 +9,8 @@ ADD_ON = AddOn(
     by=EKS,
     at=SPEC,
     after=("vpc-cni",),
-    # EKS publishes no manifest of it. A tenth of a core is kept free: a job that asks for less than it could is placed,
-    # one that asks for more is not.
+    # EKS publishes no manifest of it, but the schema of its configuration, which has `resources`. A tenth of a core is
+    # kept free: a job that asks for less than it could is placed, one that asks for more is not.
     daemons=(
         Daemon(
             "kube-proxy",
@@ -18,6 +18,7 @@ ADD_ON = AddOn(
             0,
             "EKS add-on kube-proxy: kept free, its request is not published",
             published=False,
+            resources=("resources",),
         ),
     ),
 )

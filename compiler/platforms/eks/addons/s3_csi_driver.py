@@ -6,7 +6,9 @@ from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
-from compiler.platforms.eks.addons.addon import AddOn, Daemon, Role, Setting
+from compiler.platforms.eks.addons.addon import AddOn, Container, Daemon, Role, Setting
+
+_NODE = ("node", "resources")
 
 
 def wanted(context: Context) -> bool:
@@ -26,8 +28,20 @@ ADD_ON = AddOn(
     values=values,
     at=SPEC / "storage",
     reach=("node", "tolerateAllTaints"),
-    # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
-    daemons=(Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"),),
+    # Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
+    daemons=(
+        Daemon(
+            "s3-csi-node",
+            30,
+            120,
+            "aws-mountpoint-s3-csi-driver 2.7.0 chart values, templates/node.yaml",
+            containers=(
+                Container(10, 40, (_NODE,)),
+                Container(10, 40, (("sidecars", "nodeDriverRegistrar", "resources"), _NODE)),
+                Container(10, 40, (("sidecars", "livenessProbe", "resources"), _NODE)),
+            ),
+        ),
+    ),
     # It may do nothing until a bucket's own stack lets it.
     role=Role("kube-system", "s3-csi-driver-sa", own="MountpointS3-{}"),
 )

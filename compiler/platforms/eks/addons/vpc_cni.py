@@ -6,7 +6,7 @@ from typing import Any
 
 from compiler.context import SPEC
 from compiler.core.network.spec import NetworkSection
-from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role, Setting
+from compiler.platforms.eks.addons.addon import EKS, AddOn, Container, Daemon, Role, Setting
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -24,7 +24,18 @@ ADD_ON = AddOn(
     values=values,
     # amazon-vpc-cni-k8s v1.23.0 charts/aws-vpc-cni values, and eksctl v0.230.0 pkg/addons/default/assets/aws-node.yaml:
     # aws-node 25m, aws-eks-nodeagent 25m.
-    daemons=(Daemon("aws-node", 50, 0, "amazon-vpc-cni-k8s v1.23.0 chart values"),),
+    daemons=(
+        Daemon(
+            "aws-node",
+            50,
+            0,
+            "amazon-vpc-cni-k8s v1.23.0 chart values, templates/daemonset.yaml",
+            containers=(
+                Container(25, 0, (("resources",),)),
+                Container(25, 0, (("nodeAgent", "resources"), ("resources",))),
+            ),
+        ),
+    ),
     role=Role(
         "kube-system",
         "aws-node",

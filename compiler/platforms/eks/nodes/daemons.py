@@ -49,7 +49,9 @@ def _sized(context: Context, addon: AddOn, daemon: Daemon) -> Daemon:
 
 def _following(context: Context, addon: AddOn, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets of an add-on that only some clusters with it have."""
-    return [daemon for daemon in addon.agents(context) if daemon.on(instance)]
+    return [
+        _sized(context, addon, daemon) for daemon in addon.agents(context) if daemon.on(instance)
+    ]
 
 
 def total(daemons: Sequence[Daemon]) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from compiler.catalog import InstanceType
@@ -13,35 +13,41 @@ from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL
 from compiler.platforms.eks.addons.addon import Daemon
 from compiler.platforms.eks.nodes.requested import requested
 
-_POD = ("spec", "template", "spec")
+POD = ("spec", "template", "spec")
 _NODEPOOL = "karpenter.sh/nodepool"
 _ALWAYS = "Always"
 
 
 def included_daemons(context: Context, pool: NodePool, instance: InstanceType) -> Iterator[Daemon]:
-    """Those that may land on a node of a pool: its selector names no other pool and no other type. Taints are not
-    looked at, since DaemonSets of agents tolerate them; affinity is not read."""
+    """Those that may land on a node of a pool."""
     for each in context.included:
         if each.body.get("kind") != "DaemonSet":
             continue
-        pod = at(each.body, *_POD)
-        if isinstance(pod, Mapping) and _may_land(pod, pool, instance):
-            cpu, memory = _asks(pod, "cpu"), _asks(pod, "memory")
+        pod = at(each.body, *POD)
+        if isinstance(pod, Mapping) and may_land(pod, pool.name, (instance.name,)):
             name = str(at(each.body, "metadata", "name"))
-            yield Daemon(name, cpu, -(-memory // (1000 * 1024**2)), each.file)
+            yield Daemon(name, *asked(pod), each.file)
 
 
-def _may_land(pod: Mapping[str, Any], pool: NodePool, instance: InstanceType) -> bool:
-    selector = pod.get("nodeSelector")
+def may_land(pod: Any, pool: str, instances: Collection[str]) -> bool:
+    """Whether a pod of a DaemonSet may come to nodes of a pool: its selector names no other pool and no other type.
+    Taints are not looked at, since DaemonSets of agents tolerate them; affinity is not read."""
+    selector = at(pod, "nodeSelector")
     if not isinstance(selector, Mapping):
         return True
-    known = {POOL_LABEL: pool.name, _NODEPOOL: pool.name, INSTANCE_TYPE: instance.name}
-    return all(known.get(label, value) == value for label, value in selector.items())
+    if selector.get(INSTANCE_TYPE, "") not in ("", *instances) and instances:
+        return False
+    return all(selector.get(label, pool) == pool for label in (POOL_LABEL, _NODEPOOL))
 
 
-def _asks(pod: Mapping[str, Any], resource: str) -> int:
-    """What the scheduler counts of a pod, in thousandths: its containers and sidecars, or the largest init container
-    beside the sidecars before it (Kubernetes 1.33, KEP-753)."""
+def asked(pod: Any) -> tuple[int, int]:
+    """Milli-CPU and MiB that the scheduler counts of a pod."""
+    return _asks(pod, "cpu"), -(-_asks(pod, "memory") // (1000 * 1024**2))
+
+
+def _asks(pod: Any, resource: str) -> int:
+    """In thousandths: its containers and sidecars, or the largest init container beside the sidecars before it
+    (Kubernetes 1.33, KEP-753)."""
     sidecars, most = 0, 0
     for container in items(pod, "initContainers"):
         asked = _amount(container, resource)

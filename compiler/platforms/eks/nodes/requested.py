@@ -9,7 +9,7 @@ from compiler.context import SPEC, Context
 from compiler.output.body import at as value
 from compiler.places import Route
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Controller, Daemon
+from compiler.platforms.eks.addons.addon import EKS, OWN, AddOn, Container, Controller, Daemon
 from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
@@ -29,18 +29,37 @@ def sized(
 ) -> tuple[int, int, Route | None]:
     """Milli-CPU and MiB that pods of an add-on request, and the place where the spec says so."""
     values, at = own_values(context, addon)
-    if not (values and pods.resources):
-        return pods.cpu, pods.memory, None
-    resources = value(values, *pods.resources)
-    cpu = requested(resources, "cpu", pods.cpu)
-    memory = requested(resources, "memory", pods.memory)
-    if cpu is None and memory is None:
-        return pods.cpu, pods.memory, None
-    return (
-        pods.cpu if cpu is None else cpu.milli,
-        pods.memory if memory is None else memory.value // 2**20,
-        Route((*at, *pods.resources)),
-    )
+    cpu, memory, path = requests_in(values, pods)
+    return cpu, memory, Route((*at, *path)) if path else None
+
+
+def requests_in(
+    values: Mapping[str, Any], pods: Controller | Daemon
+) -> tuple[int, int, tuple[str, ...]]:
+    """Milli-CPU and MiB that pods request by the values of their chart, and the first path that says so."""
+    cpu, memory = pods.cpu, pods.memory
+    said: tuple[str, ...] = ()
+    for container in _containers(pods):
+        path = next((each for each in container.resources if value(values, *each)), ())
+        if not path:
+            continue
+        resources = value(values, *path)
+        own_cpu = requested(resources, "cpu", container.cpu)
+        own_memory = requested(resources, "memory", container.memory)
+        if own_cpu is None and own_memory is None:
+            continue
+        if own_cpu is not None:
+            cpu += own_cpu.milli - container.cpu
+        if own_memory is not None:
+            memory += own_memory.value // 2**20 - container.memory
+        said = said or path
+    return cpu, memory, said
+
+
+def _containers(pods: Controller | Daemon) -> tuple[Container, ...]:
+    if isinstance(pods, Daemon) and pods.containers:
+        return pods.containers
+    return (Container(pods.cpu, pods.memory, (pods.resources,)),) if pods.resources else ()
 
 
 def requested(resources: Any, what: str, default: int = 0) -> Quantity | None:

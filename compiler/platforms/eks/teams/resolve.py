@@ -10,6 +10,7 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import GPU, NEURON
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.queues.namespaces import namespace_routes
+from compiler.core.storage.spec import StorageSection
 from compiler.core.teams.spec import NamespacesSection
 from compiler.places import Route
 from compiler.plan import PlanNode
@@ -17,7 +18,9 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import HELM
 from compiler.platforms.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
+from compiler.platforms.eks.flux.plan import HealthExpression
 from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.flux.terminating import of_node_classes, of_volumes
 from compiler.platforms.eks.jobs.kind import CalledBy, JobKind
 from compiler.platforms.eks.jobs.kinds import kinds, kinds_of_eks
 from compiler.platforms.eks.jobs.wanted import used
@@ -28,6 +31,7 @@ from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount,
 from compiler.platforms.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
 from compiler.platforms.eks.secrets.plan import API as SECRETS_API
 from compiler.platforms.eks.secrets.plan import RESOURCES as SECRETS
+from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.platforms.eks.teams.people import groups_of
 from compiler.platforms.eks.teams.plan import (
     Namespace,
@@ -66,7 +70,15 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     chained = NetworkSection.of(context.spec).network.cilium is not None
     yield from network_policies(routes, chained=chained, asking=tuple(_asking(context)))
     yield from pod_priorities()
-    yield stage(context, "platform", "controllers", account="platform")
+    health = tuple(_health(context))
+    yield stage(context, "platform", "controllers", account="platform", health=health)
+
+
+def _health(context: Context) -> Iterator[HealthExpression]:
+    if "karpenter" not in context.platform.without:
+        yield from of_node_classes(auto=ClusterSection.of(context.spec).auto_mode is not None)
+    if StorageSection.of(context.spec).storage:
+        yield from of_volumes()
 
 
 def _check_system(context: Context, routes: Mapping[str, Route]) -> None:

@@ -15,6 +15,7 @@ from compiler.core.storage.storages import Storage
 from compiler.plan import PlanNode
 from compiler.platforms.eks.flux.accounts import deliverer, makes
 from compiler.platforms.eks.flux.stages import FLUX, stage
+from compiler.platforms.eks.flux.terminating import of_volumes
 from compiler.platforms.eks.volumes.resolve import made_folder
 
 FOLDER = "storage"
@@ -42,6 +43,7 @@ def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
             inside=made_folder(storage.spec.name),
             values=(f"trainyard-{name}",),
             folder=FOLDER,
+            health=of_volumes(),
         )
         settings = ("v1", "ConfigMap", FLUX, made.values[0])
         context.external.add(settings)

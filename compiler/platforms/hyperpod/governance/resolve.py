@@ -53,7 +53,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         yield _local_queue(context, queue)
     _check_huge_pages(context)
     if has_runtimes(context):
-        yield stage(context, RUNTIMES, "platform", account=RUNTIMES)
+        # One that is Terminating, since a job of a team uses it, is no matter of other teams.
+        yield stage(context, RUNTIMES, "platform", account=RUNTIMES, wait=False)
         yield from deliverer(RUNTIMES, makes("trainer.kubeflow.org", "clustertrainingruntimes"))
 
 
