@@ -34,7 +34,8 @@ class HyperPodWorld(World):
         if not self.request:
             raise refused("ResourceNotFound", "no such cluster")
         arn = f"arn:aws:sagemaker:{self.region}:{self.account}:cluster/abcdefghijkl"
-        return {"ClusterStatus": "InService", "ClusterArn": arn}
+        groups = self.request.get("InstanceGroups", [])
+        return {"ClusterStatus": "InService", "ClusterArn": arn, "InstanceGroups": groups}
 
     def aws_sagemaker_create_cluster(self, given: dict[str, str]) -> Any:
         assert not self.request, "ResourceInUse"
