@@ -16,7 +16,6 @@ import awscli.clidriver  # type: ignore[import-not-found]
 import awscli.customizations.cloudformation.deploy  # type: ignore[import-not-found]
 import boto3  # noqa: F401
 
-
 A_WHILE = 0.1
 """Seconds between two questions of those that wait, in place of five to thirty."""
 
@@ -41,7 +40,8 @@ def main() -> None:
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             for file in (out, err):
                 file.seek(0)
-            print(json.dumps([status, out.read(), err.read()]), flush=True)
+            sys.stdout.write(json.dumps([status, out.read(), err.read()]) + "\n")
+            sys.stdout.flush()
 
 
 main()

@@ -27,9 +27,6 @@ class HyperPodWorld(World):
             return "".join(f"hyperpod-i-{index} Ready <none> 1d\n" for index in range(count))
         return super().got(words, given)
 
-    def aws_s3_sync(self, given: dict[str, str]) -> Any:
-        return None
-
     def aws_sagemaker_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.request:
             raise refused("ResourceNotFound", "no such cluster")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -35,10 +36,12 @@ LACKING = {
     "sagemaker": ("",),
     "codebuild": ("",),
     "ec2": ("placement-group", "capacity-reservation"),
+    "ecr": ("describe-images",),
     "eks": ("pod-identity", "access-entry", "addon", "wait"),
     "fsx": ("data-repository",),
 }
-"""What moto 5.2.5 does not answer: services, and words in the names of their commands."""
+"""What moto 5.2.5 does not answer: services, and words in the names of their commands. Its ECR keeps no image of a
+digest that is said."""
 
 
 def lacks(words: list[str]) -> bool:
@@ -95,18 +98,22 @@ class FileSystem(OfStack):
     ) -> Any:
         said = json["Properties"]
         absent = ("kms_key_id", "windows_configuration", "ontap_configuration")
-        made = import_module("moto.fsx.models").fsx_backends[account_id][region_name].create_file_system(
-            client_request_token="",
-            file_system_type=said["FileSystemType"],
-            storage_capacity=said.get("StorageCapacity"),
-            storage_type=said.get("StorageType"),
-            subnet_ids=said["SubnetIds"],
-            security_group_ids=said.get("SecurityGroupIds"),
-            tags=said["Tags"],
-            lustre_configuration=said["LustreConfiguration"],
-            file_system_type_version=None,
-            open_zfs_configuration=None,
-            **dict.fromkeys(absent),
+        made = (
+            import_module("moto.fsx.models")
+            .fsx_backends[account_id][region_name]
+            .create_file_system(
+                client_request_token="",
+                file_system_type=said["FileSystemType"],
+                storage_capacity=said.get("StorageCapacity"),
+                storage_type=said.get("StorageType"),
+                subnet_ids=said["SubnetIds"],
+                security_group_ids=said.get("SecurityGroupIds"),
+                tags=said["Tags"],
+                lustre_configuration=said["LustreConfiguration"],
+                file_system_type_version=None,
+                open_zfs_configuration=None,
+                **dict.fromkeys(absent),
+            )
         )
         return cls(made.file_system_id, {"DNSName": made.dns_name, "LustreMountName": "mount"})
 
@@ -163,6 +170,9 @@ class MotoWorld(HyperPodWorld):
         self.lock = Lock()
         self.flux_child: subprocess.Popen[bytes] | None = None
         self.things["link"] = LINKS
+        jobs = "\n".join(each.read_text() for each in root.glob("jobs/*.yaml"))
+        pushed = re.findall(r"image: .*amazonaws\.com/([^:@]+)[:@]", jobs)
+        self.things["pushed"] = {each: {} for each in pushed}
         teach()
 
     def client(self, service: str) -> Any:
@@ -306,11 +316,7 @@ class MotoWorld(HyperPodWorld):
                     },
                 }
         group = {"Fn::GetAtt": ["ControlPlaneSecurityGroup", "GroupId"]}
-        values = {
-            "VPC": at,
-            "ClusterSecurityGroupId": group,
-            "SharedNodeSecurityGroup": group,
-        }
+        values = {"VPC": at, "ClusterSecurityGroupId": group, "SharedNodeSecurityGroup": group}
         exported = f"eksctl-{self.cluster}-cluster::"
         outputs = {
             key: {"Value": value, "Export": {"Name": exported + key}}
@@ -451,8 +457,8 @@ spec: {interval: 1m, url: "https://git.example.com/fleet", ref: {branch: main}}
 
 
 class MotoAccount(MotoWorld):
-    """With ParallelCluster: its own command needs all of EC2, so that it is a stand-in, which makes the stack, the nodes
-    and the logs. What it is given, `judge` reads."""
+    """With ParallelCluster: its own command asks for what moto has not (AMIs by owner, price lists), so that it is a
+    stand-in, which makes the stack, the nodes and the logs."""
 
     def __init__(self, root: Path, cluster: str, region: str, url: str) -> None:
         super().__init__(root, cluster, region, url, root)
@@ -468,9 +474,6 @@ class MotoAccount(MotoWorld):
         if before and not after:
             self.client("ec2").terminate_instances(InstanceIds=[self.head])
             self.client("cloudformation").delete_stack(StackName=self.cluster)
-        return self.head_node(words, said)
-
-    def head_node(self, words: list[str], said: str) -> str:
         return json.dumps(self.head) if "headNode.instanceId" in words else said
 
     def made_by_pcluster(self) -> None:

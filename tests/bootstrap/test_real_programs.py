@@ -19,11 +19,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from answering import STAND_INS, serving
-from builders import ROOT
 from control_plane import BUILT, OF_FLUX, control_plane, lacking
 from moto_world import LINKS, MotoAccount, MotoWorld, aws_cli
 from test_refusals_of_scripts import GO_ON, written
-from test_up_and_down import TOKENS
+from test_up_and_down import TOKENS, uploaded
 from world import ACCOUNT
 
 pytestmark = [
@@ -63,6 +62,7 @@ def folder_of(name: str, root: Path) -> tuple[Path, str, str]:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
+    uploaded(root / "repository", written(name))
     return folder, found[1], found[2]
 
 
@@ -124,9 +124,12 @@ class Place:
     def left(self) -> dict[str, Any]:
         """What is paid for."""
         client = self.world.client
+        stacks = client("cloudformation").describe_stacks()["Stacks"]
         running = {"Name": "instance-state-name", "Values": ["running", "pending"]}
         return {
-            "stacks": [each["StackName"] for each in client("cloudformation").describe_stacks()["Stacks"]],
+            "stacks": [
+                each["StackName"] for each in client("cloudformation").describe_stacks()["Stacks"]
+            ],
             "buckets": [each["Name"] for each in client("s3").list_buckets()["Buckets"]],
             "file systems": client("fsx").describe_file_systems()["FileSystems"],
             "links": [*LINKS],

@@ -402,6 +402,9 @@ class World(Answering):
     def aws_fsx_delete_data_repository_association(self, given: dict[str, str]) -> Any:
         self.of("link").pop(given["association-id"])
 
+    def aws_s3_sync(self, given: dict[str, str]) -> Any:
+        return None
+
     def aws_s3api_head_bucket(self, given: dict[str, str]) -> Any:
         self.need("bucket", given["bucket"])
 

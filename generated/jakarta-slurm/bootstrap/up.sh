@@ -87,6 +87,7 @@ steps=(
   "nodes|what all nodes need: a security group, a bucket of scripts, rights"
   "budget|the budget, by mail; without it the cluster is made all the same"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
+  "uploads|folders of this repository that jobs find in buckets"
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
   "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
@@ -171,6 +172,12 @@ step_storage() {
   done
 }
 
+step_uploads() {
+  local each
+  for each in "$here"/uploads/*.sh; do
+    [ ! -e "$each" ] || run_script "$each"
+  done
+}
 step_scripts() {
   run aws s3 sync "$here/nodes" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/nodes" --delete --only-show-errors
   [ ! -d "$here/accounting" ] || run aws s3 sync "$here/accounting" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/accounting" --delete --only-show-errors

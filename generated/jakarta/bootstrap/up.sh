@@ -145,6 +145,7 @@ steps=(
   "endpoint|the S3 gateway endpoint: images come through it, and not through NAT"
   "parts|the rights of buckets, drivers and principals"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
+  "uploads|folders of this repository that jobs find in buckets"
   "routes|the way to file systems that exist"
   "images|images that the spec builds, and whether those of ECR are there"
   "placement|placement groups"
@@ -302,6 +303,12 @@ step_storage() {
     [ ! -e "$stack" ] || ready "trainyard-$cluster-$(basename "$stack" .yaml)"
   done
   run_script "$here/storage.sh"
+}
+step_uploads() {
+  local each
+  for each in "$here"/uploads/*.sh; do
+    [ ! -e "$each" ] || run_script "$each"
+  done
 }
 
 cidr_of() { ask aws ec2 describe-vpcs --vpc-ids "$1" --query 'Vpcs[0].CidrBlock' --output text; }
