@@ -127,9 +127,7 @@ class Place:
         stacks = client("cloudformation").describe_stacks()["Stacks"]
         running = {"Name": "instance-state-name", "Values": ["running", "pending"]}
         return {
-            "stacks": [
-                each["StackName"] for each in client("cloudformation").describe_stacks()["Stacks"]
-            ],
+            "stacks": [each["StackName"] for each in stacks],
             "buckets": [each["Name"] for each in client("s3").list_buckets()["Buckets"]],
             "file systems": client("fsx").describe_file_systems()["FileSystems"],
             "links": [*LINKS],
