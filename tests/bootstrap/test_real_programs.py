@@ -165,7 +165,7 @@ def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
 
 
 @WITH_NODES
-@pytest.mark.parametrize("name", ["jakarta", "hyperpod-lora", "terraform"])
+@pytest.mark.parametrize("name", ["jakarta", "hyperpod-lora"])
 def test_it_goes_up_and_down(name: str, url: str, tmp_path: Path) -> None:
     folder, cluster, region = folder_of(name, tmp_path)
     with control_plane(tmp_path / "cp", PARTS) as kubeconfig:
