@@ -44,7 +44,7 @@ PROGRAM = """#!/bin/bash
 READS = re.compile(
     r"aws \S+ (describe|get|list|head|batch-get|wait)|aws s3 ls|aws eks update-kubeconfig|"
     r"pcluster (version|describe)|kubectl (get|config|api-resources|label|logs|wait)|"
-    r"terraform \S+ (output|init)"
+    r"terraform \S+ (output|init|state list)"
 )
 
 

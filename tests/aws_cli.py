@@ -21,7 +21,7 @@ OWN = {
         "tags",
         "parameter-overrides",
     },
-    ("eks", "update-kubeconfig"): {"name"},
+    ("eks", "update-kubeconfig"): {"name", "kubeconfig"},
 }
 WAITERS = {
     ("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",

@@ -14,13 +14,15 @@ from builders import ROOT
 SHARED = ROOT.parent / "shared" / "controlplane"
 BUILT = Path(os.environ.get("CP_HOME", Path.home() / ".cache" / "cp")) / "bin"
 NEEDED = ("etcd", "kube", "kubectl", "cptool")
+OF_FLUX = ("kwok", "kueue", "jobset", "trainer", "kustomize-controller")
+"""What a whole cluster takes too."""
 
 
-def lacking() -> str:
+def lacking(*more: str) -> str:
     """Why there is none here; empty where there is one."""
     if not SHARED.is_dir():
         return f"{SHARED} is not there"
-    absent = [name for name in NEEDED if not (BUILT / name).exists()]
+    absent = [name for name in (*NEEDED, *more) if not (BUILT / name).exists()]
     return f"{', '.join(absent)} of {SHARED}/build.sh" if absent else ""
 
 
@@ -38,15 +40,15 @@ def _free_block() -> int:
 
 
 @contextmanager
-def control_plane(home: Path) -> Iterator[Path]:
-    """Runs one in a folder of its own; its kubeconfig."""
+def control_plane(home: Path, parts: str = "core,crds") -> Iterator[Path]:
+    """Runs one in a folder of its own; its kubeconfig. ``parts``: of `up.sh`."""
     home.mkdir(parents=True, exist_ok=True)
     for name in ("bin", "manifests"):
         (home / name).symlink_to(BUILT.parent / name)
     env = {**os.environ, "CP_HOME": str(home), "CP_PORT": str(_free_block())}
     try:
         done = subprocess.run(
-            ["bash", str(SHARED / "up.sh"), "--parts", "core,crds"],
+            ["bash", str(SHARED / "up.sh"), "--parts", parts],
             env=env,
             capture_output=True,
             text=True,

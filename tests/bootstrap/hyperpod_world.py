@@ -27,14 +27,12 @@ class HyperPodWorld(World):
             return "".join(f"hyperpod-i-{index} Ready <none> 1d\n" for index in range(count))
         return super().got(words, given)
 
-    def aws_s3_sync(self, given: dict[str, str]) -> Any:
-        return None
-
     def aws_sagemaker_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.request:
             raise refused("ResourceNotFound", "no such cluster")
         arn = f"arn:aws:sagemaker:{self.region}:{self.account}:cluster/abcdefghijkl"
-        return {"ClusterStatus": "InService", "ClusterArn": arn}
+        groups = self.request.get("InstanceGroups", [])
+        return {"ClusterStatus": "InService", "ClusterArn": arn, "InstanceGroups": groups}
 
     def aws_sagemaker_create_cluster(self, given: dict[str, str]) -> Any:
         assert not self.request, "ResourceInUse"

@@ -23,7 +23,7 @@ ONE_ARGUMENT = 128 * 1024
 """The most bytes of one argument of a command on Linux (execve(2), MAX_ARG_STRLEN)."""
 A_CALL = 1000
 """The most versions that one call lists or deletes (S3 API, DeleteObjects)."""
-NEEDED = ("fail", "refused", "ask", "there", "empty")
+NEEDED = ("fail", "refused", "ask", "there", "say", "empty")
 
 
 @pytest.fixture

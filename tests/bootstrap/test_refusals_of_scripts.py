@@ -19,7 +19,7 @@ import pytest
 from answering import Answering, run, serving
 from builders import ROOT
 from hyperpod_world import HyperPodWorld
-from test_up_and_down import MADE, TOKENS, of_any_cluster, tree
+from test_up_and_down import MADE, TOKENS, of_any_cluster, tree, uploaded
 from world import World
 
 from compiler import writer
@@ -80,6 +80,7 @@ class Bench:
             target = self.folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+        uploaded(root, written(name))
         git = ["git", "-c", "user.email=a@b", "-c", "user.name=a", "-C", str(root)]
         for words in (["init", "-q"], ["add", "-f", "generated"], ["commit", "-qm", "a"]):
             subprocess.run([*git, *words], check=True)

@@ -188,12 +188,21 @@ def repository(name: str) -> TemporaryDirectory[str]:
         target = Path(folder.name) / "generated" / cluster / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
+    uploaded(Path(folder.name), tree(name))
     (Path(folder.name) / ".gitignore").write_text("*\n")
     git = ["git", "-c", "user.email=a@b", "-c", "user.name=a", "-C", folder.name]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "add", "-f", "generated"], check=True)
     subprocess.run([*git, "commit", "-qm", "a"], check=True)
     return folder
+
+
+def uploaded(repository: Path, files: dict[str, bytes]) -> None:
+    """Makes the folders of the repository that are uploaded to buckets."""
+    for path, data in files.items():
+        if path.startswith("bootstrap/uploads/"):
+            for name in re.findall(r"^upload (\S+) ", data.decode(), re.MULTILINE):
+                (repository / name).mkdir(parents=True, exist_ok=True)
 
 
 def name_and_region(name: str) -> tuple[str, str]:
@@ -305,6 +314,26 @@ def test_a_dry_run_changes_nothing(lab: Lab) -> None:
         done = lab.run("down.sh", *words, "--dry-run")
         assert done.returncode == 0, done.stderr
     assert lab.world.state() == before
+
+
+@everywhere("workshop")
+def test_folders_of_the_repository_are_uploaded_before_anything_reads_them(lab: Lab) -> None:
+    bucket = "s3://workshop-datasets-111122223333-ap-northeast-2/code"
+    lab.up()
+    calls = lab.world.calls
+    (upload,) = [index for index, call in enumerate(calls) if call[:3] == ["aws", "s3", "sync"]][:1]
+    assert calls[upload][3].endswith("/specs/workshop/code")
+    assert calls[upload][4] == bucket
+    assert "--delete" not in calls[upload]
+    made = next(
+        index for index, call in enumerate(calls) if "trainyard-workshop-storage-datasets" in call
+    )
+    flux = next(index for index, call in enumerate(calls) if call[:2] == ["flux", "install"])
+    assert made < upload < flux
+    (lab.folder.parent.parent / "specs/workshop/code").rmdir()
+    done = lab.run("up.sh", "--from", "uploads")
+    assert done.returncode == 1
+    assert "there is no folder specs/workshop/code in" in done.stderr
 
 
 @everywhere("workshop")

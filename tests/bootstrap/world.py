@@ -40,6 +40,8 @@ class World(Answering):
         self.flux_made: dict[str, int] = {}
         """What Flux makes: how often kubectl is asked until each is there; a while later it is Ready."""
         self.asked = 0
+        self.own_file = False
+        """Whether kubectl is asked by a file of the script's own."""
 
     # --- what there is
 
@@ -400,6 +402,9 @@ class World(Answering):
     def aws_fsx_delete_data_repository_association(self, given: dict[str, str]) -> Any:
         self.of("link").pop(given["association-id"])
 
+    def aws_s3_sync(self, given: dict[str, str]) -> Any:
+        return None
+
     def aws_s3api_head_bucket(self, given: dict[str, str]) -> Any:
         self.need("bucket", given["bucket"])
 
@@ -495,7 +500,10 @@ class World(Answering):
         return {"nodegroups": sorted(self.of("nodegroup"))}
 
     def aws_eks_update_kubeconfig(self, given: dict[str, str]) -> Any:
-        self.context = True
+        self.own_file = "kubeconfig" in given
+        if not self.cluster_made:
+            raise refused("ResourceNotFoundException", "No cluster found")
+        self.context = self.context or not self.own_file
 
     def aws_eks_list_pod_identity_associations(self, given: dict[str, str]) -> Any:
         name = given["service-account"]
@@ -587,7 +595,7 @@ class World(Answering):
             )
         if verb == "label":
             return stdin
-        assert self.context, "kubectl speaks to another cluster"
+        assert self.context or self.own_file, "kubectl speaks to another cluster"
         if not self.cluster_made:
             raise RefusedError("no route to host")
         self.asked += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def test_eksctl_is_given_both_pools_and_the_role_of_all_nodes() -> None:
 
 
 def test_the_stack_has_the_role_of_nodes_and_no_controller() -> None:
-    written = files(plan_of(auto()))
+    written = files(plan_of(auto(storage=[{"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}}])))
     resources = written["bootstrap/stack.yaml"]["Resources"]
     assert set(resources) == {"NodeRole", "BucketRole"}
     assert resources["NodeRole"]["Properties"]["ManagedPolicyArns"] == [
@@ -134,6 +135,13 @@ def test_the_stack_has_the_role_of_nodes_and_no_controller() -> None:
     assert list(association) == ["Association"]
     properties = association["Association"]["Properties"]
     assert properties["RoleArn"] == "arn:aws:iam::111122223333:role/MountpointS3-lab"
+
+
+@pytest.mark.parametrize("made", [auto, spec])
+def test_without_a_bucket_nobody_may_mount_one(made: Callable[[], dict[str, Any]]) -> None:
+    written = files(plan_of(made()))
+    assert "MountpointS3" not in str(written)
+    assert "s3-csi-driver-sa" not in str(written)
 
 
 def test_network_policies_are_switched_on() -> None:

@@ -83,7 +83,9 @@ def made_bucket(
         noncurrent_days=noncurrent,
         upload_days=lifecycle.incomplete_upload_days,
         transitions=tuple((move.days, move.to) for move in lifecycle.transitions),
+        uploads=tuple((each.folder, each.to) for each in spec.upload),
         origins={
+            "uploads": at / "upload",
             "bucket": at / "bucket",
             "versioning": at / "versioning",
             "key": at / "kmsKey",

@@ -106,6 +106,8 @@ class MadeBucket(MadeStorage):
     upload_days: int = 7
     transitions: tuple[tuple[int, str], ...] = ()
     expiration: tuple[str, int] | None = None
+    uploads: tuple[tuple[str, str], ...] = ()
+    """Folders of the repository, and the beginning of their keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

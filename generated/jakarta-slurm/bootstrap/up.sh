@@ -11,7 +11,21 @@ cluster=jakarta-slurm region=ap-southeast-3 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
 from='' reached=''
-dry='' answer='' step='' again=''
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
+answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
@@ -30,11 +44,6 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
 # A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
 once() {
   local error=$1
@@ -48,7 +57,7 @@ wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
   shift 3
   [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
-  tries=$((minutes * 3))
+  tries=${TRIES:-$((minutes * 3))}
   until "$@"; do
     [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
     tries=$((tries - 1))
@@ -78,6 +87,7 @@ steps=(
   "nodes|what all nodes need: a security group, a bucket of scripts, rights"
   "budget|the budget, by mail; without it the cluster is made all the same"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
+  "uploads|folders of this repository that jobs find in buckets"
   "scripts|what nodes and jobs run, in the bucket"
   "check|ParallelCluster takes the configuration"
   "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
@@ -89,6 +99,11 @@ steps=(
 look() {
   there pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus || true
   status=${answer//\"/}
+}
+# The stack of what nodes need is made first, and goes last.
+not_foreign() {
+  look
+  [ -z "$status" ] || stack "trainyard-$cluster-nodes" || foreign "cluster $cluster of account $account is there, and stack trainyard-$cluster-nodes is not"
 }
 is_gone() { look; [ -z "$status" ]; }
 delete_cluster() {
@@ -157,6 +172,12 @@ step_storage() {
   done
 }
 
+step_uploads() {
+  local each
+  for each in "$here"/uploads/*.sh; do
+    [ ! -e "$each" ] || run_script "$each"
+  done
+}
 step_scripts() {
   run aws s3 sync "$here/nodes" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/nodes" --delete --only-show-errors
   [ ! -d "$here/accounting" ] || run aws s3 sync "$here/accounting" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/accounting" --delete --only-show-errors
@@ -166,6 +187,10 @@ step_scripts() {
 with_config() {
   config > "$work/cluster.yaml"
   "$@" --cluster-configuration "$work/cluster.yaml"
+}
+say_with_config() {
+  echo "  with the CONFIGURATION that bash $0 --config prints:"
+  say "$@" --cluster-configuration CONFIGURATION
 }
 verb() { if [ -n "$status" ]; then echo update-cluster; else echo create-cluster; fi; }
 # A dry run that finds nothing ends with an error of its own, "Request would have succeeded, but DryRun flag is set".
@@ -185,7 +210,7 @@ step_check() {
       delete_cluster
       ;;
   esac
-  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml" --dryrun true; return 0; }
+  [ -z "$dry" ] || { say_with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --dryrun true; return 0; }
   takes || fail "ParallelCluster does not take the configuration: see above"
 }
 
@@ -201,7 +226,7 @@ is_done() {
 step_cluster() {
   local said
   look
-  [ -z "$dry" ] || { say pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --cluster-configuration "$here/cluster.yaml"; return 0; }
+  [ -z "$dry" ] || { say_with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"; return 0; }
   said=$(takes) || fail "ParallelCluster does not take the configuration" "$said"
   case $said in *"No changes found"*) return 0 ;; esac
   with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"
@@ -217,13 +242,16 @@ has_ended() {
 # As a file: the `sh` of the agent has no pipefail, so that a download that fails would be an empty script that succeeds.
 on_head() {
   local node id ended script
-  [ -z "$dry" ] || { echo "  would run $1 on the head node"; return 0; }
   ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
   node=${answer//\"/}
+  node=${node:-HEAD_NODE}
   script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
   script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
-  id=$(aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
-    --parameters "commands=[\"$script\"]")
+  set -- "$1" aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
+    --parameters "commands=[\"$script\"]"
+  say "${@:2}"
+  [ -z "$dry" ] || return 0
+  id=$("${@:2}")
   wait_for "the head node to run $1" 30 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
   ended=$answer
   ask aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
@@ -245,9 +273,16 @@ checked() {
   answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
   [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+foreign() {
+  echo "  $1: nobody made it by this script" >&2
+  [ -n "$dry" ] || fail "nothing of it is touched: give the cluster of the spec another name, or delete the other one"
+  echo "  nothing of it would be touched: without --dry-run this ends here" >&2
+}
 main() {
   local each
   checked
+  not_foreign
   for each in "${steps[@]}"; do
     step=${each%%|*}
     [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue

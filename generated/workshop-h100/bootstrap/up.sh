@@ -11,7 +11,21 @@ cluster=workshop-h100 region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
 from='' reached=''
-dry='' answer='' step='' again=''
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
+answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
@@ -30,11 +44,6 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
 # A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
 once() {
   local error=$1
@@ -48,7 +57,7 @@ wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
   shift 3
   [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
-  tries=$((minutes * 3))
+  tries=${TRIES:-$((minutes * 3))}
   until "$@"; do
     [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
     tries=$((tries - 1))
@@ -75,12 +84,22 @@ delete_stack() {
 config() { cat "$here/eksctl.yaml"; }
 # Whether there is a cluster; its status is the answer.
 made() { there aws eks describe-cluster --name "$cluster" --query cluster.status --output text; }
-# kubectl speaks to this cluster, and to no other that somebody chose meanwhile.
+not_foreign() {
+  ! made || stack "eksctl-$cluster-cluster" || foreign "cluster $cluster of account $account is there, and no stack of eksctl is"
+}
+# kubectl speaks to this cluster, and to no other that somebody chose meanwhile. A dry run asks by a file of its own,
+# which is not written where there is no cluster.
+speaks() {
+  local name=arn:aws:eks:$region:$account:cluster/$cluster
+  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" != "$name" ] || return 0
+  run aws eks update-kubeconfig --name "$cluster"
+  [ -n "$dry" ] || return 0
+  export KUBECONFIG=$work/kubeconfig
+  aws eks update-kubeconfig --name "$cluster" --kubeconfig "$KUBECONFIG" >/dev/null 2>&1 || true
+}
 answers() { kubectl get --raw=/readyz >/dev/null 2>&1; }
 reach() {
-  local name=arn:aws:eks:$region:$account:cluster/$cluster
-  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" = "$name" ] ||
-    run aws eks update-kubeconfig --name "$cluster"
+  speaks
   wait_for "the API of cluster $cluster to answer kubectl" 10 \
     "run this from 203.0.113.0/24 or the VPC" answers
 }
@@ -97,9 +116,16 @@ checked() {
   answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
   [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+foreign() {
+  echo "  $1: nobody made it by this script" >&2
+  [ -n "$dry" ] || fail "nothing of it is touched: give the cluster of the spec another name, or delete the other one"
+  echo "  nothing of it would be touched: without --dry-run this ends here" >&2
+}
 main() {
   local each
   checked
+  not_foreign
   for each in "${steps[@]}"; do
     step=${each%%|*}
     [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue
@@ -118,6 +144,7 @@ steps=(
   "endpoint|the S3 gateway endpoint: images come through it, and not through NAT"
   "parts|the rights of buckets, drivers and principals"
   "storage|buckets and file systems that the spec makes (10 minutes or more)"
+  "uploads|folders of this repository that jobs find in buckets"
   "routes|the way to file systems that exist"
   "images|images that the spec builds, and whether those of ECR are there"
   "placement|placement groups"
@@ -155,7 +182,6 @@ quota() {
   answer=${answer//[[:space:]]/}
 }
 step_quotas() {
-  not_foreign
   local service code wanted sure short=''
   while read -r service code wanted sure; do
     quota "$service" "$code"
@@ -201,18 +227,10 @@ eksctl_with() {
   eksctl "$@" --config-file="$work/eksctl.yaml"
 }
 create() { eksctl_with create cluster --install-nvidia-plugin=false --install-neuron-plugin=false; }
-# A cluster of this name that another program made is not this one: nothing of it is touched.
-not_foreign() {
-  if made && ! stack "eksctl-$cluster-cluster"; then
-    echo "  cluster $cluster of account $account is there, and no stack of eksctl is: nobody made it by this script" >&2
-    [ -n "$dry" ] || fail "give the cluster of the spec another name, or delete the other one"
-  fi
-}
 is_active() { made && [ "$answer" = ACTIVE ]; }
 step_cluster() {
   local stack=eksctl-$cluster-cluster namespace name role
   settle "$stack"
-  not_foreign
   stack "$stack" || true
   case $answer in
     '') create ;;
@@ -274,7 +292,13 @@ step_storage() {
   for stack in "$here"/stacks/storage-*.yaml; do
     [ ! -e "$stack" ] || ready "trainyard-$cluster-$(basename "$stack" .yaml)"
   done
-  run bash "$here/storage.sh"
+  run_script "$here/storage.sh"
+}
+step_uploads() {
+  local each
+  for each in "$here"/uploads/*.sh; do
+    [ ! -e "$each" ] || run_script "$each"
+  done
 }
 
 cidr_of() { ask aws ec2 describe-vpcs --vpc-ids "$1" --query 'Vpcs[0].CidrBlock' --output text; }
@@ -343,7 +367,7 @@ step_images() {
     for stack in "$here"/stacks/cache-*.yaml "$here"/stacks/image-*.yaml; do
       [ ! -e "$stack" ] || ready "trainyard-$cluster-$(basename "$stack" .yaml)"
     done
-    run bash "$here/images.sh"
+    run_script "$here/images.sh"
     root=$(git -C "$here" rev-parse --show-toplevel)
     for stack in "$here"/image-*.md; do
       [ -e "$stack" ] || continue
@@ -354,7 +378,7 @@ step_images() {
       digest=$(sed -n 's/^digest: //p' "$root/$lock" 2>/dev/null || true)
       [ -z "$digest" ] || ! there aws ecr describe-images --repository-name "$repository" --image-ids "imageDigest=$digest" || continue
       if grep -qx 'image-build codeBuild' "$stack"; then
-        run bash "$here/images.sh" build "$name"
+        run_script "$here/images.sh" build "$name"
         built="$built $lock"
       else
         missing="$missing $repository"
@@ -389,6 +413,7 @@ step_placement() {
 # The value of NAMESPACE/NAME/KEY, or of a whole NAME, from a variable or a file, into a file that nobody else reads.
 value_of() {
   local variable
+  [ -z "$dry" ] || return 0
   variable=TRAINYARD_SECRET_$(tr -c 'A-Za-z0-9\n' _ <<<"$1" | tr '[:lower:]' '[:upper:]')
   if [ -n "${!variable:-}" ]; then
     printf %s "${!variable}" >"$2"
@@ -440,13 +465,17 @@ in_cluster() {
 }
 # The files of a Secret that is read whole: a folder has them.
 files_of() {
+  [ -z "$dry" ] || return 0
   [ -z "${TRAINYARD_SECRETS:-}" ] || [ -z "$(find "$TRAINYARD_SECRETS/$1/" -maxdepth 1 -type f 2>/dev/null)" ] || return 0
   echo "  put the files of Secret $1 into the folder \$TRAINYARD_SECRETS/$1" >&2
   return 1
 }
 step_secrets() {
   local folder name names key keys values lacking='' namespace
-  [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /; s/ :files$/, all of its files/'; return 0; }
+  if [ -n "$dry" ]; then
+    in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'
+    in_cluster | sed 's/^/  of the cluster: /; s/ :files$/, all of its files/'
+  fi
   folder=$work/secrets
   mkdir -p "$folder"
   names=$(in_aws | awk '{ print $1 }' | sort -u)
@@ -456,7 +485,7 @@ step_secrets() {
     case $keys in
       *:*)
         value_of "$name" "$folder/value" || { lacking=1; continue; }
-        [ "$keys" = :text ] || [ "$(tr -d '[:space:]' <"$folder/value" | cut -c 1)" = '{' ] || {
+        [ "$keys" = :text ] || [ -n "$dry" ] || [ "$(tr -d '[:space:]' <"$folder/value" | cut -c 1)" = '{' ] || {
           echo "  $name is read by its keys: its value is to be a JSON object, like {\"token\": \"…\"}" >&2
           lacking=1
           continue
@@ -465,12 +494,11 @@ step_secrets() {
         values=''
         for key in $keys; do
           value_of "$name/$key" "$folder/value" || { lacking=1; continue 2; }
-          values="$values${values:+, }\"$key\": $(json_of "$folder/value")"
+          [ -n "$dry" ] || values="$values${values:+, }\"$key\": $(json_of "$folder/value")"
         done
         printf %s "{$values}" >"$folder/value" ;;
     esac
-    run aws secretsmanager create-secret --name "$name" --secret-string "file://$folder/value" >/dev/null
-    echo "  made $name in AWS Secrets Manager"
+    run aws secretsmanager create-secret --name "$name" --secret-string "file://$folder/value" --query Name --output text
   done
   names=$(in_cluster | awk '{ print $1 "/" $2 }' | sort -u)
   [ -z "$names" ] || reach
@@ -483,11 +511,11 @@ step_secrets() {
       case $key in
         :files)
           files_of "$name" || { lacking=1; continue 2; }
-          set -- "$@" "--from-file=$TRAINYARD_SECRETS/$name/"
+          set -- "$@" "--from-file=${TRAINYARD_SECRETS:-SECRETS}/$name/"
           continue ;;
         .dockerconfigjson) set -- "$@" --type=kubernetes.io/dockerconfigjson ;;
       esac
-      case $keys in *:files*) [ ! -f "$TRAINYARD_SECRETS/$name/$key" ] || continue ;; esac
+      case $keys in *:files*) if [ -n "$dry" ] || [ -f "$TRAINYARD_SECRETS/$name/$key" ]; then continue; fi ;; esac
       value_of "$name/$key" "$folder/$key" || { lacking=1; continue 2; }
       set -- "$@" "--from-file=$key=$folder/$key"
     done

@@ -3,12 +3,27 @@
 # is, and no update may replace or delete a repository. It deletes nothing.
 # With credentials for account 111122223333, from the repository that Flux reads:
 #   bash images.sh               repositories and builds, as the spec has them
+#   bash images.sh --dry-run     prints what it would run
 #   bash images.sh build NAME    the image of the commit that is checked out, and its digest, to commit
 set -euo pipefail
 region=ap-northeast-2 cluster=workshop
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(git -C "$here" rev-parse --show-toplevel)
 export AWS_PAGER=
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
 kept='"Effect": "Deny", "Principal": "*", "Action": ["Update:Replace", "Update:Delete"], "Resource": "*"'
 types='["AWS::ECR::Repository"]'
 policy='{"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "Update:*", "Resource": "*"}, '
@@ -17,9 +32,9 @@ policy+="{$kept, \"Condition\": {\"StringEquals\": {\"ResourceType\": $types}}}]
 deploy() {
   local file=$1 stack
   stack=trainyard-$cluster-$(basename "$file" .yaml)
-  aws cloudformation deploy --region "$region" --stack-name "$stack" --template-file "$file" --no-fail-on-empty-changeset \
+  run aws cloudformation deploy --region "$region" --stack-name "$stack" --template-file "$file" --no-fail-on-empty-changeset \
     --capabilities CAPABILITY_NAMED_IAM --tags "trainyard-part-of=$cluster"
-  aws cloudformation set-stack-policy --region "$region" --stack-name "$stack" --stack-policy-body "$policy"
+  run aws cloudformation set-stack-policy --region "$region" --stack-name "$stack" --stack-policy-body "$policy"
 }
 
 # A value of a stack's Metadata.
@@ -30,6 +45,11 @@ build() {
   [ -e "$file" ] || { echo "there is no image $1" >&2; return 1; }
   [ "$(said "$file" Build)" = codeBuild ] || { echo "image $1 is built by its workflow: push a branch" >&2; return 1; }
   commit=$(git -C "$root" rev-parse HEAD)
+  if [ -n "$dry" ]; then
+    say aws codebuild start-build --region "$region" --project-name "trainyard-$cluster-image-$1" --source-version "$commit" \
+      --query build.id --output text
+    return 0
+  fi
   recipe=$(git -C "$root" show "$commit:$(said "$file" Dockerfile)" | sed -n 's/^LABEL dev\.trainyard\.recipe="\(.*\)"$/\1/p')
   [ -n "$recipe" ] || { echo "commit $commit has no Dockerfile of image $1: compile, commit and push first" >&2; return 1; }
   id=$(aws codebuild start-build --region "$region" --project-name "trainyard-$cluster-image-$1" --source-version "$commit" \

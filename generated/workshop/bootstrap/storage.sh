@@ -1,12 +1,28 @@
 # Written by trainyard as bootstrap/storage.sh. Do not edit: edit the spec, then run `trainyard compile`.
 # Makes the storage that the spec creates, and keeps what AWS gave it where Flux reads it. Run it as often as you like: what is
 # there stays as it is, and no update may replace or delete a bucket or a file system. It deletes nothing.
-# Usage, from anywhere, with credentials for account 111122223333 and the cluster: bash storage.sh
+# Usage, from anywhere, with credentials for account 111122223333 and the cluster:
+#   bash storage.sh             makes or changes it
+#   bash storage.sh --dry-run   prints what it would run
 set -euo pipefail
 region=ap-northeast-2 cluster=workshop
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER=
-dry='' answer='' step='' again=''
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
+answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
@@ -33,7 +49,7 @@ policy+="{$kept, \"Condition\": {\"StringEquals\": {\"ResourceType\": $types}}}]
 # The private subnet of a zone in the VPC that eksctl made.
 subnet_in() {
   there aws cloudformation describe-stacks --region "$region" --stack-name "eksctl-$cluster-cluster" \
-    --query "Stacks[0].Outputs[?OutputKey=='VPC'].OutputValue" --output text ||
+    --query "Stacks[0].Outputs[?OutputKey=='VPC'].OutputValue" --output text || [ -n "$dry" ] ||
     fail "there is no stack eksctl-$cluster-cluster with a VPC: make the cluster first"
   ask aws ec2 describe-subnets --region "$region" --filters "Name=vpc-id,Values=$answer" "Name=availability-zone,Values=$1" \
     Name=tag:kubernetes.io/role/internal-elb,Values=1 --query 'sort_by(Subnets,&SubnetId)[0].SubnetId' --output text
@@ -48,14 +64,28 @@ deploy() {
     subnet_in "$zone"
     case $answer in
       subnet-*) parameters=(--parameter-overrides "Subnet=$answer") ;;
-      *) fail "the cluster's VPC has no private subnet in $zone" ;;
+      *)
+        [ -n "$dry" ] || fail "the cluster's VPC has no private subnet in $zone"
+        parameters=(--parameter-overrides Subnet=SUBNET)
+        ;;
     esac
   fi
-  aws cloudformation deploy --region "$region" --stack-name "$stack" --template-file "$file" --no-fail-on-empty-changeset \
+  run aws cloudformation deploy --region "$region" --stack-name "$stack" --template-file "$file" --no-fail-on-empty-changeset \
     --tags "trainyard-part-of=$cluster" ${parameters[@]+"${parameters[@]}"}
-  aws cloudformation set-stack-policy --region "$region" --stack-name "$stack" --stack-policy-body "$policy"
+  run aws cloudformation set-stack-policy --region "$region" --stack-name "$stack" --stack-policy-body "$policy"
 }
 
+# Keeps values where Flux reads them: write_values CONFIGMAP KEY=VALUE...
+write_values() {
+  local create label apply each
+  create=(kubectl create configmap "$1" --namespace=flux-system --dry-run=client --output=yaml)
+  shift
+  for each in "$@"; do create+=("--from-literal=$each"); done
+  label=(kubectl label --local --filename=- --dry-run=client --output=yaml reconcile.fluxcd.io/watch=Enabled)
+  apply=(kubectl apply --server-side --field-manager=trainyard --filename=-)
+  printf '  + %s | %s | %s\n' "${create[*]}" "${label[*]}" "${apply[*]}"
+  [ -n "$dry" ] || "${create[@]}" | "${label[@]}" | "${apply[@]}"
+}
 # What AWS gave a file system, for its volumes: a ConfigMap with all of it, or none.
 keep() {
   local file=$1 name id dns mount
@@ -65,16 +95,15 @@ keep() {
   id=$(awk '$1 == "Id" { print $2 }' <<<"$answer")
   dns=$(awk '$1 == "DnsName" { print $2 }' <<<"$answer")
   mount=$(awk '$1 == "MountName" { print $2 }' <<<"$answer")
-  if [ -z "$id" ] || [ -z "$dns" ] || [ -z "$mount" ]; then
+  if [ -n "$dry" ]; then
+    id=${id:-ID} dns=${dns:-NAME} mount=${mount:-NAME}
+  elif [ -z "$id" ] || [ -z "$dns" ] || [ -z "$mount" ]; then
     fail "stack trainyard-$cluster-$name has no outputs Id, DnsName and MountName yet"
   fi
-  kubectl create configmap "trainyard-$name" --namespace=flux-system --dry-run=client --output=yaml \
-    --from-literal="fsx_id=$id" --from-literal="fsx_dns=$dns" --from-literal="fsx_mount=$mount" |
-    kubectl label --local --filename=- --dry-run=client --output=yaml reconcile.fluxcd.io/watch=Enabled |
-    kubectl apply --server-side --field-manager=trainyard --filename=-
+  write_values "trainyard-$name" "fsx_id=$id" "fsx_dns=$dns" "fsx_mount=$mount"
 }
 
-there kubectl get namespace flux-system || kubectl create namespace flux-system
+there kubectl get namespace flux-system || run kubectl create namespace flux-system
 
 # Buckets first: file systems are linked to them.
 buckets=() systems=()

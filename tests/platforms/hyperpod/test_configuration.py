@@ -286,7 +286,7 @@ def test_terraform_makes_what_the_nodes_need(tmp_path: Path) -> None:
     }
     for name, command in (("up", "apply hyperpod"), ("down", "delete hyperpod")):
         text = scripts[f"bootstrap/hyperpod/{name}.sh"].content
-        assert f'run bash "$here/../terraform.sh" {command}' in text
+        assert f'run_script "$here/../terraform.sh" {command}' in text
         assert "cloudformation deploy" not in text
         assert "delete_stack " not in text.partition("step_cluster")[2]
 

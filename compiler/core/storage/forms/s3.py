@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from compiler.spec.aws import Bucket, KmsKey, Prefix
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import Name, Size
+from compiler.spec.types import Name, RepositoryPath, Size
 
 StorageClass = Literal[
     "STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"
@@ -69,6 +69,17 @@ class Lifecycle(SpecModel):
     )
 
 
+class Upload(SpecModel):
+    """A folder of this repository that jobs find in a bucket."""
+
+    folder: RepositoryPath = Field(
+        description="The folder, from the root of the repository.", examples=["specs/workshop/code"]
+    )
+    to: RepositoryPath = Field(
+        description="The beginning of the keys in the bucket.", examples=["code"]
+    )
+
+
 class CreatedBucket(SpecModel):
     """An S3 bucket that the bootstrap makes, and nothing ever deletes by itself."""
 
@@ -91,6 +102,11 @@ class CreatedBucket(SpecModel):
         Lifecycle.model_construct(),
         description="What S3 does with objects by itself.",
         examples=[{"transitions": [{"days": 30, "to": "INTELLIGENT_TIERING"}]}],
+    )
+    upload: list[Upload] = Field(
+        [],
+        description="Folders of this repository that `up.sh` uploads. It deletes nothing there.",
+        examples=[[{"folder": "code", "to": "code"}]],
     )
 
 

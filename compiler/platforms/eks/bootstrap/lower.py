@@ -165,13 +165,16 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
     there is no controller of Karpenter, and no queue; a platform that has nodes of its own has their role too."""
     description = f"What cluster {boot.cluster} needs before it exists"
     node_trust = _trust("ec2.amazonaws.com")
-    # What the policy of buckets is follows with each bucket, see ``_bucket``.
-    bucket_role = _role(boot.bucket_role, boot.bucket_trust, [])
+    of_buckets: dict[str, Any] = {}
+    if boot.reads_buckets or not (boot.karpenter or boot.auto_mode):
+        # A stack has a resource at least: where it would have none, this role is there, and has no rights.
+        # What the policy of buckets is follows with each bucket, see ``_bucket``.
+        of_buckets["BucketRole"] = _role(boot.bucket_role, boot.bucket_trust, [])
     if not boot.karpenter and not boot.auto_mode:
-        return template(description, {"BucketRole": bucket_role})
+        return template(description, of_buckets)
     if boot.auto_mode:
         nodes = _role(boot.node_role, node_trust, list(boot.node_policies))
-        return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})
+        return template(description, {"NodeRole": nodes, **of_buckets})
     names = boot.controller_policies
     policies = [{"Ref": f"{_logical(name)}Policy"} for name in names]
     queue = dict(boot.queue)
@@ -213,8 +216,7 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
                 "Roles": [{"Ref": "NodeRole"}],
             },
         }
-    resources["BucketRole"] = bucket_role
-    return template(description, resources)
+    return template(description, {**resources, **of_buckets})
 
 
 def stacks(boot: Bootstrap) -> Iterator[Artifact]:

@@ -69,6 +69,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         node_policies=_node_policies(context),
         interruption_rules=iam.interruption_rules(),
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
+        reads_buckets=addons.addons()["aws-mountpoint-s3-csi-driver"].wanted(context),
         access=access_entries(context),
         drivers=drivers(context),
         zones=tuple(sorted(region_zones)),

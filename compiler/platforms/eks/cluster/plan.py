@@ -112,6 +112,8 @@ class Bootstrap(PlanNode):
     node_policies: tuple[str, ...] = ()
     interruption_rules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     bucket_role: str = ""
+    reads_buckets: bool = False
+    """Whether anything mounts a bucket."""
     access: tuple[AccessEntry, ...] = ()
     drivers: tuple[PodIdentity, ...] = ()
     zones: tuple[str, ...] = ()

@@ -238,14 +238,14 @@ def _addon(setting: Setting, addon: AddOn, own: Mapping[str, Any]) -> Addon:
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
-    """Those of roles that the bootstrap makes for every cluster."""
+    """Those of roles that the bootstrap makes, where the add-on is wanted: without a bucket nothing reads one."""
     prefix = f"arn:{context.partition}:iam::{context.spec.account}:role/"
     identities = []
     for addon in addons.addons().values():
         role = addon.role
         if role is None or not role.own:
             continue
-        if addon.is_ours(context):
+        if addon.is_ours(context) and addon.wanted(context):
             arn = prefix + role.named(context.name)
             identities.append(PodIdentity(role.namespace, role.service_account, role_arn=arn))
     return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))

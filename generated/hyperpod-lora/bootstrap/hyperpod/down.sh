@@ -10,7 +10,21 @@ cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
 from='' reached=''
-dry='' answer='' step='' again=''
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
+answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
@@ -29,11 +43,6 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
 # A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
 once() {
   local error=$1
@@ -47,7 +56,7 @@ wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
   shift 3
   [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
-  tries=$((minutes * 3))
+  tries=${TRIES:-$((minutes * 3))}
   until "$@"; do
     [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
     tries=$((tries - 1))
@@ -79,8 +88,16 @@ steps=(
   "proof|no cluster of HyperPod is left"
 )
 
-# Whether there is a cluster; its status is the answer.
+# Whether there is a cluster of HyperPod; its status is the answer.
 made() { there aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text; }
+# Ours runs the scripts of our bucket. No other is touched.
+not_foreign() {
+  there aws sagemaker describe-cluster --cluster-name "$cluster" --query 'InstanceGroups[].LifeCycleConfig.SourceS3Uri' --output text || return 0
+  case $answer in
+    *"s3://sagemaker-hyperpod-lora-111122223333-us-west-2/"*) ;;
+    *) foreign "cluster $cluster of HyperPod is there, and runs no scripts of bucket sagemaker-hyperpod-lora-111122223333-us-west-2" ;;
+  esac
+}
 is_gone() { ! made; }
 step_cluster() {
   is_gone || {
@@ -92,7 +109,8 @@ step_cluster() {
 bucket=sagemaker-hyperpod-lora-111122223333-us-west-2
 # Deletes all versions of all objects of a bucket.
 empty() {
-  echo "  + empties bucket $1: aws s3api list-object-versions, and delete-objects for each 1,000"
+  echo "  bucket $1 is emptied, 1,000 versions at a time:"
+  say aws s3api delete-objects --bucket "$1" --delete file://OBJECTS --query 'Errors[0]' --output json
   [ -z "$dry" ] || return 0
   while :; do
     ask aws s3api list-object-versions --bucket "$1" --max-items 1000 --output json \
@@ -124,9 +142,16 @@ checked() {
   answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
   [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+foreign() {
+  echo "  $1: nobody made it by this script" >&2
+  [ -n "$dry" ] || fail "nothing of it is touched: give the cluster of the spec another name, or delete the other one"
+  echo "  nothing of it would be touched: without --dry-run this ends here" >&2
+}
 main() {
   local each
   checked
+  not_foreign
   for each in "${steps[@]}"; do
     step=${each%%|*}
     [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue

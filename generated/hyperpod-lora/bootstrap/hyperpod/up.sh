@@ -11,7 +11,21 @@ cluster=hyperpod-lora region=us-west-2 account=111122223333
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
 from='' reached=''
-dry='' answer='' step='' again=''
+dry=''
+[ "${1:-}" != --dry-run ] || { dry=1; shift; }
+say() { printf '  +'; printf ' %q' "$@"; echo; }
+run() {
+  say "$@"
+  [ -n "$dry" ] || "$@"
+}
+# Another script of ours says for itself what it would run.
+run_script() {
+  local script=$1
+  shift
+  say bash "$script" "$@"
+  bash "$script" ${dry:+--dry-run} "$@"
+}
+answer='' step='' again=''
 work=$(umask 077 && mktemp -d)   # nobody else reads it
 trap 'rm -rf "$work"' EXIT
 
@@ -30,11 +44,6 @@ there() {
 }
 # How AWS, kubectl and pcluster say that there is none.
 none="\((404|[A-Za-z.]*NotFound[A-Za-z]*|NoSuch[A-Za-z]*|InvocationDoesNotExist)\)|does not exist|doesn't have a resource type"
-say() { printf '  +'; printf ' %q' "$@"; echo; }
-run() {
-  say "$@"
-  [ -n "$dry" ] || "$@"
-}
 # A change that was made before is refused with an error of this name, and stays: once ERROR COMMAND...
 once() {
   local error=$1
@@ -48,7 +57,7 @@ wait_for() {
   local what=$1 minutes=$2 help=$3 tries said=''
   shift 3
   [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
-  tries=$((minutes * 3))
+  tries=${TRIES:-$((minutes * 3))}
   until "$@"; do
     [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
     tries=$((tries - 1))
@@ -88,13 +97,26 @@ config() {
   jq --arg group "$answer" 'del(.["trainyard.dev/file"]) | walk(if . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)' \
     "$here/create-cluster.json"
 }
-reach() {
+# kubectl speaks to this cluster, and to no other that somebody chose meanwhile. A dry run asks by a file of its own,
+# which is not written where there is no cluster.
+speaks() {
   local name=arn:aws:eks:$region:$account:cluster/$cluster
-  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" = "$name" ] ||
-    run aws eks update-kubeconfig --name "$cluster"
+  [ "$(kubectl config view --minify --output='jsonpath={.clusters[0].name}' 2>/dev/null)" != "$name" ] || return 0
+  run aws eks update-kubeconfig --name "$cluster"
+  [ -n "$dry" ] || return 0
+  export KUBECONFIG=$work/kubeconfig
+  aws eks update-kubeconfig --name "$cluster" --kubeconfig "$KUBECONFIG" >/dev/null 2>&1 || true
 }
 # Whether there is a cluster of HyperPod; its status is the answer.
 made() { there aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text; }
+# Ours runs the scripts of our bucket. No other is touched.
+not_foreign() {
+  there aws sagemaker describe-cluster --cluster-name "$cluster" --query 'InstanceGroups[].LifeCycleConfig.SourceS3Uri' --output text || return 0
+  case $answer in
+    *"s3://sagemaker-hyperpod-lora-111122223333-us-west-2/"*) ;;
+    *) foreign "cluster $cluster of HyperPod is there, and runs no scripts of bucket sagemaker-hyperpod-lora-111122223333-us-west-2" ;;
+  esac
+}
 
 step_stack() {
   settle "trainyard-$cluster-hyperpod"
@@ -114,7 +136,7 @@ brought() {
     fail "$1 $3 is not Ready" "why: kubectl describe --namespace=$2 $1/$3" "then: bash $0${again:+ $again} --from $step"
 }
 step_chart() {
-  reach
+  speaks
   brought kustomizations.kustomize.toolkit.fluxcd.io flux-system trainyard-controllers
   brought helmreleases.helm.toolkit.fluxcd.io flux-system dependencies
 }
@@ -152,7 +174,7 @@ ready() {
   [ "$(awk '$2 == "Ready"' <<< "$answer" | wc -l)" -ge "$(wanted)" ]
 }
 step_accept() {
-  reach
+  speaks
   wait_for "$(wanted) nodes on which jobs may run" 180 "kubectl get nodes --label-columns=sagemaker.amazonaws.com/node-health-status shows them" ready
 }
 
@@ -167,9 +189,16 @@ checked() {
   answer=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
   [ "$answer" = "$account" ] || fail "the credentials are those of account $answer, and the cluster is one of account $account"
 }
+# A cluster of this name that another program made is not this one: nothing of it is touched.
+foreign() {
+  echo "  $1: nobody made it by this script" >&2
+  [ -n "$dry" ] || fail "nothing of it is touched: give the cluster of the spec another name, or delete the other one"
+  echo "  nothing of it would be touched: without --dry-run this ends here" >&2
+}
 main() {
   local each
   checked
+  not_foreign
   for each in "${steps[@]}"; do
     step=${each%%|*}
     [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue
