@@ -23,6 +23,16 @@ def amounts_of(container: Container) -> Resources:
     return {**container.requests, **container.limits}
 
 
+def names_asked(source: Container | Gang) -> set[str]:
+    """The resources that a container or job asks for, also those of which the amount cannot be read."""
+    unread = {
+        resource
+        for field, dot, resource in (name.partition(".") for name in source.unread)
+        if dot and field in ("requests", "limits")
+    }
+    return {*source.limits, *source.requests, *unread}
+
+
 def requested(source: Container | Gang) -> Resources:
     """What a container asks for, or a job for it: its requests, and its limits where it has none (core/v1,
     ResourceRequirements)."""

@@ -22,7 +22,7 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
-from compiler.model.amounts import total, with_others
+from compiler.model.amounts import names_asked, total, with_others
 from compiler.model.choice import Choice, Offer
 from compiler.model.exports import exported
 from compiler.model.kinds import has_peers
@@ -273,6 +273,13 @@ class Work:
         if self.main is not None:
             unread |= self.main.unread
         return "/" in resource and not unread.isdisjoint(("requests", "limits"))
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Whether a node asks for accelerators, also where nobody can read for how many."""
+        if self.accelerator is not None:
+            return True
+        return any(not names_asked(each).isdisjoint(ACCELERATORS) for each in self._sources())
 
     @property
     def unread(self) -> frozenset[str]:

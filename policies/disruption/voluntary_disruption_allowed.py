@@ -15,6 +15,7 @@ from compiler.policy.rule import Finding, rule
     kubernetes="it is Karpenter that consolidates nodes",
     aliases=("disruption-allowed",),
     severity=Severity.WARNING,
+    gangs=True,
 )
 def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     """Nothing keeps Karpenter from disrupting the nodes of a running job.

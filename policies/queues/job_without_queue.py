@@ -14,6 +14,7 @@ from compiler.policy.world import World
     kubernetes="LocalQueues are of Kueue: sbatch takes a default partition and account",
     aliases=("job-past-the-queue",),
     severity=Severity.WARNING,
+    gangs=True,
 )
 def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """A job has no queue, though its namespace has one.
