@@ -46,6 +46,16 @@ def counts_pods(kind: str) -> bool:
     return kind in _LIMITED if known is None else known.counts_pods
 
 
+_STARTERS = ("mpi", "ray")
+
+
+def starter_of(kind: str) -> str | None:
+    """What starts the processes of every job of a kind: MPI or Ray; ``None`` where its command does."""
+    known = kinds().get(kind)
+    starter = known.launcher if known else None
+    return starter if starter in _STARTERS else None
+
+
 def has_peers(kind: str) -> bool:
     """Whether the nodes of a kind talk to each other, so that one that fails stops all."""
     known = kinds().get(kind)

@@ -25,7 +25,7 @@ from compiler.dataclass import dataclass
 from compiler.model.amounts import names_asked, total, with_others
 from compiler.model.choice import Choice, Offer
 from compiler.model.exports import exported
-from compiler.model.kinds import has_peers
+from compiler.model.kinds import has_peers, starter_of
 from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.model.pod_set import PodSet
 from compiler.places import Route
@@ -148,11 +148,19 @@ class Work:
         return not isinstance(self.job, TrainJob) or self.job.trainer
 
     @property
+    def own_runtime(self) -> Runtime | None:
+        """Its runtime, where that is not one that Trainer brings."""
+        if self.runtime is None or self.runtime.at == self.job.where("runtime"):
+            return None
+        return self.runtime
+
+    @property
     def framework(self) -> str | None:
-        """The source of the ML policy of its runtime, like `torch` or `mpi`; ``None`` without one, or while unknown."""
+        """The source of the ML policy of its runtime, like `torch` or `mpi`, or what its kind starts processes by;
+        ``None`` without one, or while unknown."""
         if self.runtime is not None:
             return self.runtime.framework
-        return None
+        return starter_of(self.kind)
 
     @property
     def processes(self) -> int | str | None:

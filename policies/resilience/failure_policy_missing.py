@@ -95,7 +95,7 @@ def failure_policy_missing(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.gang:
         return
-    runtime, workload = work.runtime, world.workload_of(work)
+    runtime, workload = work.own_runtime, world.workload_of(work)
     if runtime is not None and runtime.max_restarts is None:
         yield Finding(
             f"runtime `{runtime.name}` has no failure policy",

@@ -92,8 +92,8 @@ def pods_restart_individually(work: Work, world: World) -> Iterator[Finding]:
     if not work.gang:
         return
     workload = world.workload_of(work)
-    if work.runtime is not None:
-        yield from _of_runtime(work.runtime)
+    if work.own_runtime is not None:
+        yield from _of_runtime(work.own_runtime)
     elif workload is not None and workload.kind == "JobSet":
         yield from _of_job_set(work, workload)
     elif (
