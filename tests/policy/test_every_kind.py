@@ -70,6 +70,7 @@ SILENT: Reasons = {
     "RUN015": each(OF_RUNTIME),
     "RUN022": each(OF_RUNTIME),
     "RUN023": each(OF_RUNTIME),
+    "RUN026": each("its operator gives it the hosts", "MPIJob"),
     "RUN028": each("Trainer does not run it"),
     "RUN036": each("only a runtime says that its program is JAX"),
     "RUN041": each(
@@ -83,6 +84,9 @@ SILENT: Reasons = {
 }
 """By rule and kind, why an example is not found in files of others."""
 OF_SPECS = {
+    "EFA014": "what it needs may be elsewhere",
+    "PLC085": "its length stands in a spec alone",
+    "RUN096": "its model stands in a spec alone",
     "PLC082": "its length stands in a spec alone",
     "PLC083": "its length stands in a spec alone",
     "PLC084": "its length stands in a spec alone",

@@ -30,7 +30,7 @@ class Workload(PlanNode):
     bare kind. ``nodes`` is how many pods belong together, ``None`` where they need not; it may start with
     the ``least`` of them, where that is said. It is ended after ``deadline`` seconds. ``everywhere``: it runs on every
     node. ``processes`` of each node, ``suspend`` and ``managed_by`` are what the object says itself. It is started
-    again as often as ``max_restarts``, by a ``strategy``, where the object has words for that. ``program``: what runs its
+    again as often as ``max_restarts``, by a ``strategy``, where the object says it. ``program``: what runs its
     program, where that is in none of its nodes."""
 
     kind: str
