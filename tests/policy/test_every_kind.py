@@ -77,7 +77,6 @@ SILENT: Reasons = {
         NO_BACKOFF,
         *("JobSet", "Job", "LeaderWorkerSet", "Job.batch.volcano.sh", "XGBoostJob", "PaddleJob"),
     ),
-    "RUN066": each("Ray starts the ranks, and the program says how many", "RayJob"),
     "RUN121": each(NO_TORCH),
     "RUN122": each(NO_TORCH),
     "RUN150": each(NO_DEADLINE, "JobSet", "LeaderWorkerSet", "Job.batch.volcano.sh"),
