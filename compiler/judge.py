@@ -75,7 +75,7 @@ def _as_meant(
     written: dict[Route, Route] = {}
     for artifact in artifacts:
         if artifact.id in faulty and isinstance(artifact, Manifest):
-            body, paths, renamed = corrected(artifact.body)
+            body, paths, renamed, _ = corrected(artifact.body)
             for path in paths:
                 known.add(Route((artifact.id, *path)))
             for path, original in renamed.items():

@@ -23,14 +23,12 @@ def amounts_of(container: Container) -> Resources:
     return {**container.requests, **container.limits}
 
 
-def names_asked(source: Container | Gang) -> set[str]:
-    """The resources that a container or job asks for, also those of which the amount cannot be read."""
-    unread = {
-        resource
-        for field, dot, resource in (name.partition(".") for name in source.unread)
-        if dot and field in ("requests", "limits")
-    }
-    return {*source.limits, *source.requests, *unread}
+def unread_amounts(source: Container | Gang) -> frozenset[str]:
+    """The resources that a container or job asks for by an amount that cannot be read, like ``${GPUS}``."""
+    parts = [name.partition(".") for name in source.unread]
+    return frozenset(
+        resource for field, dot, resource in parts if dot and field in ("requests", "limits")
+    )
 
 
 def requested(source: Container | Gang) -> Resources:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
-from compiler.model.amounts import names_asked
+from compiler.model.amounts import unread_amounts
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
@@ -20,7 +20,7 @@ def is_judged(workload: Workload, pod: Pod) -> bool:
 
 
 def _asks_for_device(container: Container) -> bool:
-    asked = names_asked(container)
+    asked = {*container.limits, *container.requests, *unread_amounts(container)}
     if not asked.isdisjoint(_DEVICES):
         return True
     return any(resource.startswith(SHARES) for resource in asked)

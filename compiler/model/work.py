@@ -22,7 +22,7 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
-from compiler.model.amounts import names_asked, total, with_others
+from compiler.model.amounts import total, unread_amounts, with_others
 from compiler.model.choice import Choice, Offer
 from compiler.model.exports import exported
 from compiler.model.kinds import has_peers, starter_of
@@ -36,6 +36,7 @@ from compiler.platforms.eks.third_party_workloads.plan import titled
 
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
+_AMOUNTS = {"requests", "limits"}
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
@@ -283,11 +284,30 @@ class Work:
         return "/" in resource and not unread.isdisjoint(("requests", "limits"))
 
     @property
+    def unread_amounts(self) -> frozenset[str]:
+        """The resources that it asks for by an amount that cannot be read."""
+        return frozenset().union(*map(unread_amounts, self._sources()))
+
+    @property
+    def knows_names(self) -> bool:
+        """Whether all resources that the pod asks for are known, if not how much of each."""
+        if self.complete:
+            return True
+        if self.main is None:
+            return False
+        sources = self._sources()
+        whole = {name for each in sources for name in each.unread if not _is_amount(name)}
+        named = {
+            name.partition(".")[0] for each in sources for name in each.unread if _is_amount(name)
+        }
+        return whole.isdisjoint({"claims"}) and whole & _AMOUNTS <= named
+
+    @property
     def is_accelerated(self) -> bool:
         """Whether a node asks for accelerators, also where nobody can read for how many."""
         if self.accelerator is not None:
             return True
-        return any(not names_asked(each).isdisjoint(ACCELERATORS) for each in self._sources())
+        return not self.unread_amounts.isdisjoint(ACCELERATORS)
 
     @property
     def unread(self) -> frozenset[str]:
@@ -494,3 +514,8 @@ class Work:
             if resource in node.requests:
                 return node.where("requests") / resource
         return self.job.where("limits")
+
+
+def _is_amount(name: str) -> bool:
+    """Whether an unread field is a resource, like `limits.cpu`, and not a whole mapping of them."""
+    return name.partition(".")[0] in _AMOUNTS and "." in name

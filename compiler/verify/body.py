@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -82,7 +82,7 @@ def _refusals(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) ->
     the shape, and what they leave unknown is not judged."""
     if not shape:
         return webhooks.check(body, lookup)
-    (meant, known, written), inside = _meant(schema, body, shape)
+    (meant, known, written, _), inside = _meant(schema, body, shape)
     if not has_shape(walk(schema.root, meant)):
         return inside
     faulty = [fault.path for fault in shape if not fault.belongs]
@@ -100,7 +100,7 @@ def _meant(schema: Schema, body: Body, faults: list[Fault]) -> tuple[Meant, list
     found: list[Fault] = []
     for _ in range(_DEEPEST):
         inside = [
-            fault for fault in walk(schema.root, meant.body) if any(_is_below(fault, meant.written))
+            fault for fault in walk(schema.root, meant.body) if _is_inside(fault.path, meant.unseen)
         ]
         if not inside:
             break
@@ -112,12 +112,6 @@ def _meant(schema: Schema, body: Body, faults: list[Fault]) -> tuple[Meant, list
 
 _DEEPEST = 3
 """How often what was corrected is looked at again: a list, its items, and their fields."""
-
-
-def _is_below(fault: Fault, written: Mapping[Path, Path]) -> Iterator[bool]:
-    """Whether a fault stands in one of the places that something was moved to."""
-    for place in written:
-        yield fault.path[: len(place)] == place
 
 
 def _is_inside(path: Path, places: Iterable[Path]) -> bool:

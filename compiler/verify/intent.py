@@ -16,11 +16,13 @@ _SHAPE = ("SCH001", "SCH002")
 
 
 class Meant(NamedTuple):
-    """A body as it was meant: the places where that is known, and where what was renamed is written."""
+    """A body as it was meant: the places where that is known, where what was renamed or moved is written, and the
+    places of what was moved or converted, which nobody has looked at."""
 
     body: Body
     known: set[Path]
     written: dict[Path, Path]
+    unseen: frozenset[Path] = frozenset()
 
     def then(self, other: Meant) -> Meant:
         """What was meant by a body that was corrected before."""
@@ -28,7 +30,8 @@ class Meant(NamedTuple):
         for place, origin in other.written.items():
             written[place] = as_written(origin, self.written)
         known = {as_written(path, self.written) for path in other.known}
-        return Meant(other.body, self.known | other.known | known, written)
+        known |= self.known | other.known
+        return Meant(other.body, known, written, other.unseen)
 
 
 def as_written(path: Path, written: Mapping[Path, Path]) -> Path:
@@ -54,6 +57,7 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
     body = deepcopy(body)
     known: set[Path] = set()
     written: dict[Path, Path] = {}
+    unseen: set[Path] = set()
     for fault in wrong:
         *above, key = fault.path or ("",)
         parent = at(body, *above)
@@ -70,16 +74,19 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
             if _move(body, fault):
                 known |= {fault.path, fault.belongs}
                 written[fault.belongs] = fault.path
+                unseen.add(fault.belongs)
             continue
         meant = fault.meant or named.get(fault.path, "")
         is_free = not isinstance(parent, dict) or meant not in parent
         if _correct(parent, key, fault, meant):
             known.add(fault.path)
-            written |= _converted(fault, value)
+            items = _converted(fault, value)
+            written |= items
+            unseen |= items.keys()
             if meant and is_free:
                 known.add((*above, meant))
                 written[(*above, meant)] = fault.path
-    return Meant(body, known, written)
+    return Meant(body, known, written, frozenset(unseen))
 
 
 def _move(body: Body, fault: Fault) -> bool:

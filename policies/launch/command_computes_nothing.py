@@ -29,7 +29,7 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, timeout: 2h, command: [sleep, infinity]}]
     """
-    if work.accelerator is None or work.deadline is not None:
+    if not work.is_accelerated or work.deadline is not None:
         return
     waits = _last(work.words)
     if waits:

@@ -38,7 +38,7 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
     """
     if work.env.keys().isdisjoint(_SLOW):
         return
-    count = work.accelerator[1] if work.accelerator else 0
+    count = work.accelerator[1] if work.accelerator else _FILLED_IN * work.is_accelerated
     for name, (slow, why, between) in _SLOW.items():
         value = work.env.get(name)
         if value is None or value.strip().upper() not in slow:
@@ -55,6 +55,8 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
         )
 
 
+_FILLED_IN = 2
+"""The accelerators of a node at least, where a template leaves their number to be filled in."""
 _ON = ("1", "TRUE", "YES", "ON", "Y")
 _SLOW: dict[str, tuple[tuple[str, ...], str, bool]] = {
     "NCCL_P2P_DISABLE": (_ON, "keeps its GPUs from NVLink", True),
