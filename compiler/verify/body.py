@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -87,11 +87,15 @@ def _refusals(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) ->
         return inside
     faulty = [fault.path for fault in shape if not fault.belongs]
     faulty += neighbors(shape, known)
-    faults = [
-        replace(fault, path=as_written(fault.path, written))
-        for fault in (*rule_faults(schema.root, meant), *webhooks.check(meant, lookup))
-    ]
-    return [*inside, *(fault for fault in faults if not _is_inside(fault.path, faulty))]
+    faults = [*rule_faults(schema.root, meant), *webhooks.check(meant, lookup)]
+    right = [fault for fault in faults if not _is_inside(fault.path, faulty)]
+    return [*inside, *(replace(fault, path=_in_file(fault.path, written)) for fault in right)]
+
+
+def _in_file(path: Path, written: Mapping[Path, Path]) -> Path:
+    """The path in a file to what stands at a path in the corrected body; what was only renamed keeps its name."""
+    place = as_written(path, written)
+    return path if len(place) == len(path) else place
 
 
 def _meant(schema: Schema, body: Body, faults: list[Fault]) -> tuple[Meant, list[Fault]]:

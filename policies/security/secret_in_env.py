@@ -111,7 +111,7 @@ def _filled_in(work: Work) -> Iterator[Finding]:
                 help=_help(work),
                 severity=Severity.WARNING,
             )
-    for node in (work.job, work.main):
+    for node in (work, work.main):
         for field, words in (
             () if node is None else (("command", node.command), ("args", node.args))
         ):
