@@ -1,7 +1,7 @@
 """What a rule finds depends on what is said, not on how: over the examples of all rules' pages.
 
-- *Lists turned round*: the item with the fault is the first one or the last, and the rule finds it. Where an order means
-  something (words of a command, layers of a topology), the list stays.
+- *Lists turned round*: the item with the fault is the first one or the last, and the rule finds it. Where an order
+  means something (words of a command, layers of a topology), the list stays.
 - *Defaults left out*: a value that the API fills in by itself is as faulty unsaid.
 """
 
