@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.bodies import object_of
+from compiler.model.hosts import Hosts, at_hidden, hosts_of
+from compiler.model.meeting import Said, meeting
+from compiler.model.reading import Reading
+from compiler.model.values import value
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN191", pods=True, kubernetes="the hosts of Slurm are those of its nodes")
+def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
+    """The nodes of a job are to meet at a host that none of its pods has.
+
+    Each kind names its pods in its own way: `JOBSET-ROLE-0-0.JOBSET` of a JobSet, `JOB-0.SUBDOMAIN` of an Indexed Job
+    with a `subdomain`, `JOB-master-0` of a PyTorchJob (jobset v0.12.0, batch/v1, training-operator v1.9.4). Another
+    name does not resolve; and without the Service of these names, none of them does. A host that is a Service of the
+    set, or that looks like no pod of the job, is left alone.
+
+    ## Fails
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              subdomain: tune
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              containers: [{name: tune, image: "registry.example/tune:1.0",
+                command: [torchrun, --nnodes=2, --master-addr=tune-master-0.tune, tune.py],
+                resources: {limits: {nvidia.com/gpu: 8}}}]
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              containers: [{name: tune, image: "registry.example/tune:1.0",
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
+                resources: {limits: {nvidia.com/gpu: 8}}}]
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  nodeSelector: {karpenter.sh/nodepool: gpu}
+                  containers: [{name: pytorch, image: "registry.example/tune:1.0",
+                    command: [torchrun, "--rdzv-endpoint=tune-master-0:29500", --rdzv-backend=c10d, tune.py],
+                    resources: {limits: {nvidia.com/gpu: 8}}}]
+
+    ## Passes
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              subdomain: tune
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              containers: [{name: tune, image: "registry.example/tune:1.0",
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
+                resources: {limits: {nvidia.com/gpu: 8}}}]
+    """
+    if work.pod is None or not work.nodes or work.nodes < 2:
+        return
+    body = object_of(world, work.job.at)
+    hosts = hosts_of(body)
+    if hosts is None:
+        return
+    for said in meeting(work):
+        first, _, rest = said.host.partition(".")
+        if not first or "$" in first or _is_service(first, work.namespace, world):
+            continue
+        yield from _judged(work, said, first, rest, hosts, str(value(body, "metadata", "name")))
+
+
+def _judged(
+    work: Work, said: Said, first: str, rest: str, hosts: Hosts, name: str
+) -> Iterator[Finding]:
+    domain = rest.partition(".")[0]
+    meant = first == name or first.startswith(f"{name}-") or (bool(rest) and domain == hosts.domain)
+    if not meant:
+        return
+    has = hosts.has(first)
+    if has and hosts.hidden:
+        at = at_hidden(work.job.at, hosts) if hosts.at else said.at
+        yield Finding(
+            f"`{said.name}` of {work.title} is the host `{said.host}`, and the job {hosts.hidden}",
+            at,
+            label="the nodes never meet",
+            help=hosts.help,
+        )
+    elif not has:
+        yield _finding(work, said, "which none of its pods has", hosts)
+    elif hosts.domain and domain != hosts.domain:
+        yield _finding(work, said, f"which is without the Service `{hosts.domain}` of its pods", hosts)
+
+
+def _finding(work: Work, said: Said, why: str, hosts: Hosts) -> Finding:
+    return Finding(
+        f"`{said.name}` of {work.title} is the host `{said.host}`, {why}",
+        said.at,
+        label="the nodes never meet",
+        help=f"write `{hosts.first}`",
+    )
+
+
+def _is_service(name: str, namespace: str, world: Reading) -> bool:
+    return any(
+        manifest.ref.kind == "Service"
+        and manifest.ref.name == name
+        and manifest.ref.namespace in (namespace, "", None)
+        for manifest in world.manifests
+    )
