@@ -38,6 +38,26 @@ KNOWN_SINCE: Mapping[str, Version] = {
 }
 """The first plugin with support for a type, by the beginning of its name."""
 
+PLUGIN_KNOWS_SINCE: Mapping[str, Version] = {
+    "p4de.": (0, 4, 4),
+    "g6.": (0, 5, 5),
+    "g6e.": (0, 5, 5),
+    "gr6.": (0, 5, 5),
+    "p5e.": (0, 5, 5),
+    "p5en.": (0, 5, 6),
+    "trn2.": (0, 5, 7),
+    "trn2u.": (0, 5, 9),
+    "p6-b200.": (0, 5, 9),
+    "p6e-gb200.": (0, 5, 14),
+    "p5.4xlarge": (0, 5, 23),
+    "p6-b300.": (0, 5, 23),
+    "g7e.": (0, 5, 23),
+    "p6e-gb300.": (0, 5, 24),
+    "g7.": (0, 5, 30),
+}
+"""The first chart of EFA's device plugin that runs on a type, by the beginning of its name (aws/eks-charts,
+stable/aws-efa-k8s-device-plugin, values.yaml of each version to v0.5.30: supportedInstanceLabels)."""
+
 CUDA_13_SINCE: Version = (1, 17, 0)
 """The first plugin with the CUDA API of 13.0."""
 
