@@ -35,6 +35,29 @@ def object_of(world: Reading, at: Route) -> Any:
     return body_at(world, Route(at[:1]))
 
 
+class HeldBack(NamedTuple):
+    """Pods of a Job of which fewer run at once than have to: how many, of how many, and where that is said."""
+
+    at_once: int
+    all: int
+    at: Route
+
+
+def held_back(world: Reading, pod: Pod | None) -> HeldBack | None:
+    """The pods of an Indexed Job, alone or of a JobSet, of which some start only when others have ended."""
+    if pod is None or not pod.at:
+        return None
+    at = pod.at.parent
+    job = body_at(world, at)
+    pods, most = value(job, "completions"), value(job, "parallelism")
+    most = 1 if most is None else most
+    if not isinstance(pods, int) or not isinstance(most, int) or not 0 < most < pods:
+        return None
+    kind = value(object_of(world, at), "kind")
+    indexed = value(job, "completionMode") == "Indexed" or kind == "JobSet"
+    return HeldBack(most, pods, at / "parallelism") if indexed else None
+
+
 class Template(NamedTuple):
     """The pods of one template: whose they are, and their namespace, where it is known."""
 
