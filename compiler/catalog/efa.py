@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from compiler.catalog.instance import InstanceType
 from compiler.dataclass import dataclass
 
 Version = tuple[int, ...]
@@ -79,6 +80,15 @@ _NAMED = (
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
 )
 _CUDA = r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)"
+
+
+def reads_remote_memory(instance: InstanceType) -> bool:
+    """Whether EFA of a type reads the memory of another node by itself: from Nitro v4 on, with or without GPUs, and
+    where it reaches that of GPUs (EC2 user guide, efa: "RDMA read is supported on all instances with Nitro version 4
+    and later", read 2026-11)."""
+    if not instance.efa_interfaces:
+        return False
+    return instance.gpudirect_rdma or not instance.name.startswith(_OLD_NITRO)
 
 
 def mounts_lustre(instance_type: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from compiler.core.pods.plan import Pod
 from compiler.model.reading import Reading
 from compiler.model.values import value
+from compiler.model.work import Work
 from compiler.places import Route
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
@@ -43,8 +44,9 @@ class HeldBack(NamedTuple):
     at: Route
 
 
-def held_back(world: Reading, pod: Pod | None) -> HeldBack | None:
+def held_back(work: Work, world: Reading) -> HeldBack | None:
     """The pods of an Indexed Job, alone or of a JobSet, of which some start only when others have ended."""
+    pod = work.pod
     if pod is None or not pod.at:
         return None
     at = pod.at.parent

@@ -34,7 +34,9 @@ class Hosts(NamedTuple):
         for stem, counts in self.groups.items():
             numbers = "".join(r"-(\d+)" for _ in counts)
             found = re.fullmatch(re.escape(stem) + numbers, host)
-            if found and all(int(one) < most for one, most in zip(found.groups(), counts, strict=True)):
+            if found and all(
+                int(one) < most for one, most in zip(found.groups(), counts, strict=True)
+            ):
                 return True
         return False
 
@@ -95,10 +97,14 @@ def _of_job(body: Any, name: str) -> Hosts | None:
     hidden, help = "", ""
     if not indexed:
         hidden = "is not Indexed, so that its pods have names by chance"
-        help = "write `completionMode: Indexed`, and `subdomain` with a headless Service of that name"
+        help = (
+            "write `completionMode: Indexed`, and `subdomain` with a headless Service of that name"
+        )
     elif not domain:
         hidden = "has no `subdomain`, so that no name of its pods resolves"
-        help = f"write `subdomain: {name}` into the pod template, with a headless Service of that name"
+        help = (
+            f"write `subdomain: {name}` into the pod template, with a headless Service of that name"
+        )
     return Hosts({name: (count,)}, str(domain or name), hidden, (), help)
 
 

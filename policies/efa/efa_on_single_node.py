@@ -30,7 +30,7 @@ def efa_on_single_node(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
-    if held_back(world, work.pod) is not None:
+    if held_back(work, world) is not None:
         return  # RUN195 reports that its nodes start one after another
     if work.nodes == 1 and work.efa:
         yield Finding(

@@ -73,7 +73,9 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _since(name: str) -> Version | None:
-    return next((since for start, since in PLUGIN_KNOWS_SINCE.items() if name.startswith(start)), None)
+    return next(
+        (since for start, since in PLUGIN_KNOWS_SINCE.items() if name.startswith(start)), None
+    )
 
 
 def _version(text: str) -> Version | None:

@@ -44,9 +44,8 @@ def public_address_with_interfaces(work: Work, world: World) -> Iterator[Finding
         node_class = world.node_class(pool)
         if node_class is None or _most_interfaces(work, pool, world) < 2:
             continue
-        inner = ("spec", _FIELD)
-        if isinstance(node_class, AutoNodeClass):
-            inner = ("spec", "advancedNetworking", _FIELD)
+        is_auto = isinstance(node_class, AutoNodeClass)
+        inner = ("spec", *(("advancedNetworking",) if is_auto else ()), _FIELD)
         if body_at(world, node_class.at / inner) is True:
             yield Finding(
                 f"node class `{node_class.name}` asks for a public address, and nodes for EFA have several interfaces",

@@ -10,7 +10,10 @@ from compiler.policy.rule import Finding, rule
 _OCI = "oci"
 
 
-@rule("RUN194", kinds=("source.toolkit.fluxcd.io/HelmRepository", "source.toolkit.fluxcd.io/OCIRepository"))
+@rule(
+    "RUN194",
+    kinds=("source.toolkit.fluxcd.io/HelmRepository", "source.toolkit.fluxcd.io/OCIRepository"),
+)
 def oci_source_without_type(manifest: Manifest) -> Iterator[Finding]:
     """A source of charts has an address of OCI and is read as another kind of source, or the other way round.
 

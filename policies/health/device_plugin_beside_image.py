@@ -25,9 +25,9 @@ def device_plugin_beside_image(plan: Plan, world: World) -> Iterator[Finding]:
     """NVIDIA's device plugin is installed on nodes whose image has one.
 
     Bottlerocket's NVIDIA variants run the plugin as a service of the host, and EKS Auto Mode's nodes, which boot
-    Bottlerocket, do the same (bottlerocket-os/bottlerocket#4309; EKS user guide, ml-eks-optimized-ami). A second one registers
-    `nvidia.com/gpu` again, and which of them the kubelet asks changes from start to start. One that selects other
-    nodes by labels is left alone.
+    Bottlerocket, do the same (bottlerocket-os/bottlerocket#4309; EKS user guide, ml-eks-optimized-ami). A second one
+    registers `nvidia.com/gpu` again, and which of them the kubelet asks changes from start to start. One that selects
+    other nodes by labels is left alone.
 
     ## Fails
 

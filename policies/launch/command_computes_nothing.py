@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Severity
-from compiler.model.statements import started
+from compiler.model.gangs import pod_sets
 from compiler.model.sshd import starts_sshd
+from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -48,10 +49,8 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
 def _serves_others(work: Work) -> bool:
     """Whether the pods wait for others of their job to log in: those of an MPIJob (RUN196), or any that start sshd
     beside other pods."""
-    if work.kind == "MPIJob" and work.own_sets:
-        return True
-    beside = len(work.own_sets) > 1 or bool(work.others)
-    return beside and starts_sshd(work.words)
+    several = len(pod_sets(work)) > 1
+    return several and (work.kind == "MPIJob" or starts_sshd(work.words))
 
 
 def _last(words: Sequence[str]) -> str:

@@ -11,7 +11,19 @@ from compiler.policy.rule import Finding, rule
 
 _OTHERS = frozenset(
     {
-        *("sleep", "tail", "cat", "echo", "true", "wait", "export", "set", "cd", "nvidia-smi", "hostname"),
+        *(
+            "sleep",
+            "tail",
+            "cat",
+            "echo",
+            "true",
+            "wait",
+            "export",
+            "set",
+            "cd",
+            "nvidia-smi",
+            "hostname",
+        ),
         *("python", "python3", "torchrun", "mpirun", "mpiexec", "accelerate", "deepspeed"),
     }
 )

@@ -57,7 +57,7 @@ def nnodes_differs_from_job(work: Work, world: World) -> Iterator[Finding]:
         return
     if work.own_sets and (is_elastic(work) or work.accelerator is None):
         return  # of pods without accelerators some may run another program
-    held = held_back(world, work.pod)
+    held = held_back(work, world)
     if held is not None and named_options(work.words).get("nnodes") == str(held.all):
         return  # RUN195 reports that they start one after another
     given = named_options(work.words).get("nnodes")

@@ -15,8 +15,8 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
     """The nodes of a job wait for each other, and `parallelism` lets fewer of them run at once.
 
     An Indexed Job starts at most `parallelism` of its `completions` at a time, 1 where it says none (batch/v1,
-    JobSpec): the others start when one has ended, and that one waits for the others. Judged are jobs that start torchrun for several
-    nodes, that ask for EFA, or that name a host at which they meet.
+    JobSpec): the others start when one has ended, and that one waits for the others. Judged are jobs that start
+    torchrun for several nodes, that ask for EFA, or that name a host at which they meet.
 
     ## Fails
 
@@ -81,7 +81,7 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
               containers: [{name: shards, image: "registry.example/tune:1.0", command: [python, shard.py],
                 resources: {limits: {nvidia.com/gpu: 1}}}]
     """
-    held = held_back(world, work.pod)
+    held = held_back(work, world)
     if held is None or not _wait_for_each_other(work, held.at_once):
         return
     yield Finding(

@@ -19,7 +19,9 @@ _OWN = (
 _DIFFERS = re.compile(f"{_CHANCE}|{_OWN}")
 _FIELDS = ("metadata.name", "metadata.uid", "status.podIP", "status.hostIP", "spec.nodeName")
 _CHOOSES = re.compile(r"\bif\b|\bcase\b|\[\[?\s|&&|\|\|")
-_ASSIGNED = re.compile(r"(?:^|[\s;&(])(?:export\s+)?(\w+)=(\"[^\"]*\"|'[^']*'|\S*\$\([^)]*\)\S*|\S*)")
+_ASSIGNED = re.compile(
+    r"(?:^|[\s;&(])(?:export\s+)?(\w+)=(\"[^\"]*\"|'[^']*'|\S*\$\([^)]*\)\S*|\S*)"
+)
 
 
 @rule(
@@ -80,14 +82,12 @@ def _all(work: Work, assigned: Mapping[str, str]) -> Iterator[Said]:
 
 def _own_variables(work: Work) -> set[str]:
     """The variables of the pod that are a field of itself."""
-    containers = (work.main,) if work.main is not None else ()
-    given = [*work.job.env, *(entry for each in containers for entry in each.env)]
+    given = work.main.env if work.main is not None else ()
     return {entry.name for entry in given if entry.pod_field in _FIELDS}
 
 
 def _assigned(text: str) -> Iterator[tuple[str, str]]:
-    for name, value in _ASSIGNED.findall(text):
-        yield name, value
+    yield from _ASSIGNED.findall(text)
 
 
 def _reason(value: str, own: set[str], assigned: Mapping[str, str], *, in_shell: bool) -> bool:

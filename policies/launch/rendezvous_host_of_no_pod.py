@@ -88,7 +88,7 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.pod is None or not work.nodes or work.nodes < 2:
         return
-    body = object_of(world, work.job.at)
+    body = object_of(world, work.at)
     hosts = hosts_of(body)
     if hosts is None:
         return
@@ -108,7 +108,7 @@ def _judged(
         return
     has = hosts.has(first)
     if has and hosts.hidden:
-        at = at_hidden(work.job.at, hosts) if hosts.at else said.at
+        at = at_hidden(work.at, hosts) if hosts.at else said.at
         yield Finding(
             f"`{said.name}` of {work.title} is the host `{said.host}`, and the job {hosts.hidden}",
             at,
@@ -118,7 +118,9 @@ def _judged(
     elif not has:
         yield _finding(work, said, "which none of its pods has", hosts)
     elif hosts.domain and domain != hosts.domain:
-        yield _finding(work, said, f"which is without the Service `{hosts.domain}` of its pods", hosts)
+        yield _finding(
+            work, said, f"which is without the Service `{hosts.domain}` of its pods", hosts
+        )
 
 
 def _finding(work: Work, said: Said, why: str, hosts: Hosts) -> Finding:

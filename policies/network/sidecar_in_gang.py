@@ -59,7 +59,9 @@ def sidecar_in_gang(work: Work, world: World) -> Iterator[Finding]:
     own = {**pod.annotations, **pod.labels}
     if own.get(_OF_POD) in _ON:
         field = "labels" if _OF_POD in pod.labels else "annotations"
-        yield _finding(work, pod.where(field) / _OF_POD, "Istio", f'`{_OF_POD}: "false"` as a label')
+        yield _finding(
+            work, pod.where(field) / _OF_POD, "Istio", f'`{_OF_POD}: "false"` as a label'
+        )
         return
     if own.get(_LINKERD) in _ON:
         field = "labels" if _LINKERD in pod.labels else "annotations"

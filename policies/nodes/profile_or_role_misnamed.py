@@ -14,7 +14,11 @@ _ARN = "arn:"
 
 @rule(
     "HLT082",
-    kinds=("karpenter.k8s.aws/EC2NodeClass", "eks.amazonaws.com/NodeClass", "eksctl.io/ClusterConfig"),
+    kinds=(
+        "karpenter.k8s.aws/EC2NodeClass",
+        "eks.amazonaws.com/NodeClass",
+        "eksctl.io/ClusterConfig",
+    ),
 )
 def profile_or_role_misnamed(manifest: Manifest) -> Iterator[Finding]:
     """A role or an instance profile of nodes is given by its ARN where its name belongs, or the other way round.
@@ -64,7 +68,12 @@ def profile_or_role_misnamed(manifest: Manifest) -> Iterator[Finding]:
                 )
         return
     for path, given in _arns(manifest.body):
-        if isinstance(given, str) and given and not given.startswith(_ARN) and not placeholder(given):
+        if (
+            isinstance(given, str)
+            and given
+            and not given.startswith(_ARN)
+            and not placeholder(given)
+        ):
             yield Finding(
                 f"`{path[-1]}` of {_whose(path, manifest)} is `{given}`, and no ARN",
                 Route((*at, *path)),
@@ -82,7 +91,6 @@ def _arns(body: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
     for groups in ("managedNodeGroups", "nodeGroups"):
         for index, _ in indexed(body, groups):
             for field in ("instanceRoleARN", "instanceProfileARN"):
-                path = (groups, index, "iam", field)
-                yield path, value(body, *path)
-    for path in (("iam", "serviceRoleARN"), ("autoModeConfig", "nodeRoleARN")):
-        yield path, value(body, *path)
+                yield (groups, index, "iam", field), value(body, groups, index, "iam", field)
+    for part, field in (("iam", "serviceRoleARN"), ("autoModeConfig", "nodeRoleARN")):
+        yield (part, field), value(body, part, field)

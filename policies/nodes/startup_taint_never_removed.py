@@ -26,7 +26,9 @@ _AGENTS: Mapping[str, tuple[str, ...]] = {
 _POOLS = ("NodePool", "EC2NodeClass", "NodeClass", "ResourceFlavor")
 
 
-@rule("HLT083", severity=Severity.WARNING, kinds=("karpenter.sh/NodePool", "eksctl.io/ClusterConfig"))
+@rule(
+    "HLT083", severity=Severity.WARNING, kinds=("karpenter.sh/NodePool", "eksctl.io/ClusterConfig")
+)
 def startup_taint_never_removed(manifest: Manifest, world: World) -> Iterator[Finding]:
     """New nodes have a startup taint, and nothing in the set takes it off.
 
@@ -82,7 +84,9 @@ def _judged(taint: Mapping[str, Any], at: Route, whose: str, world: World) -> It
         f"nothing in the set removes the startup taint `{key}` of {whose}",
         at,
         label="no pod is ever placed on its nodes",
-        help=f"install what removes it ({words[0]}), or remove the taint" if words else "remove it, or install what removes it",
+        help=f"install what removes it ({words[0]}), or remove the taint"
+        if words
+        else "remove it, or install what removes it",
     )
 
 

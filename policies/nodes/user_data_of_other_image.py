@@ -12,7 +12,9 @@ _NODE_CONFIG = re.compile(r"node\.eks\.aws|\bnodeadm\b|\bkind:\s*NodeConfig\b")
 _WITH_SCRIPT = ("al2", "custom")
 """Families with `/etc/eks/bootstrap.sh`, and any image. Of others the reader knows none with it."""
 _WITH_NODEADM = ("al2023", "custom")
-_OURS = re.compile(r"(?:>{1,2}\s*|\btee\s+(?:-a\s+)?)\S*bootstrap\.sh|\b(?:test|\[)\s+-[efx]\s+\S*bootstrap\.sh")
+_OURS = re.compile(
+    r"(?:>{1,2}\s*|\btee\s+(?:-a\s+)?)\S*bootstrap\.sh|\b(?:test|\[)\s+-[efx]\s+\S*bootstrap\.sh"
+)
 
 
 @rule("HLT077", kinds=KINDS)
@@ -109,5 +111,7 @@ def _configures(script: BootScript, image: str) -> Iterator[Finding]:
 
 def _help(image: str) -> str:
     if image == "Bottlerocket":
-        return "write settings in TOML, like `[settings.kubernetes]`, or `kubelet` of the node class"
+        return (
+            "write settings in TOML, like `[settings.kubernetes]`, or `kubelet` of the node class"
+        )
     return "remove it, and write a NodeConfig (node.eks.aws/v1alpha1) for nodeadm, or `kubelet` of the node class"

@@ -13,7 +13,12 @@ from compiler.policy.world import World
 
 _REQUIRED = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 _REGION = "topology.kubernetes.io/region"
-_OF_OPERATORS = ("jobset.sigs.k8s.io/", "training.kubeflow.org/", "trainer.kubeflow.org/", "batch.kubernetes.io/")
+_OF_OPERATORS = (
+    "jobset.sigs.k8s.io/",
+    "training.kubeflow.org/",
+    "trainer.kubeflow.org/",
+    "batch.kubernetes.io/",
+)
 """Labels that operators give to all pods of a job, beside those of its template."""
 _JOB = ("job-name", "controller-uid")
 
@@ -74,7 +79,11 @@ def anti_affinity_exceeds_domains(work: Work, world: World) -> Iterator[Finding]
         domains = _domains(work, world, str(term.get("topologyKey", "")))
         if term.get("whenUnsatisfiable") != "DoNotSchedule" or domains is None:
             continue
-        if isinstance(least, int) and domains < least and (work.nodes or 0) > term.get("maxSkew", 1) * domains:
+        if (
+            isinstance(least, int)
+            and domains < least
+            and (work.nodes or 0) > term.get("maxSkew", 1) * domains
+        ):
             yield Finding(
                 f"{work.title} asks for {least} domains of `{term['topologyKey']}`, and its pools have {domains}",
                 at / "topologySpreadConstraints" / index / "minDomains",

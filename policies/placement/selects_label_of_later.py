@@ -6,8 +6,8 @@ from compiler.core.pools.plan import Pool
 from compiler.model.affinity import affinities
 from compiler.model.bodies import templates
 from compiler.model.reading import Reading
-from compiler.plan import Plan
 from compiler.places import Route
+from compiler.plan import Plan
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -5,13 +5,18 @@ from collections.abc import Iterator
 from compiler.manifest import Manifest
 from compiler.model.kinds import framework_of
 from compiler.model.values import mapping
-from compiler.places import Key, Route
+from compiler.places import Route
 from compiler.platforms.eks.third_party_workloads.plan import is_job
 from compiler.policy.rule import Finding, rule
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
-_MISNAMED = ("kueue.x-k8s.io/queue", "kueue.x-k8s.io/queueName", "kueue.x-k8s.io/local-queue", "kueue.x-k8s.io/localqueue-name")
-_TEMPLATE: tuple[Key, ...] = ("spec", "template", "metadata")
+_MISNAMED = (
+    "kueue.x-k8s.io/queue",
+    "kueue.x-k8s.io/queueName",
+    "kueue.x-k8s.io/local-queue",
+    "kueue.x-k8s.io/localqueue-name",
+)
+_TEMPLATE = ("spec", "template", "metadata")
 
 
 @rule("QUE046")
@@ -70,7 +75,7 @@ def queue_name_elsewhere(manifest: Manifest) -> Iterator[Finding]:
                 return
 
 
-_PLACES: tuple[tuple[tuple[Key, ...], tuple[str, ...]], ...] = (
+_PLACES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("metadata", "annotations"), (_QUEUE, *_MISNAMED)),
     (("metadata", "labels"), _MISNAMED),
     ((*_TEMPLATE, "labels"), (_QUEUE,)),

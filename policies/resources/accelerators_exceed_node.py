@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from compiler.catalog import InstanceType
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
-from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 
@@ -33,7 +32,7 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     if count <= has < together:
         yield Finding(
             f"the containers of {work.title} ask for {together} of `{resource}` together, and `{name}` has {has}",
-            _of_object(work),
+            work.at / "metadata" / "name",
             label="its pods stay Pending",
             help=f"ask for {has} in all containers of a pod, or take a type with {together} or more",
         )
@@ -45,11 +44,6 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
             help=f"ask for {has}" if has else "take a pool that has the device",
             spec_help=_spec_help(resource, has),
         )
-
-
-def _of_object(work: Work) -> Route:
-    """The place of the name of what has several containers; no single one of them asks for too much."""
-    return work.job.origins.get("name") or work.at / "metadata" / "name"
 
 
 def _devices(instance: InstanceType, resource: str) -> tuple[int, str]:

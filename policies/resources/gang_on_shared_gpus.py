@@ -26,14 +26,16 @@ def gang_on_shared_gpus(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: nvdp, namespace: flux-system}
         spec:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.18.2}}
-          values: {config: {default: shared, map: {shared: "version: v1\\nsharing:\\n  timeSlicing:\\n    resources:\\n    - {name: nvidia.com/gpu, replicas: 4}\\n"}}}
+          values: {config: {default: shared, map: {shared: "{version: v1, sharing: {timeSlicing: {
+            resources: [{name: nvidia.com/gpu, replicas: 4}]}}}"}}}
 
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: nvdp, namespace: flux-system}
         spec:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.18.2}}
-          values: {config: {map: {a: "version: v1\\nsharing:\\n  timeSlicing:\\n    renameByDefault: true\\n    resources:\\n    - {name: nvidia.com/gpu, replicas: 4}\\n"}}}
+          values: {config: {map: {a: "{version: v1, sharing: {timeSlicing: {renameByDefault: true,
+            resources: [{name: nvidia.com/gpu, replicas: 4}]}}}"}}}
 
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
@@ -60,7 +62,8 @@ def gang_on_shared_gpus(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: nvdp, namespace: flux-system}
         spec:
           chart: {spec: {chart: nvidia-device-plugin, version: 0.18.2}}
-          values: {config: {default: whole, map: {whole: "version: v1\\n", shared: "version: v1\\nsharing:\\n  timeSlicing:\\n    resources:\\n    - {name: nvidia.com/gpu, replicas: 4}\\n"}}}
+          values: {config: {default: whole, map: {whole: "version: v1", shared: "{version: v1, sharing: {timeSlicing: {
+            resources: [{name: nvidia.com/gpu, replicas: 4}]}}}"}}}
     """
     asked = work.asks.get(GPU)
     if asked is None or not asked.value:
@@ -83,7 +86,8 @@ def gang_on_shared_gpus(work: Work, world: World) -> Iterator[Finding]:
             continue
         if sharing.get("failRequestsGreaterThanOne") is True and asked.value > 1:
             yield Finding(
-                f"{work.title} asks for {asked.value} of `{GPU}`, and the device plugin of pool `{pool.title}` refuses more than one",
+                f"{work.title} asks for {asked.value} of `{GPU}`, "
+                f"and the device plugin of pool `{pool.title}` refuses more than one",
                 configuration.line("failRequestsGreaterThanOne"),
                 label="its pods end with UnexpectedAdmissionError",
                 help="do not share the GPUs of this pool: give it a configuration of its own by the label "

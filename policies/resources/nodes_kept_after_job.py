@@ -16,8 +16,9 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
     """The pods of a job stay with their accelerators after it has ended.
 
     A RayJob makes a RayCluster, and deletes it only with `shutdownAfterJobFinishes: true`, which is off by default
-    (KubeRay v1.6.2, RayJobSpec). The workers of an MPIJob run sshd until they are deleted, which `cleanPodPolicy: None`,
-    its default, leaves out (mpi-operator v0.8.2, SetDefaults_MPIJob). Their nodes are paid for until somebody looks.
+    (KubeRay v1.6.2, RayJobSpec). The workers of an MPIJob run sshd until they are deleted, which its default,
+    `cleanPodPolicy: None`, leaves out (mpi-operator v0.8.2, SetDefaults_MPIJob). Their nodes are paid for until
+    somebody looks.
 
     ## Fails
 

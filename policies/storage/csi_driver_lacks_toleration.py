@@ -20,14 +20,15 @@ _CRITICAL = (Toleration("CriticalAddonsOnly", "Exists"), Toleration("", "Exists"
 
 
 class _Driver(NamedTuple):
-    """The chart of a driver, and what its pods on nodes tolerate by default; ``switch``: the value that makes it all."""
+    """The chart of a driver, and what its pods on nodes tolerate by default; ``switch``: that is everything."""
 
     chart: str
     switch: bool
     default: tuple[Toleration, ...]
 
 
-# values.yaml of aws-mountpoint-s3-csi-driver 2.2.1, aws-fsx-csi-driver 1.16, aws-efs-csi-driver 4.3, aws-ebs-csi-driver 2.63
+# values.yaml of aws-mountpoint-s3-csi-driver 2.2.1, aws-fsx-csi-driver 1.16, aws-efs-csi-driver 4.3 and
+# aws-ebs-csi-driver 2.63
 _DRIVERS: Mapping[str, _Driver] = {
     "s3.csi.aws.com": _Driver("aws-mountpoint-s3-csi-driver", False, _CRITICAL),
     FSX: _Driver("aws-fsx-csi-driver", True, _ALL),
@@ -62,7 +63,8 @@ def csi_driver_lacks_toleration(work: Work, world: World) -> Iterator[Finding]:
         apiVersion: v1
         kind: PersistentVolumeClaim
         metadata: {name: data, namespace: team-a}
-        spec: {accessModes: [ReadOnlyMany], volumeName: data, storageClassName: "", resources: {requests: {storage: 1Ti}}}
+        spec: {accessModes: [ReadOnlyMany], volumeName: data, storageClassName: "",
+          resources: {requests: {storage: 1Ti}}}
         ---
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
@@ -88,7 +90,8 @@ def csi_driver_lacks_toleration(work: Work, world: World) -> Iterator[Finding]:
         apiVersion: v1
         kind: PersistentVolumeClaim
         metadata: {name: data, namespace: team-a}
-        spec: {accessModes: [ReadOnlyMany], volumeName: data, storageClassName: "", resources: {requests: {storage: 1Ti}}}
+        spec: {accessModes: [ReadOnlyMany], volumeName: data, storageClassName: "",
+          resources: {requests: {storage: 1Ti}}}
         ---
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
