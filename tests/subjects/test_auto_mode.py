@@ -124,7 +124,9 @@ def test_eksctl_is_given_both_pools_and_the_role_of_all_nodes() -> None:
 
 
 def test_the_stack_has_the_role_of_nodes_and_no_controller() -> None:
-    written = files(plan_of(auto(storage=[{"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}}])))
+    written = files(
+        plan_of(auto(storage=[{"name": "raw", "s3": {"existing": {"bucket": "raw-1"}}}]))
+    )
     resources = written["bootstrap/stack.yaml"]["Resources"]
     assert set(resources) == {"NodeRole", "BucketRole"}
     assert resources["NodeRole"]["Properties"]["ManagedPolicyArns"] == [
