@@ -13,8 +13,9 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
     """An environment variable keeps NCCL from using EFA.
 
     An empty `NCCL_TOPO_FILE` stops aws-ofi-nccl from loading the topology that p4d and g5.48xlarge need; another
-    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without
-    RDMA read, which are those before Nitro v4 other than p4d and p4de (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6 fi_efa; AWS distributed-training EFA cheat sheet).
+    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without RDMA
+    read, which are those before Nitro v4 other than p4d and p4de (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6
+    fi_efa; AWS distributed-training EFA cheat sheet; EC2 user guide, efa).
 
     ## Fails
 
