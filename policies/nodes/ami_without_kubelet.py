@@ -8,7 +8,9 @@ from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_INSTALLS = re.compile(r"\b(?:install|curl|wget|cp|mv|tar|pull)\b[^\n]*\b(?:kubelet|nodeadm|kubeadm|k3s)")
+_INSTALLS = re.compile(
+    r"\b(?:install|curl|wget|cp|mv|tar|pull)\b[^\n]*\b(?:kubelet|nodeadm|kubeadm|k3s)"
+)
 
 
 @rule("HLT026", aliases=("image-without-kubelet",))
