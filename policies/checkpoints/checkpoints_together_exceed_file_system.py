@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.pools.plan import Pool
+from compiler.core.queues.plan import Queue
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
+from compiler.model.work import Work
 from compiler.plan import Plan
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
@@ -18,12 +20,14 @@ def checkpoints_together_exceed_file_system(plan: Plan, world: World) -> Iterato
 
     Each job writes one checkpoint in each of its intervals; the file system has one throughput for all of them (FSx
     for Lustre user guide, performance: of the file system as a whole). Added up are jobs that fit on the nodes of
-    their pools together. Where the sum is more than it writes at all times, saves take longer than their intervals,
-    and the jobs wait for them; more than bursts reach is an error. A job that is too much alone is RUN053's.
+    their pools and into the quotas of their queues together. Where the sum is more than it writes at all times, saves
+    take longer than their intervals, and the jobs wait for them; more than bursts reach is an error. A job that is too
+    much alone is RUN053's.
 
     ## Fails
 
         nodePools: [{name: gpu, nodes: {max: 8}}]
+        queues: [{name: research, quota: [{pool: gpu, nodes: 8}]}]
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
         jobs:
@@ -36,6 +40,7 @@ def checkpoints_together_exceed_file_system(plan: Plan, world: World) -> Iterato
     ## Passes
 
         nodePools: [{name: gpu, nodes: {max: 8}}]
+        queues: [{name: research, quota: [{pool: gpu, nodes: 8}]}]
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 12000Gi, version: "2.15", throughputPerTiB: 500}}}]
         jobs:
@@ -80,14 +85,40 @@ def _demand(schedule: CheckpointSchedule) -> float:
 
 def _together(schedules: Sequence[CheckpointSchedule], world: World) -> list[CheckpointSchedule]:
     """Jobs that fit on the nodes of their pools together: those that write most for each node first."""
-    left = {schedule.pool: _nodes_of(schedule.pool, world) for schedule in schedules}
+    works = {(work.namespace, work.name): work for work in world.works}
+    left: dict[tuple[str, str], int | None] = {}
     chosen = []
     for schedule in sorted(schedules, key=lambda each: -_demand(each) / max(each.nodes, 1)):
-        free = left[schedule.pool]
-        if free is None or schedule.nodes <= free:
+        work = works.get((schedule.namespace, schedule.name))
+        bounds = [("pool", schedule.pool)]
+        left.setdefault(bounds[0], _nodes_of(schedule.pool, world))
+        if work is not None and work.queue is not None:
+            bounds.append(("queue", work.queue.name))
+            left.setdefault(bounds[1], _nodes_in_quota(work, work.queue))
+        if all(_fits(schedule, left[bound]) for bound in bounds):
             chosen.append(schedule)
-            left[schedule.pool] = None if free is None else free - schedule.nodes
+            for bound in bounds:
+                free = left[bound]
+                left[bound] = None if free is None else free - schedule.nodes
     return chosen
+
+
+def _fits(schedule: CheckpointSchedule, free: int | None) -> bool:
+    return free is None or schedule.nodes <= free
+
+
+def _nodes_in_quota(work: Work, queue: Queue) -> int | None:
+    """How many nodes like those of a job its queue has a quota for; ``None`` where it may borrow, or without one."""
+    if queue.cohort is not None or work.accelerator is None:
+        return None
+    resource, count = work.accelerator
+    nominal = [
+        quota.nominal.value
+        for flavor in queue.flavors()
+        for quota in flavor.quotas
+        if quota.resource == resource
+    ]
+    return sum(nominal) // count if nominal else None
 
 
 def _nodes_of(name: str, world: World) -> int | None:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from compiler.catalog import version_key
 from compiler.catalog.efa import PLUGIN_KNOWS_SINCE, Version
-from compiler.model.values import value
+from compiler.model.values import texts, value
 from compiler.model.work import Work
-from compiler.output.body import texts
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 from compiler.manifest import Manifest
 from compiler.model.reading import Reading
-from compiler.model.values import items, mapping, value
+from compiler.model.values import items, mapping, texts, value
 from compiler.model.work import Work
-from compiler.output.body import texts
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.model.bodies import spec_of
-from compiler.model.values import indexed, items, value
+from compiler.model.values import indexed, items, texts, value
 from compiler.model.work import Work
-from compiler.output.body import texts
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL_LABEL, ZONE
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

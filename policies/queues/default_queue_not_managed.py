@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Severity
-from compiler.lift.reader import embedded
 from compiler.manifest import Manifest
 from compiler.model.fit import NAMESPACE_NAME
 from compiler.model.reading import Reading
-from compiler.model.values import items, mapping, value
-from compiler.output.body import texts
+from compiler.model.values import embedded, items, mapping, texts, value
 from compiler.places import Route
 from compiler.platforms.eks.teams.plan import Namespace
 from compiler.policy.rule import Finding, rule
