@@ -14,7 +14,7 @@ _OPTIONS = (
     *("main-process-ip", "main-process-port"),
 )
 """Of torchrun, and of accelerate (torch 2.12, torch/distributed/run.py; accelerate 1.14, commands/launch.py)."""
-_VARIABLES = (
+VARIABLES = (
     *("PET_RDZV_ID", "PET_RDZV_ENDPOINT", "PET_MASTER_ADDR", "PET_MASTER_PORT"),
     *("MASTER_ADDR", "MASTER_PORT"),
 )
@@ -42,7 +42,7 @@ def meeting(work: Work) -> Iterator[Said]:
         given = options.get(name)
         if given:
             yield Said(f"--{name}", given, work.where_said(f"--{name}"))
-    for name in _VARIABLES:
+    for name in VARIABLES:
         text = work.env.get(name)
         if text:
             yield Said(name, text, work.where_env(name))

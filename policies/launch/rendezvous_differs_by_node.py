@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from compiler.model.command import runs_shell
-from compiler.model.meeting import Said, meeting
+from compiler.model.meeting import VARIABLES, Said, meeting
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -61,7 +61,7 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
     assigned = dict(_assigned(text)) if in_shell else {}
     for said in _all(work, assigned):
         if chooses:
-            return
+            break
         reason = _reason(said.value, own, assigned, in_shell=in_shell)
         if reason:
             yield Finding(
@@ -69,6 +69,20 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
                 said.at,
                 label="the nodes never meet",
                 help="write one value for all nodes: the name of the job as id, the host of its first pod as endpoint",
+            )
+            return
+    yield from _of_pod(work, own)
+
+
+def _of_pod(work: Work, own: set[str]) -> Iterator[Finding]:
+    """A variable of the rendezvous that is a field of each pod itself."""
+    for name in VARIABLES:
+        if name in own:
+            yield Finding(
+                f"`{name}` of {work.title} is a field of each pod itself, which is another value on each node",
+                work.where_env(name),
+                label="the nodes never meet",
+                help="write one value for all nodes: the host of the first pod",
             )
             return
 

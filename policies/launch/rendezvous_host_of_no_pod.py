@@ -8,6 +8,7 @@ from compiler.model.meeting import Said, meeting
 from compiler.model.reading import Reading
 from compiler.model.values import value
 from compiler.model.work import Work
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -89,7 +90,7 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
     if work.pod is None or not work.nodes or work.nodes < 2:
         return
     body = object_of(world, work.at)
-    hosts = hosts_of(body)
+    hosts = hosts_of(body) or _of_train_job(work)
     if hosts is None:
         return
     for said in meeting(work):
@@ -97,6 +98,15 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         if not first or "$" in first or _is_service(first, work.namespace, world):
             continue
         yield from _judged(work, said, first, rest, hosts, str(value(body, "metadata", "name")))
+
+
+def _of_train_job(work: Work) -> Hosts | None:
+    """The hosts of a TrainJob: those of the JobSet that Trainer makes of its runtime, by the name of the job."""
+    if work.kind != TRAIN_JOB or work.runtime is None:
+        return None
+    name = work.job_name
+    counts = {f"{name}-{job.name}": (job.replicas, work.nodes or 1) for job in work.runtime.jobs}
+    return Hosts(counts, name) if counts else None
 
 
 def _judged(
@@ -133,9 +143,11 @@ def _finding(work: Work, said: Said, why: str, hosts: Hosts) -> Finding:
 
 
 def _is_service(name: str, namespace: str, world: Reading) -> bool:
-    return any(
-        manifest.ref.kind == "Service"
-        and manifest.ref.name == name
-        and manifest.ref.namespace in (namespace, "", None)
-        for manifest in world.manifests
-    )
+    services = world.once(_services)
+    return (namespace, name) in services or ("", name) in services
+
+
+def _services(world: Reading) -> frozenset[tuple[str, str]]:
+    """The Services of the set, by namespace and name."""
+    refs = [manifest.ref for manifest in world.manifests]
+    return frozenset((ref.namespace or "", ref.name) for ref in refs if ref.kind == "Service")
