@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from compiler.catalog import hyperpod, version_key
+from compiler.catalog import hyperpod
 from compiler.catalog.minors import Minor
 from compiler.catalog.prices import MONTH, service
 from compiler.diagnostics import Severity
@@ -30,10 +30,6 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.32"}
 
-        apiVersion: eksctl.io/v1alpha5
-        kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.29"}
-
         # params: {days: 100000}
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
@@ -53,7 +49,6 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     minors = world.catalog.newest_release.minors
     minor = minors.get(cluster.kubernetes)
     if minor is None or not minor.support_ends:
-        yield from _older_than_known(cluster, world)
         return
     if world.plan.of(HyperPodCluster) and cluster.kubernetes == _newest_of_hyperpod(world):
         return
@@ -75,28 +70,6 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         label=_cost(world.today, standard, extended),
         help=_next_step(minor.after, minors.get(minor.after)),
     )
-
-
-def _older_than_known(cluster: Cluster, world: World) -> Iterator[Finding]:
-    """A version before the first whose dates are known: its support ended before that one's, since each minor version
-    is supported as long as the next one."""
-    minors = world.catalog.newest_release.minors
-    dated = [name for name, minor in minors.items() if minor.support_ends]
-    first = min(dated, key=version_key, default=None)
-    if first is None or len(version_key(cluster.kubernetes)) != 2:
-        return
-    if version_key(cluster.kubernetes) >= version_key(first):
-        return
-    for support in ("extended", "standard"):
-        ended = date.fromisoformat(minors[first].support_ends[support])
-        if world.today >= ended:
-            yield Finding(
-                f"Kubernetes {cluster.kubernetes} left {support} support before {ended}",
-                cluster.where("kubernetes"),
-                label="EKS upgrades it by itself, on a day of its own choice",
-                help=f"upgrade it one minor version at a time, to {first} at least",
-            )
-            return
 
 
 def _next_step(version: str, minor: Minor | None) -> str:

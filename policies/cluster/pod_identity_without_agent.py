@@ -24,8 +24,8 @@ def pod_identity_without_agent(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: a, region: us-west-2, version: "1.35"}
         autoModeConfig: {enabled: false}
         addons:
-          - {name: vpc-cni, version: latest}
-          - {name: aws-ebs-csi-driver, version: latest, podIdentityAssociations: [
+          - {name: vpc-cni, version: v1.20.4-eksbuild.2}
+          - {name: aws-ebs-csi-driver, version: v1.52.0-eksbuild.1, podIdentityAssociations: [
               {serviceAccountName: ebs-csi-controller-sa, namespace: kube-system}]}
 
         apiVersion: eksctl.io/v1alpha5
@@ -42,8 +42,8 @@ def pod_identity_without_agent(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: a, region: us-west-2, version: "1.35"}
         autoModeConfig: {enabled: false}
         addons:
-          - {name: eks-pod-identity-agent, version: latest}
-          - {name: aws-ebs-csi-driver, version: latest, podIdentityAssociations: [
+          - {name: eks-pod-identity-agent, version: v1.3.10-eksbuild.1}
+          - {name: aws-ebs-csi-driver, version: v1.52.0-eksbuild.1, podIdentityAssociations: [
               {serviceAccountName: ebs-csi-controller-sa, namespace: kube-system}]}
     """
     body = manifest.body

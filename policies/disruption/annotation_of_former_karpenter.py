@@ -25,12 +25,6 @@ def annotation_of_former_karpenter(plan: Plan, world: World) -> Iterator[Finding
 
     ## Fails
 
-        apiVersion: trainer.kubeflow.org/v1alpha1
-        kind: ClusterTrainingRuntime
-        metadata: {name: torch-gpu-1}
-        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {metadata: {
-          annotations: {karpenter.sh/do-not-disrupt: null, karpenter.sh/do-not-evict: "true"}}}}}}]}}}
-
         apiVersion: batch/v1
         kind: Job
         metadata: {name: tune, namespace: team-a}

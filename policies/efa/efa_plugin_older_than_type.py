@@ -34,6 +34,12 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
         spec:
           chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.4.4}}
           values: {tolerations: [{operator: Exists}]}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {numNodes: 2, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: 8},
+          limits: {vpc.amazonaws.com/efa: 8}}}}
 
     ## Passes
 
@@ -49,6 +55,12 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
         spec:
           chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}
           values: {tolerations: [{operator: Exists}]}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {numNodes: 2, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: 8},
+          limits: {vpc.amazonaws.com/efa: 8}}}}
     """
     if not work.efa or not work.types:
         return

@@ -49,7 +49,7 @@ def oci_source_without_type(manifest: Manifest) -> Iterator[Finding]:
     if manifest.ref.kind == "OCIRepository":
         if url.startswith(("http://", "https://")):
             yield Finding(
-                f"OCIRepository `{manifest.ref.name}` has the address `{url}`",
+                f"source `{manifest.ref.name}` has the address `{url}`",
                 at,
                 label="Flux reads nothing from it",
                 help="write an address with `oci://`, or a HelmRepository",
@@ -57,14 +57,14 @@ def oci_source_without_type(manifest: Manifest) -> Iterator[Finding]:
         return
     if is_oci and said != _OCI:
         yield Finding(
-            f"HelmRepository `{manifest.ref.name}` has an address of OCI, and is read as one of HTTP",
+            f"source `{manifest.ref.name}` has an address of OCI, and is read as one of HTTP",
             at,
             label="Flux finds no chart there",
             help="write `type: oci`",
         )
     elif said == _OCI and url.startswith(("http://", "https://")):
         yield Finding(
-            f"HelmRepository `{manifest.ref.name}` is of `type: oci`, and its address is one of HTTP",
+            f"source `{manifest.ref.name}` is of `type: oci`, and its address is one of HTTP",
             at,
             label="Flux finds no chart there",
             help="remove `type`, or write an address with `oci://`",

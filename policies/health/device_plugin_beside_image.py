@@ -95,7 +95,7 @@ def _installers(world: Reading) -> Iterator[tuple[str, Route, dict[str, str]]]:
         for part in workload.pods if workload.everywhere else ():
             images = [short_name(each.image or "") for each in part.pod.containers]
             if _IMAGE in images and "node_affinity" not in part.pod.unread:
-                yield f"DaemonSet `{workload.name}`", workload.at, dict(part.pod.node_selector)
+                yield f"the DaemonSet `{workload.name}`", workload.at, dict(part.pod.node_selector)
 
 
 def _is_off(release: HelmRelease) -> bool:

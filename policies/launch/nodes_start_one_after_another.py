@@ -32,9 +32,18 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
               restartPolicy: Never
               subdomain: tune
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0",
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
-                resources: {limits: {nvidia.com/gpu: 8}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
         apiVersion: batch/v1
         kind: Job
@@ -46,8 +55,18 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
             spec:
               restartPolicy: Never
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0", command: [./tune.sh],
-                resources: {limits: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [./tune.sh]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
     ## Passes
 
@@ -63,9 +82,18 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
               restartPolicy: Never
               subdomain: tune
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0",
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
-                resources: {limits: {nvidia.com/gpu: 8}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
         apiVersion: batch/v1
         kind: Job

@@ -24,6 +24,11 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d, "--rdzv-endpoint=llama-master-0-0.llama:29500", train.py]}}
+
         apiVersion: batch/v1
         kind: Job
         metadata: {name: tune, namespace: team-a}
@@ -36,9 +41,18 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
               restartPolicy: Never
               subdomain: tune
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0",
-                command: [torchrun, --nnodes=2, --master-addr=tune-master-0.tune, tune.py],
-                resources: {limits: {nvidia.com/gpu: 8}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [torchrun, --nnodes=2, --master-addr=tune-master-0.tune, tune.py]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
         apiVersion: batch/v1
         kind: Job
@@ -51,26 +65,26 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
             spec:
               restartPolicy: Never
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0",
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
-                resources: {limits: {nvidia.com/gpu: 8}}}]
-
-        apiVersion: kubeflow.org/v1
-        kind: PyTorchJob
-        metadata: {name: tune, namespace: team-a}
-        spec:
-          pytorchReplicaSpecs:
-            Worker:
-              replicas: 2
-              template:
-                spec:
-                  nodeSelector: {karpenter.sh/nodepool: gpu}
-                  containers: [{name: pytorch, image: "registry.example/tune:1.0",
-                    command: [torchrun, "--rdzv-endpoint=tune-master-0:29500", --rdzv-backend=c10d, tune.py],
-                    resources: {limits: {nvidia.com/gpu: 8}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
     ## Passes
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d, "--rdzv-endpoint=llama-node-0-0.llama:29500", train.py]}}
+
         apiVersion: batch/v1
         kind: Job
         metadata: {name: tune, namespace: team-a}
@@ -83,9 +97,18 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
               restartPolicy: Never
               subdomain: tune
               nodeSelector: {karpenter.sh/nodepool: gpu}
-              containers: [{name: tune, image: "registry.example/tune:1.0",
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py],
-                resources: {limits: {nvidia.com/gpu: 8}}}]
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
     """
     if work.pod is None or not work.nodes or work.nodes < 2:
         return

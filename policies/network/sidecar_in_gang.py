@@ -96,7 +96,7 @@ def _annotations(namespace: Namespace, world: World) -> Mapping[str, str]:
 
 def _finding(work: Work, at: Route, mesh: str, off: str) -> Finding:
     return Finding(
-        f"{mesh} puts a proxy into the pods of {work.title}, whose nodes talk to each other",
+        f"a proxy of {mesh} is put into the pods of {work.title}, whose nodes talk to each other",
         at,
         label="the rendezvous breaks, and the pods may never end",
         help=f"give the pods of the job {off}",

@@ -48,7 +48,7 @@ def user_data_of_other_image(manifest: Manifest) -> Iterator[Finding]:
         kind: EC2NodeClass
         metadata: {name: gpu}
         spec:
-          amiSelectorTerms: [{alias: al2@v20260318}]
+          amiSelectorTerms: [{alias: bottlerocket@v1.53.0}]
           userData: |
             apiVersion: node.eks.aws/v1alpha1
             kind: NodeConfig

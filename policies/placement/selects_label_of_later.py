@@ -37,7 +37,6 @@ _NEVER: Mapping[str, str] = {
     "eks.amazonaws.com/nodegroup": "write `karpenter.sh/nodepool`: this is a label of managed node groups",
     "eks.amazonaws.com/capacityType": "write `karpenter.sh/capacity-type`",
     "alpha.eksctl.io/": "write `karpenter.sh/nodepool`: this is a label of eksctl's node groups",
-    "sagemaker.amazonaws.com/": "select the pool: this is a label of HyperPod's nodes",
     "k8s.amazonaws.com/accelerator": f"select `{_GPU}-name`, or add the label to the pool",
     "node.kubernetes.io/lifecycle": "write `karpenter.sh/capacity-type`",
     "node-role.kubernetes.io/": "select the pool, or a label of your own that the pool has",
@@ -76,7 +75,8 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
               affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
                 {matchExpressions: [{key: nvidia.com/gpu.memory, operator: Gt, values: ["40000"]}]}]}}}
               containers: [{name: tune, image: "registry.example/tune:1.0", command: [python, tune.py],
-                resources: {limits: {nvidia.com/gpu: 1}}}]
+                resources: {requests: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1},
+                  limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}}]
 
         apiVersion: batch/v1
         kind: Job

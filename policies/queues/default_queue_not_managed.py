@@ -45,6 +45,7 @@ def default_queue_not_managed(manifest: Manifest, world: World) -> Iterator[Find
             kind: Configuration
             manageJobsWithoutQueueName: true
             managedJobsNamespaceSelector: {matchLabels: {kueue-managed: "true"}}
+            waitForPodsReady: {timeout: 30m, recoveryTimeout: 10m}
 
     ## Passes
 
@@ -66,6 +67,7 @@ def default_queue_not_managed(manifest: Manifest, world: World) -> Iterator[Find
             kind: Configuration
             manageJobsWithoutQueueName: true
             managedJobsNamespaceSelector: {matchLabels: {kueue-managed: "true"}}
+            waitForPodsReady: {timeout: 30m, recoveryTimeout: 10m}
     """
     if manifest.ref.name != "default" or not manifest.ref.namespace:
         return

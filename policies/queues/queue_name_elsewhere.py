@@ -6,7 +6,7 @@ from compiler.manifest import Manifest
 from compiler.model.kinds import framework_of
 from compiler.model.values import mapping
 from compiler.places import Route
-from compiler.platforms.eks.third_party_workloads.plan import is_job
+from compiler.platforms.eks.third_party_workloads.plan import is_job, titled
 from compiler.policy.rule import Finding, rule
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
@@ -57,7 +57,7 @@ def queue_name_elsewhere(manifest: Manifest) -> Iterator[Finding]:
     if _QUEUE in labels:
         return
     at = Route((manifest.id,))
-    named = f"{manifest.ref.kind} `{manifest.ref.name}`"
+    named = titled(manifest.ref.kind, manifest.ref.name)
     places = _PLACES if is_job(manifest.ref.kind) else _PLACES[:2]
     for path, keys in places:
         held = mapping(manifest.body, *path)

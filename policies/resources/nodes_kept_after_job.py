@@ -28,22 +28,44 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
         spec:
           entrypoint: python tune.py
           rayClusterSpec:
-            headGroupSpec: {template: {spec: {containers: [{name: head, image: "ray:2"}]}}}
+            headGroupSpec: {template: {spec: {containers: [{name: head, image: "ray:2.0",
+              resources: {requests: {cpu: 1, memory: 4Gi}, limits: {cpu: 1, memory: 4Gi}}}]}}}
             workerGroupSpecs:
               - groupName: gpu
-                replicas: 2
-                template: {spec: {containers: [{name: worker, image: "ray:2",
-                  resources: {limits: {nvidia.com/gpu: 8}}}]}}
+                replicas: 1
+                template: {spec: {nodeSelector: {karpenter.sh/nodepool: gpu},
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}],
+                  containers: [{name: worker, image: "ray:2.0",
+                  resources: {requests: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1},
+                    limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}}]}}
 
         apiVersion: kubeflow.org/v2beta1
         kind: MPIJob
         metadata: {name: tune, namespace: team-a}
         spec:
           runPolicy: {cleanPodPolicy: None}
+          slotsPerWorker: 8
           mpiReplicaSpecs:
-            Launcher: {template: {spec: {containers: [{name: launcher, image: "a:1"}]}}}
-            Worker: {replicas: 2, template: {spec: {containers: [{name: worker, image: "a:1",
-              resources: {limits: {nvidia.com/gpu: 8}}}]}}}
+            Launcher: {template: {spec: {containers: [{name: launcher, image: "registry.example/tune:1.0",
+              command: [mpirun, ./tune],
+              resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}]}}}
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  nodeSelector: {karpenter.sh/nodepool: gpu}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+                  containers:
+                  - name: worker
+                    image: "registry.example/tune:1.0"
+                    command: [bash, -c, "/usr/sbin/sshd -p 2222; sleep infinity"]
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                    resources:
+                      requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                        vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                        vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
     ## Passes
 
@@ -54,12 +76,16 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
           entrypoint: python tune.py
           shutdownAfterJobFinishes: true
           rayClusterSpec:
-            headGroupSpec: {template: {spec: {containers: [{name: head, image: "ray:2"}]}}}
+            headGroupSpec: {template: {spec: {containers: [{name: head, image: "ray:2.0",
+              resources: {requests: {cpu: 1, memory: 4Gi}, limits: {cpu: 1, memory: 4Gi}}}]}}}
             workerGroupSpecs:
               - groupName: gpu
-                replicas: 2
-                template: {spec: {containers: [{name: worker, image: "ray:2",
-                  resources: {limits: {nvidia.com/gpu: 8}}}]}}
+                replicas: 1
+                template: {spec: {nodeSelector: {karpenter.sh/nodepool: gpu},
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}],
+                  containers: [{name: worker, image: "ray:2.0",
+                  resources: {requests: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1},
+                    limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}}]}}
     """
     spec = mapping(manifest.body, "spec")
     at = Route((manifest.id,))
