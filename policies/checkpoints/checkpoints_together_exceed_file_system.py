@@ -32,10 +32,12 @@ def checkpoints_together_exceed_file_system(plan: Plan, world: World) -> Iterato
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
         jobs:
           - {name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12",
-             checkpoint: {path: /data/llama, every: 17m, keep: 2, async: true}, model: {parameters: 8.03e9, sharding: full}}
+             checkpoint: {path: /data/llama, every: 17m, keep: 2, async: true},
+             model: {parameters: 8.03e9, sharding: full}}
           - {name: mistral, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py], nodes: 4,
              mounts: [{storage: data, path: /data}], torchVersion: "2.12",
-             checkpoint: {path: /data/mistral, every: 17m, keep: 2, async: true}, model: {parameters: 8.03e9, sharding: full}}
+             checkpoint: {path: /data/mistral, every: 17m, keep: 2, async: true},
+             model: {parameters: 8.03e9, sharding: full}}
 
     ## Passes
 

@@ -27,7 +27,8 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: TrainJob
         metadata: {name: llama, namespace: team-a}
-        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d, "--rdzv-endpoint=llama-master-0-0.llama:29500", train.py]}}
+        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
+          "--rdzv-endpoint=llama-master-0-0.llama:29500", train.py]}}
 
         apiVersion: batch/v1
         kind: Job
@@ -83,7 +84,8 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: TrainJob
         metadata: {name: llama, namespace: team-a}
-        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d, "--rdzv-endpoint=llama-node-0-0.llama:29500", train.py]}}
+        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
+          "--rdzv-endpoint=llama-node-0-0.llama:29500", train.py]}}
 
         apiVersion: batch/v1
         kind: Job
