@@ -106,7 +106,9 @@ def exceeds_node(work: Work, world: Reading) -> bool:
     if work.efa > max(devices):
         return True
     if work.accelerator is not None:
-        _, asked = work.accelerator
+        resource, asked = work.accelerator
+        if resource in asks:
+            asked = asks[resource].value
         if asked > max(instance.accelerators for instance in work.types):
             return True
     return certainly_exceeds_huge_pages(work, world)

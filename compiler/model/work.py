@@ -199,6 +199,11 @@ class Work:
         return self.job.labels.get(SPEC_NAME, self.job.name)
 
     @property
+    def job_name(self) -> str:
+        """The name of its object, with the hash that ours carry."""
+        return self.job.name
+
+    @property
     def queue_unknown(self) -> bool:
         """Whether the job has a queue that is not in the set: what its flavors add to the pods is unknown."""
         return self.job.queue is not None and self.queue is None

@@ -26,8 +26,16 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
+    together = work.pod_asks[resource].value if resource in work.pod_asks else count
     devices = [_devices(instance, resource) for instance in work.types]
     has, name = max(devices)
+    if count <= has < together:
+        yield Finding(
+            f"the containers of {work.title} ask for {together} of `{resource}` together, and `{name}` has {has}",
+            work.at / "metadata" / "name",
+            label="its pods stay Pending",
+            help=f"ask for {has} in all containers of a pod, or take a type with {together} or more",
+        )
     if count > has:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",

@@ -26,7 +26,7 @@ def host_access(work: Work) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
-          hostNetwork: true}}}}}]}}}
+          hostNetwork: true, dnsPolicy: ClusterFirstWithHostNet}}}}}]}}}
 
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
