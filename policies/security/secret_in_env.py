@@ -111,10 +111,11 @@ def _filled_in(work: Work) -> Iterator[Finding]:
                 help=_help(work),
                 severity=Severity.WARNING,
             )
-    for node in (work, work.main):
-        for field, words in (
-            () if node is None else (("command", node.command), ("args", node.args))
-        ):
+    nodes: list[Work | Container] = [work]
+    if work.main is not None:
+        nodes.append(work.main)
+    for node in nodes:
+        for field, words in (("command", node.command), ("args", node.args)):
             for index, word in enumerate(words):
                 before = f"{words[index - 1]} " if index else ""
                 found = re.search(_GIVEN, f"{before}{word}")
