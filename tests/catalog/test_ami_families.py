@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from builders import plan_of, spec
+from compiler.verify.webhooks._nodeclass import rules
 
 from compiler.catalog import ami_families
 from compiler.catalog.ami_families import families, of_eksctl, of_karpenter
 from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.verify.webhooks._nodeclass import rules
 from tests.policy.harness import findings_for
 
 DATA = json.loads((ami_families.DATA / "ami_families.json").read_bytes())

@@ -42,7 +42,7 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     for index, reservation in enumerate(reservations):
         here = at / "reservations" / index
         part = Part(
-            name=_name(pool.name, reservation.id),
+            name=part_name(pool.name, reservation.id),
             reservation=reservation.id,
             nodes=reservation.nodes or pool.nodes,
             labels={POOL_LABEL: pool.name, RESERVATION_LABEL: reservation.id},
@@ -53,6 +53,7 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     return tuple(node_pools)
 
 
-def _name(pool: str, reservation: str) -> str:
+def part_name(pool: str, reservation: str) -> str:
+    """The name of the NodePool that has one of several reservations of a pool."""
     room = _LONGEST - len(reservation) - 1
     return f"{pool[:room].rstrip('-')}-{reservation}"
