@@ -210,7 +210,7 @@ class CheckpointSchedule(PlanNode):
     folder: str
     storage: str
     file_system: str
-    holder: str
+    holder: str = ""
     deployment: str
     capacity: int | None
     size: int | None
