@@ -106,8 +106,10 @@ def exceeds_node(work: Work, world: Reading) -> bool:
     if work.efa > max(devices):
         return True
     if work.accelerator is not None:
-        _, asked = work.accelerator
-        if asked > max(instance.accelerators for instance in work.types):
+        resource, asked = work.accelerator
+        most = max(instance.accelerators for instance in work.types)
+        each = asked_by_containers(work, resource).values()
+        if asked > most or any(count > Quantity.of(most) for count in each):
             return True
     return certainly_exceeds_huge_pages(work, world)
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
+from compiler.model.fit import asked_by_containers
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
+from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 
 
@@ -28,6 +30,14 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     resource, count = asked
     devices = [_devices(instance, resource) for instance in work.types]
     has, name = max(devices)
+    for name_of, asks in asked_by_containers(work, resource).items():
+        if asks > Quantity.of(has) and asks != Quantity.of(count):
+            yield Finding(
+                f"container `{name_of}` of {work.title} asks for {asks} of `{resource}`, and `{name}` has {has}",
+                work.where("nodes"),
+                label="its pods stay Pending" if work.has_pods else "no node ever fits",
+                help=f"ask for {has} at most, or for none where it needs none",
+            )
     if count > has:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",
