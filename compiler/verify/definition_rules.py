@@ -138,14 +138,16 @@ def _of_rule(rule: str, value: Any, path: Path, old: Any = None) -> Iterator[Fau
         yield Fault(CEL, "SCH008", (*path, *place), message, help)
 
 
-_EVERY = re.compile(r"!?self((?:\.\w+)*)\.(?:all|exists)\(\s*\w+\s*,")
+_OF_ALL = re.compile(r"!?self((?:\.\w+)*)\.all\(")
+_OF_NONE = re.compile(r"!self((?:\.\w+)*)\.exists\(")
 """A rule that begins with what holds for all items, or for none."""
 
 
 def _places(rule: str, value: Any) -> list[tuple[Key, ...]]:
     """The items that break a rule about every item of a list or a mapping, each by itself; else the first item that
     breaks it together with those before it."""
-    every = _EVERY.match(rule.strip())
+    text = rule.strip()
+    every = _OF_ALL.match(text) or _OF_NONE.match(text)
     inner = tuple(every[1].split(".")[1:]) if every is not None else ()
     items = at(value, *inner)
     parts: list[tuple[Key, Any]]

@@ -92,6 +92,7 @@ def test_two_rules_for_the_same_thing_see_whole_items() -> None:
         ("self.all(k, k != 'b' && self[k] != '')", {"a": "1", "b": "1"}, [("v", "b")]),
         ("self.size() == 1", ["a", "b"], [("v", 1)]),
         ("self.all(x, self.size() == 1)", ["a", "b"], [("v", 1)]),
+        ("self.exists(x, x == 'c') ? true : self.size() == 0", ["a", "b"], [("v",)]),
         ("self.size() == 0 || self.exists(x, x == 'c')", ["a", "b"], [("v",)]),
     ],
 )
