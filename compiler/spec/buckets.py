@@ -54,8 +54,8 @@ def bucket(value: Any) -> str:
 
 
 def general_bucket(text: str) -> str:
-    """The name of a general purpose bucket: what speaks the API of S3 alone has no session of a directory bucket, and an
-    alias is nobody's to make."""
+    """The name of a general purpose bucket: what speaks the API of S3 alone has no session of a directory bucket, and
+    an alias is nobody's to make."""
     if re.search(r"(--x-s3|--xa-s3|-s3alias)\Z", text):
         what = "an alias of an access point" if text.endswith("-s3alias") else "a directory bucket"
         raise fault(
