@@ -36,7 +36,8 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
         spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
           {nodes: "0", reasons: [Underutilized]}]}}
     """
-    is_whole = bool(pool.requirements)  # a patch has what it changes alone
+    # A patch has what it changes alone, and of a pool that is always on nothing is consolidated.
+    is_whole = bool(pool.requirements) and pool.replicas is None
     policy = pool.consolidation or (_DEFAULT if is_whole and not pool.auto else None)
     packs = policy in (_DEFAULT, "Balanced")
     if not packs or forbids_disruption(pool, "Underutilized"):

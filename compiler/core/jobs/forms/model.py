@@ -253,18 +253,6 @@ class Model(SpecModel):
         return self
 
     @model_validator(mode="after")
-    def _offloads_what_is_sharded(self) -> Self:
-        if self.offload == "parameters" and self.sharding != "full":
-            raise fault(
-                "parameters are offloaded where each rank has a part of them, and `sharding` is "
-                f"`{self.sharding}`",
-                "write `sharding: full`, or `offload: optimizer`",
-                "offload",
-                source="DeepSpeed, ZeRO-Offload: offload_param is valid with stage 3 alone",
-            )
-        return self
-
-    @model_validator(mode="after")
     def _has_one_optimizer(self) -> Self:
         if self.optimizer is not None and self.optimizer_bytes is not None:
             raise fault(
