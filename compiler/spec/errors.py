@@ -108,7 +108,7 @@ def explain(
             "SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True
         )
     if kind == "extra_forbidden":
-        return unknown(at, model, value, instead)
+        return unknown(at, model, _lookup(data, at.parent), instead)
     if kind == "spec_value":
         if context["key"]:
             at = at / str(context["key"])

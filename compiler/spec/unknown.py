@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
@@ -30,18 +30,19 @@ OTHERS = {
 Instead: TypeAlias = Callable[[str], str | None]
 
 
-def unknown(at: Route, model: type[BaseModel], value: Any, instead: Instead) -> Diagnostic:
+def unknown(at: Route, model: type[BaseModel], mapping: Any, instead: Instead) -> Diagnostic:
     """The diagnostic of a key that its mapping does not have. ``instead``: what to write for a key that the platform
     does not take, by its path below ``spec``, so that no help names it."""
-    helps = _helps(at, model, value, instead)
+    helps = _helps(at, model, mapping, instead)
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=next(filter(None, helps)), key=True)
 
 
-def _helps(at: Route, model: type[BaseModel], value: Any, instead: Instead) -> Iterator[str]:
+def _helps(at: Route, model: type[BaseModel], mapping: Any, instead: Instead) -> Iterator[str]:
     """What may be said of an unknown key, the surest first; some of it may be empty, and the last never is."""
     owner = model_at(model, at.parent)
     assert owner is not None
     key = str(at[-1])
+    value = mapping.get(at[-1]) if isinstance(mapping, Mapping) else None
     section = section_of(at.parent)
     above = section or ""
     refused = {name: instead(f"{above}.{name}".strip(".")) for name in keys_of(owner)}
@@ -53,8 +54,11 @@ def _helps(at: Route, model: type[BaseModel], value: Any, instead: Instead) -> I
     if section is not None:
         yield answer(section, key)
         yield from _own_help(at, model, value)
+    chosen = _chosen(owner, mapping)
+    if chosen:
+        yield _of_chosen(owner, chosen, key)
     outer = _one_too_high(owner, key)
-    if outer in known:
+    if outer in known and chosen in ("", outer):
         yield value_help(f"{above}.{outer}", key, value) or f"write it under `{outer}`"
     if at.parent == ("metadata",) and key in _OF_KUBERNETES:
         yield "remove it: the objects of a cluster take theirs from `spec`"
@@ -195,6 +199,25 @@ def _elsewhere_help(key: str, at: Route, model: type[BaseModel]) -> str:
         example = flow(field.examples[0])
         help += f", like `{last}: {example}`"
     return help
+
+
+def _chosen(owner: type[BaseModel], mapping: Any) -> str:
+    """The kind that is chosen in a mapping that is of exactly one of some kinds; empty where there is no choice."""
+    extra = owner.model_config.get("json_schema_extra")
+    if not isinstance(extra, dict) or not isinstance(mapping, Mapping):
+        return ""
+    forms: Any = extra.get("oneOf", ())
+    return next((form["required"][0] for form in forms if form["required"][0] in mapping), "")
+
+
+def _of_chosen(owner: type[BaseModel], chosen: str, key: str) -> str:
+    """Where a key belongs that stands beside the kind that it is of; empty where it is none of its own."""
+    inner = inner_model(fields_of(owner)[chosen].annotation)
+    names = keys_of(inner) if inner is not None else ()
+    if key in names:
+        return f"write it under `{chosen}`"
+    longer = [name for name in names if name.startswith(key)]
+    return f"write `{longer[0]}` under `{chosen}`" if len(longer) == 1 else ""
 
 
 def _one_too_high(owner: type[BaseModel], key: str) -> str | None:
