@@ -102,10 +102,10 @@ def _started(words: tuple[str, ...], *, in_shell: bool, piped: bool) -> Iterator
         return
     read = None
     if name == "eval":
-        read = _commands(" ".join(rest))
+        read = read_commands(" ".join(rest))
     text = text_of(words)
     if text is not None:
-        read = _commands(text)
+        read = read_commands(text)
     if read is None:
         yield Started(name, rest, in_shell, piped)
         return
@@ -139,7 +139,7 @@ def _behind(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     return None
 
 
-def _commands(text: str) -> list[Command] | None:
+def read_commands(text: str) -> list[Command] | None:
     """The commands of a text; ``None`` where it does not end."""
     try:
         return commands(text)

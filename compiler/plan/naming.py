@@ -9,6 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 _DIGITS = 8
+_LONGEST_LABEL = 63
 LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 OWN_BUCKETS = ("loki", "scripts")
 """The words by which buckets of a cluster are called that are no storage of its spec."""
@@ -34,3 +35,9 @@ def _digested(name: str, of: str, longest: int) -> str:
     digest = sha256(of.encode()).hexdigest()[:_DIGITS]
     room = longest - _DIGITS - 1
     return f"{name[:room].rstrip('-')}-{digest}"
+
+
+def part_name(pool: str, reservation: str) -> str:
+    """The name of the nodes that a pool has of one of several reservations, which is the value of a label."""
+    room = _LONGEST_LABEL - len(reservation) - 1
+    return f"{pool[:room].rstrip('-')}-{reservation}"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
+from compiler.model.statements import read_commands
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
-from compiler.shellcommands import commands
 
 _FETCHERS = ("curl", "wget")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "python", "python3", "source", "."})
@@ -76,10 +76,7 @@ def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
 
 def _run(text: str) -> Iterator[str]:
     """The commands of a text that fetch what is then run, by a pipe, by a file, or inside the command that runs it."""
-    try:
-        read = commands(text)
-    except ValueError:
-        return
+    read = read_commands(text) or []
     saved: dict[str, str] = {}
     for index, command in enumerate(read):
         words = _program(command.words)

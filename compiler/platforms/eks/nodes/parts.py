@@ -10,9 +10,8 @@ from __future__ import annotations
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
 from compiler.places import Route
+from compiler.plan.naming import part_name
 from compiler.plan.scheduling import POOL_LABEL, RESERVATION_LABEL
-
-_LONGEST = 63  # the NodePool's name is the value of a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,3 @@ def parts(pool: Pool) -> tuple[Part, ...]:
         )
         node_pools.append(part)
     return tuple(node_pools)
-
-
-def part_name(pool: str, reservation: str) -> str:
-    """The name of the NodePool that has one of several reservations of a pool."""
-    room = _LONGEST - len(reservation) - 1
-    return f"{pool[:room].rstrip('-')}-{reservation}"

@@ -11,11 +11,11 @@ from datetime import datetime
 from compiler.catalog.prices import Price, on_demand
 from compiler.context import Context
 from compiler.core.pools.spec import NodePool
+from compiler.plan.naming import part_name
 from compiler.platforms.eks.jobs.pod_labels import plain
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
 from compiler.platforms.eks.monitoring.plan import Rule
-from compiler.platforms.eks.nodes.parts import part_name
 from compiler.platforms.eks.settings.launcher import launcher_asked
 
 
