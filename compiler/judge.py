@@ -75,7 +75,7 @@ def _as_meant(
     written: dict[Route, Route] = {}
     for artifact in artifacts:
         if artifact.id in faulty and isinstance(artifact, Manifest):
-            body, paths, renamed = corrected(artifact.body)
+            body, paths, renamed, _ = corrected(artifact.body)
             for path in paths:
                 known.add(Route((artifact.id, *path)))
             for path, original in renamed.items():
@@ -88,7 +88,7 @@ def _as_meant(
 def _as_written(finding: Diagnostic, written: Mapping[Route, Route]) -> Diagnostic:
     """A finding inside what was renamed, where it is written."""
     at = finding.at or Route()
-    for depth in range(len(at) + 1):
+    for depth in range(len(at), 0, -1):
         original = written.get(Route(at[:depth]))
         if original is not None:
             return replace(finding, at=Route((*original, *at[depth:])))

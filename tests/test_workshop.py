@@ -256,11 +256,8 @@ def test_degrees_of_the_program_are_those_of_the_model(job: str) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["seoul", "oregon"])
-def test_the_command_that_copies_programs_names_their_folder(cluster: str) -> None:
-    text = (WORKSHOP / cluster / "cluster.yaml").read_text()
-    spec = yaml.safe_load(text)
-    bucket = "-".join(
-        [spec["metadata"]["name"], "datasets", spec["spec"]["account"], spec["spec"]["region"]]
-    )
+def test_the_programs_are_uploaded_from_their_folder(cluster: str) -> None:
+    spec = yaml.safe_load((WORKSHOP / cluster / "cluster.yaml").read_text())
+    (bucket,) = [each for each in spec["spec"]["storage"] if each["name"] == "datasets"]
     folder = CODE.relative_to(WORKSHOP.parents[1])
-    assert f"aws s3 sync {folder} s3://{bucket}/code --exclude '*.pyc'" in text
+    assert {"folder": str(folder), "to": "code"} in bucket["s3"]["create"]["upload"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from compiler.catalog.instance import InstanceType
 from compiler.dataclass import dataclass
 
 Version = tuple[int, ...]
@@ -38,6 +39,26 @@ KNOWN_SINCE: Mapping[str, Version] = {
 }
 """The first plugin with support for a type, by the beginning of its name."""
 
+PLUGIN_KNOWS_SINCE: Mapping[str, Version] = {
+    "p4de.": (0, 4, 4),
+    "g6.": (0, 5, 5),
+    "g6e.": (0, 5, 5),
+    "gr6.": (0, 5, 5),
+    "p5e.": (0, 5, 5),
+    "p5en.": (0, 5, 6),
+    "trn2.": (0, 5, 7),
+    "trn2u.": (0, 5, 9),
+    "p6-b200.": (0, 5, 9),
+    "p6e-gb200.": (0, 5, 14),
+    "p5.4xlarge": (0, 5, 23),
+    "p6-b300.": (0, 5, 23),
+    "g7e.": (0, 5, 23),
+    "p6e-gb300.": (0, 5, 24),
+    "g7.": (0, 5, 30),
+}
+"""The first chart of EFA's device plugin that runs on a type, by the beginning of its name (aws/eks-charts,
+stable/aws-efa-k8s-device-plugin, values.yaml of each version to v0.5.30: supportedInstanceLabels)."""
+
 CUDA_13_SINCE: Version = (1, 17, 0)
 """The first plugin with the CUDA API of 13.0."""
 
@@ -59,6 +80,15 @@ _NAMED = (
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
 )
 _CUDA = r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)"
+
+
+def reads_remote_memory(instance: InstanceType) -> bool:
+    """Whether EFA of a type reads the memory of another node by itself: from Nitro v4 on, with or without GPUs, and
+    where it reaches that of GPUs (EC2 user guide, efa: "RDMA read is supported on all instances with Nitro version 4
+    and later", read 2026-11)."""
+    if not instance.efa_interfaces:
+        return False
+    return instance.gpudirect_rdma or not instance.name.startswith(_OLD_NITRO)
 
 
 def mounts_lustre(instance_type: str) -> bool:

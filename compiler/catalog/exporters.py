@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
 
 DATA = Path(__file__).parent / "data" / "exporters.json"
@@ -38,7 +40,8 @@ class Metric:
 class Exporter:
     """An exporter in one version. ``prefixes``: what the names of its metrics begin with, and of no other's.
 
-    ``default``: what it has where nobody says which metrics it is to have; empty where that is not known.
+    ``default``: what it has where nobody says which metrics it is to have; empty where that is not known. It is that
+    of each version from ``default_since`` on, with ``more`` in some.
     """
 
     name: str
@@ -47,6 +50,18 @@ class Exporter:
     prefixes: tuple[str, ...]
     metrics: Mapping[str, Metric]
     default: frozenset[str] = frozenset()
+    default_since: str = ""
+    more: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def defaults(self, version: str) -> frozenset[str] | None:
+        """What a version of its chart has by default; ``None`` where that is not known."""
+        number = version.strip().lstrip("v")
+        if not number.replace(".", "").isdecimal():
+            return None
+        first = version_key(self.default_since or self.version)
+        if not first <= version_key(number) <= version_key(self.version):
+            return None
+        return self.default | self.more.get(number, frozenset())
 
 
 @cache
@@ -78,7 +93,13 @@ def _exporter(name: str, row: Mapping[str, Any]) -> Exporter:
         tuple(row["prefixes"]),
         metrics,
         frozenset(row.get("default", ())),
+        row.get("default_since", ""),
+        _more(row.get("more_by_default", {})),
     )
+
+
+def _more(row: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
+    return {version: frozenset(row["metrics"]) for version in row.get("in", ())}
 
 
 @cache

@@ -203,8 +203,13 @@ def embedded(text: str) -> Any:
 
 
 def unread(**fields: Reader) -> frozenset[str]:
-    """The names of the fields that are there and cannot be read."""
-    return frozenset([name for name, value in fields.items() if value.opaque()])
+    """The names of the fields that are there and cannot be read; of a mapping of quantities also those of its entries,
+    like ``limits.nvidia.com/gpu``."""
+    opaque = [(name, value) for name, value in fields.items() if value.opaque()]
+    names = {name for name, _ in opaque}
+    for name, value in opaque:
+        names |= {f"{name}.{key}" for key, entry in value.entries() if entry.opaque()}
+    return frozenset(names)
 
 
 def reader(manifest: Manifest) -> Reader:

@@ -23,6 +23,14 @@ def amounts_of(container: Container) -> Resources:
     return {**container.requests, **container.limits}
 
 
+def unread_amounts(source: Container | Gang) -> frozenset[str]:
+    """The resources that a container or job asks for by an amount that cannot be read, like ``${GPUS}``."""
+    parts = [name.partition(".") for name in source.unread]
+    return frozenset(
+        resource for field, dot, resource in parts if dot and field in ("requests", "limits")
+    )
+
+
 def requested(source: Container | Gang) -> Resources:
     """What a container asks for, or a job for it: its requests, and its limits where it has none (core/v1,
     ResourceRequirements)."""

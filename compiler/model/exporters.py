@@ -95,11 +95,11 @@ def _dcgm(release: HelmRelease) -> frozenset[str] | None:
     of_values = release.values.get("customMetrics")
     if isinstance(of_values, str):
         return frozenset(_counters(of_values))
-    known = exporters()[_DCGM]
-    settled = release.version.strip().lstrip("v") == known.version
-    if of_values is not None or not settled or {"arguments", "extraEnv"} & set(release.values):
+    if of_values is not None or {"arguments", "extraEnv"} & set(release.values):
         return None
-    return None if "values" in release.unread else known.default
+    if "values" in release.unread:
+        return None
+    return exporters()[_DCGM].defaults(release.version)
 
 
 def _counters(table: str) -> Iterator[str]:

@@ -107,9 +107,9 @@ def exceeds_node(work: Work, world: Reading) -> bool:
         return True
     if work.accelerator is not None:
         resource, asked = work.accelerator
-        most = max(instance.accelerators for instance in work.types)
-        each = asked_by_containers(work, resource).values()
-        if asked > most or any(count > Quantity.of(most) for count in each):
+        if resource in asks:
+            asked = asks[resource].value
+        if asked > max(instance.accelerators for instance in work.types):
             return True
     return certainly_exceeds_huge_pages(work, world)
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Pod, Resources
 from compiler.model.amounts import limited, summed, total
+from compiler.model.exports import exported
 from compiler.model.pod_set import PodSet
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.third_party_workloads.plan import PodSet as Part
-from compiler.platforms.eks.third_party_workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload, is_job
 
 
 def pod_sets(work: Work) -> tuple[PodSet, ...]:
@@ -71,11 +72,11 @@ def _programs(pod: Pod | None) -> list[object]:
 
 
 def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:
-    """A workload as one job, that of its largest pods; ``None`` where it is unknown how many pods there are. Its nodes
+    """A workload as one job, that of its largest pods; ``None`` where its pods are no job of a known size. Its nodes
     are those pods and others with as many accelerators; of an elastic one they are the fewest. ``works`` are the pods
     that rules judge, by their ids."""
     if any(part.count is None for part in workload.pods):
-        return None
+        return _gang_of_any_size(workload, works) if is_job(workload.kind) else None
     parts = [part for part in workload.pods if part.count]
     if not parts:
         return None
@@ -90,7 +91,35 @@ def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:
     if workload.nodes is not None:
         most = _accelerators(largest.asks)
         nodes = sum(pods.fewest for pods in sets if _accelerators(pods.asks) == most)
-    return replace(work, nodes=nodes, own_sets=sets)
+    return with_program(replace(work, nodes=nodes, own_sets=sets), workload)
+
+
+def _gang_of_any_size(workload: Workload, works: Mapping[int, Work]) -> Work | None:
+    """A job of which nobody can read how many pods it has, like ``replicas: ${NODES}``."""
+    judged = (works.get(id(part.pod)) for part in workload.pods if not part.beside)
+    work = next((work for work in judged if work is not None), None)
+    return None if work is None else with_program(replace(work, nodes=None), workload)
+
+
+def with_program(work: Work, workload: Workload) -> Work:
+    """A job with the program that one of its pods starts on all others, where these run none of their own."""
+    program = workload.program
+    if program is None or not _runs_nothing(work):
+        return work
+    words = (*program.command, *program.args)
+    job = replace(
+        work.job,
+        command=program.command,
+        args=program.args,
+        origins={**work.job.origins, **{name: program.where(name) for name in ("command", "args")}},
+    )
+    return replace(work, job=job, words=words, env={**work.env, **exported(words)})
+
+
+def _runs_nothing(work: Work) -> bool:
+    """Whether nodes only wait for what is started on them: with the command of their image or operator, or a daemon of
+    SSH."""
+    return not work.words or any("sshd" in word for word in work.words)
 
 
 def nodes_of(workload: Workload, part: Part) -> int | None:

@@ -28,23 +28,32 @@ def is_restarted_by_operator(kind: str) -> bool:
     return known is not None and bool(known.operator)
 
 
-_OF_OPERATOR = ("spec", "runPolicy", "backoffLimit")
-_LIMITS = {"TFJob": _OF_OPERATOR, "JAXJob": _OF_OPERATOR}
-"""Of kinds that are read only."""
+_LIMITED = ("TFJob", "JAXJob")
+"""Of kinds that are read only, those whose ``backoffLimit`` counts."""
 
 
-def retries_of(kind: str) -> tuple[str, ...] | None:
-    """Where objects of a kind say how often all their pods start again; ``None`` where they do not."""
+def says_restarts(kind: str) -> bool:
+    """Whether objects of a kind say themselves how often all their pods start again."""
     known = kinds().get(kind)
     if known is None:
-        return _LIMITS.get(kind)
-    return known.retries if known.retries and known.has_peers else None
+        return kind in _LIMITED
+    return bool(known.retries) and known.has_peers
 
 
 def counts_pods(kind: str) -> bool:
     """Whether that number is of the restarts of all pods (training-operator v1.9.4, PastBackoffLimit)."""
     known = kinds().get(kind)
-    return kind in _LIMITS if known is None else known.counts_pods
+    return kind in _LIMITED if known is None else known.counts_pods
+
+
+_STARTERS = ("mpi", "ray")
+
+
+def starter_of(kind: str) -> str | None:
+    """What starts the processes of every job of a kind: MPI or Ray; ``None`` where its command does."""
+    known = kinds().get(kind)
+    starter = known.launcher if known else None
+    return starter if starter in _STARTERS else None
 
 
 def has_peers(kind: str) -> bool:

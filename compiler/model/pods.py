@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
+from compiler.model.amounts import unread_amounts
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
@@ -19,7 +20,7 @@ def is_judged(workload: Workload, pod: Pod) -> bool:
 
 
 def _asks_for_device(container: Container) -> bool:
-    asked = {*container.limits, *container.requests}
+    asked = {*container.limits, *container.requests, *unread_amounts(container)}
     if not asked.isdisjoint(_DEVICES):
         return True
     return any(resource.startswith(SHARES) for resource in asked)
@@ -35,6 +36,10 @@ def main_container(pod: Pod) -> Container | None:
     return None
 
 
+_OF_OBJECT = ("queue", "deadline", "processes", "suspend", "managed_by")
+"""What an object says for all of its pods."""
+
+
 def as_job(workload: Workload, part: PodSet, main: Container | None) -> TrainJob:
     """What pods of a workload have in common with a TrainJob; the places are those of their main container."""
     if main is not None:
@@ -48,10 +53,12 @@ def as_job(workload: Workload, part: PodSet, main: Container | None) -> TrainJob
         runtime="",
         queue=workload.queue,
         deadline=workload.deadline,
+        processes=workload.processes,
+        suspend=workload.suspend,
+        managed_by=workload.managed_by,
         origins={
             **places,
+            **{name: workload.where(name) for name in _OF_OBJECT},
             "nodes": part.where("count"),
-            "queue": workload.where("queue"),
-            "deadline": workload.where("deadline"),
         },
     )

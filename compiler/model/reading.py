@@ -20,7 +20,7 @@ from compiler.model.choice import Choice
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
 from compiler.model.exports import exported
-from compiler.model.gangs import gang_of, nodes_of
+from compiler.model.gangs import gang_of, nodes_of, with_program
 from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.patched import patched_selector, patched_tolerations
@@ -91,18 +91,36 @@ class Reading(Nodes):
 
     @cached_property
     def _by_pod(self) -> Mapping[int, Work]:
-        return {
-            id(part.pod): self._pods_work(workload, part)
-            for workload in self.plan.of(Workload)
-            for part in workload.pods
-            if is_judged(workload, part.pod)
-        }
+        by_pod: dict[int, Work] = {}
+        for workload in self.plan.of(Workload):
+            judged = [part for part in workload.pods if is_judged(workload, part.pod)]
+            works = {id(part.pod): self._pods_work(workload, part) for part in judged}
+            nodes = [part for part in judged if not part.beside]
+            if nodes and not any(part.has(workload.program) for part in judged):
+                first = id(nodes[0].pod)
+                works[first] = with_program(works[first], workload)
+            by_pod |= works
+        return by_pod
+
+    def workload_of(self, work: Work) -> Workload | None:
+        """The third-party object that pods or a job are of."""
+        return self._workloads.get(work.at)
+
+    @cached_property
+    def _workloads(self) -> Mapping[Route, Workload]:
+        return {workload.at: workload for workload in self.plan.of(Workload)}
 
     @cached_property
     def gangs(self) -> tuple[Work, ...]:
         """Third-party jobs of which it is known how many pods there are, each as one job."""
         gangs = (gang_of(workload, self._by_pod) for workload in self.plan.of(Workload))
         return tuple(work for work in gangs if work is not None)
+
+    @cached_property
+    def third_party(self) -> tuple[Work, ...]:
+        """Every third-party object with pods that rules judge, once: as one job, or by its pods where it is none."""
+        whole = {work.at for work in self.gangs}
+        return (*self.gangs, *(work for work in self.pods if work.at not in whole))
 
     @cached_property
     def roles(self) -> tuple[Work, ...]:
@@ -135,7 +153,7 @@ class Reading(Nodes):
     @cached_property
     def _by_pool(self) -> dict[int, list[Work]]:
         by_pool: dict[int, list[Work]] = {}
-        for work in self.works:
+        for work in (*self.works, *self.third_party):
             for pool in work.pools:
                 works = by_pool.setdefault(id(pool), [])
                 works.append(work)

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from compiler.lift.reader import embedded
 from compiler.output.body import at as value
-from compiler.output.body import indexed, items
+from compiler.output.body import indexed, items, texts
 from compiler.plan.scheduling import Toleration
 from compiler.plan.units import Duration
 from compiler.platforms.eks.cluster.plan import Addon
 from compiler.platforms.eks.flux.plan import HelmRelease
 
-__all__ = ["indexed", "items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
+__all__ = [
+    "embedded",
+    "indexed",
+    "items",
+    "mapping",
+    "read_tolerations",
+    "seconds",
+    "texts",
+    "tolerations",
+    "value",
+]
 
 
 def tolerations(

@@ -22,10 +22,10 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
-from compiler.model.amounts import total, with_others
+from compiler.model.amounts import total, unread_amounts, with_others
 from compiler.model.choice import Choice, Offer
 from compiler.model.exports import exported
-from compiler.model.kinds import has_peers
+from compiler.model.kinds import has_peers, starter_of
 from compiler.model.patched import patched_selector, patched_tolerations
 from compiler.model.pod_set import PodSet
 from compiler.places import Route
@@ -36,6 +36,7 @@ from compiler.platforms.eks.third_party_workloads.plan import titled
 
 _LOST = ("emptyDir", "ephemeral", "")
 """Volumes that end with the pod."""
+_AMOUNTS = {"requests", "limits"}
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
@@ -148,11 +149,19 @@ class Work:
         return not isinstance(self.job, TrainJob) or self.job.trainer
 
     @property
+    def own_runtime(self) -> Runtime | None:
+        """Its runtime, where that is not one that Trainer brings."""
+        if self.runtime is None or self.runtime.at == self.job.where("runtime"):
+            return None
+        return self.runtime
+
+    @property
     def framework(self) -> str | None:
-        """The source of the ML policy of its runtime, like `torch` or `mpi`; ``None`` without one, or while unknown."""
+        """The source of the ML policy of its runtime, like `torch` or `mpi`, or what its kind starts processes by;
+        ``None`` without one, or while unknown."""
         if self.runtime is not None:
             return self.runtime.framework
-        return None
+        return starter_of(self.kind)
 
     @property
     def processes(self) -> int | str | None:
@@ -188,6 +197,11 @@ class Work:
     @property
     def name(self) -> str:
         return self.job.labels.get(SPEC_NAME, self.job.name)
+
+    @property
+    def job_name(self) -> str:
+        """The name of its object, with the hash that ours carry."""
+        return self.job.name
 
     @property
     def queue_unknown(self) -> bool:
@@ -273,6 +287,32 @@ class Work:
         if self.main is not None:
             unread |= self.main.unread
         return "/" in resource and not unread.isdisjoint(("requests", "limits"))
+
+    @property
+    def unread_amounts(self) -> frozenset[str]:
+        """The resources that it asks for by an amount that cannot be read."""
+        return frozenset().union(*map(unread_amounts, self._sources()))
+
+    @property
+    def knows_names(self) -> bool:
+        """Whether all resources that the pod asks for are known, if not how much of each."""
+        if self.complete:
+            return True
+        if self.main is None:
+            return False
+        sources = self._sources()
+        whole = {name for each in sources for name in each.unread if not _is_amount(name)}
+        named = {
+            name.partition(".")[0] for each in sources for name in each.unread if _is_amount(name)
+        }
+        return whole.isdisjoint({"claims"}) and whole & _AMOUNTS <= named
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Whether a node asks for accelerators, also where nobody can read for how many."""
+        if self.accelerator is not None:
+            return True
+        return not self.unread_amounts.isdisjoint(ACCELERATORS)
 
     @property
     def unread(self) -> frozenset[str]:
@@ -479,3 +519,8 @@ class Work:
             if resource in node.requests:
                 return node.where("requests") / resource
         return self.job.where("limits")
+
+
+def _is_amount(name: str) -> bool:
+    """Whether an unread field is a resource, like `limits.cpu`, and not a whole mapping of them."""
+    return name.partition(".")[0] in _AMOUNTS and "." in name

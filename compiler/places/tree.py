@@ -166,13 +166,17 @@ class Document:
 
         A route that does not exist (a field that was left out) points at the key of its nearest
         ancestor, since that is where the field is missing. Block values point at their key too: a
-        caret under a whole block helps nobody.
+        caret under a whole block helps nobody. A number below a block of text is one of its lines, from 0.
         """
         node, depth = self.node(route)
-        if node.key_span is None:
-            return node.span
         is_missing = depth < len(route)
         is_block = node.span.line != node.span.end_line
+        if is_missing and is_block:
+            line = _line_of_text(node, route[depth])
+            if line is not None:
+                return line
+        if node.key_span is None:
+            return node.span
         if key or is_missing or is_block:
             return node.key_span
         return node.span
@@ -191,3 +195,18 @@ class Document:
                 children = enumerate(node.items)
             below = [(route / key, child) for key, child in children]
             stack.extend(reversed(below))
+
+
+def _line_of_text(node: Node, number: Key) -> Span | None:
+    """The place of one line of a block of text; ``None`` where its lines are not those of the file, as of folded
+    ones."""
+    text = text_node(node)
+    if text is None or not isinstance(number, int):
+        return None
+    lines = str(text.value).split("\n")
+    place = text.span.line + 1 + number
+    written = text.span.file.line(place)
+    if number >= len(lines) or written.strip() != lines[number].strip():
+        return None
+    start = len(written) - len(written.lstrip()) + 1
+    return Span(text.span.file, place, start, place, max(len(written.rstrip()), start) + 1)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.places import Route
 from compiler.verify import webhooks
 from compiler.verify.annotations import annotation_faults
 from compiler.verify.definition_rules import rule_faults, update_faults
 from compiler.verify.fault import CEL, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
-from compiler.verify.intent import Meant, has_shape, intended, misfit, neighbors
+from compiler.verify.intent import Meant, as_written, has_shape, intended, misfit, neighbors
+from compiler.verify.misplaced import belongs
 from compiler.verify.names import name_faults, tightest_length
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import LATER, Sound, walk
@@ -80,13 +82,40 @@ def _refusals(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) ->
     the shape, and what they leave unknown is not judged."""
     if not shape:
         return webhooks.check(body, lookup)
-    meant, known, _ = intended(body, shape)
+    (meant, known, written, _), inside = _meant(schema, body, shape)
     if not has_shape(walk(schema.root, meant)):
-        return []
-    faulty = [fault.path for fault in shape]
+        return inside
+    faulty = [fault.path for fault in shape if not fault.belongs]
     faulty += neighbors(shape, known)
     faults = [*rule_faults(schema.root, meant), *webhooks.check(meant, lookup)]
-    return [fault for fault in faults if not _is_inside(fault.path, faulty)]
+    right = [fault for fault in faults if not _is_inside(fault.path, faulty)]
+    return [*inside, *(replace(fault, path=_in_file(fault.path, written)) for fault in right)]
+
+
+def _in_file(path: Path, written: Mapping[Path, Path]) -> Path:
+    """The path in a file to what stands at a path in the corrected body; what was only renamed keeps its name."""
+    place = as_written(path, written)
+    return path if len(place) == len(path) else place
+
+
+def _meant(schema: Schema, body: Body, faults: list[Fault]) -> tuple[Meant, list[Fault]]:
+    """The body as it was meant, and the faults of what was moved or converted, which nobody saw before."""
+    meant = intended(body, faults)
+    found: list[Fault] = []
+    for _ in range(_DEEPEST):
+        inside = [
+            fault for fault in walk(schema.root, meant.body) if _is_inside(fault.path, meant.unseen)
+        ]
+        if not inside:
+            break
+        inside = [_placed(schema, meant.body, fault) for fault in inside]
+        found += [replace(fault, path=as_written(fault.path, meant.written)) for fault in inside]
+        meant = meant.then(intended(meant.body, inside))
+    return meant, found
+
+
+_DEEPEST = 3
+"""How often what was corrected is looked at again: a list, its items, and their fields."""
 
 
 def _is_inside(path: Path, places: Iterable[Path]) -> bool:
@@ -126,6 +155,7 @@ def _judge(
     candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
     schema, structural = _best_schema(candidates, body, sound)
+    structural = [_placed(schema, body, fault) for fault in structural]
     faults = []
     for fault in structural:
         if webhooks.fills(body, fault):
@@ -140,6 +170,17 @@ def _judge(
     if not any(fault.layer in _OF_SHAPE for fault in faults):
         faults += rule_faults(schema.root, body)
     return schema, faults
+
+
+def _placed(schema: Schema, body: Body, fault: Fault) -> Fault:
+    """A fault, with the place where an unknown field belongs."""
+    if fault.code != "SCH001" or fault.meant or fault.help == LATER:
+        return fault
+    place = belongs(schema.root, body, fault.path)
+    if not place:
+        return fault
+    *above, _ = place
+    return replace(fault, belongs=place, help=f"move it to `{Route(above)}`")
 
 
 def _is_of_sops(body: Body, fault: Fault) -> bool:
@@ -157,8 +198,9 @@ def corrected(body: Body, schemas: Schemas = BUILTIN) -> Meant:
     candidates = schemas.find(api_version, kind)
     if not candidates:
         return Meant(body, set(), {})
-    _, faults = _best_schema(candidates, body)
-    return intended(body, faults)
+    schema, faults = _best_schema(candidates, body)
+    meant, _ = _meant(schema, body, [_placed(schema, body, fault) for fault in faults])
+    return meant
 
 
 def _with_release(schema: Schema, fault: Fault) -> Fault:

@@ -30,8 +30,8 @@ class Fault:
     ``layer`` says who would refuse it: ``unknown`` (dropped by the API server), ``schema``, ``list`` (duplicate list
     keys), ``cel`` (rules of the CRD), ``name``, ``webhook`` (an admission webhook or the controller), ``reference``
     (nothing, until it runs). ``key`` asks for the key, rather than its value, to be shown. ``warning`` is a doubt
-    rather than an error. ``meant`` is the field that an unknown one is nearly called; ``instead`` holds the
-    one value that a wrong one stands for, if that is known.
+    rather than an error. ``meant`` is the field that an unknown one is nearly called, ``belongs`` the place where one
+    of its name stands; ``instead`` holds the one value that a wrong one stands for, if that is known.
     """
 
     layer: str
@@ -43,6 +43,7 @@ class Fault:
     warning: bool = False
     meant: str = ""
     instead: tuple[Any, ...] = ()
+    belongs: Path = ()
 
 
 def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:

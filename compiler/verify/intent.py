@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -16,11 +16,31 @@ _SHAPE = ("SCH001", "SCH002")
 
 
 class Meant(NamedTuple):
-    """A body as it was meant: the places where that is known, and where what was renamed is written."""
+    """A body as it was meant: the places where that is known, where what was renamed or moved is written, and the
+    places of what was moved or converted, which nobody has looked at."""
 
     body: Body
     known: set[Path]
     written: dict[Path, Path]
+    unseen: frozenset[Path] = frozenset()
+
+    def then(self, other: Meant) -> Meant:
+        """What was meant by a body that was corrected before."""
+        written = dict(self.written)
+        for place, origin in other.written.items():
+            written[place] = as_written(origin, self.written)
+        known = {as_written(path, self.written) for path in other.known}
+        known |= self.known | other.known
+        return Meant(other.body, known, written, other.unseen)
+
+
+def as_written(path: Path, written: Mapping[Path, Path]) -> Path:
+    """The path in a file to what stands at a path in the corrected body."""
+    for depth in range(len(path), 0, -1):
+        origin = written.get(path[:depth])
+        if origin is not None:
+            return (*origin, *path[depth:])
+    return path
 
 
 def intended(body: Body, faults: Iterable[Fault]) -> Meant:
@@ -37,6 +57,7 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
     body = deepcopy(body)
     known: set[Path] = set()
     written: dict[Path, Path] = {}
+    unseen: set[Path] = set()
     for fault in wrong:
         *above, key = fault.path or ("",)
         parent = at(body, *above)
@@ -49,14 +70,54 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
             known |= {_TOO_DEEP, ("spec",)}
             written["spec",] = _TOO_DEEP
             continue
+        if fault.belongs:
+            if _move(body, fault):
+                known |= {fault.path, fault.belongs}
+                written[fault.belongs] = fault.path
+                unseen.add(fault.belongs)
+            continue
         meant = fault.meant or named.get(fault.path, "")
         is_free = not isinstance(parent, dict) or meant not in parent
         if _correct(parent, key, fault, meant):
             known.add(fault.path)
+            items = _converted(fault, value)
+            written |= items
+            unseen |= items.keys()
             if meant and is_free:
                 known.add((*above, meant))
                 written[(*above, meant)] = fault.path
-    return Meant(body, known, written)
+    return Meant(body, known, written, frozenset(unseen))
+
+
+def _move(body: Body, fault: Fault) -> bool:
+    """Move a field to the place where it belongs; whether it could be moved."""
+    *above, key = fault.path
+    *around, name = fault.belongs
+    target: Any = body
+    for step in around:
+        if isinstance(target, dict):
+            target = target.setdefault(step, {})
+        elif isinstance(target, list) and isinstance(step, int) and step < len(target):
+            target = target[step]
+        else:
+            return False
+    source = at(body, *above)
+    if not isinstance(target, dict) or not isinstance(source, dict) or name in target:
+        return False
+    target[name] = source.pop(key)
+    return True
+
+
+def _converted(fault: Fault, value: Any) -> dict[Path, Path]:
+    """Where the items of a list stand that was written as one item, or as a mapping of names to values."""
+    if not fault.instead or not isinstance(fault.instead[0], list) or isinstance(value, list):
+        return {}
+    items = fault.instead[0]
+    if items == [value]:
+        return {(*fault.path, 0): fault.path}
+    if not isinstance(value, dict):
+        return {(*fault.path, index): fault.path for index in range(len(items))}
+    return {(*fault.path, index): (*fault.path, name) for index, name in enumerate(value)}
 
 
 _TOO_DEEP = ("metadata", "spec")

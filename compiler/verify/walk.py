@@ -299,8 +299,30 @@ def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     if is_scalar and str in node.classes:
         help = f'write it in quotes: `"{_as_text(value)}"`'
     message = f"{got} where {wanted} is expected"
-    instead = _converted(node.classes, value)
+    instead = _as_items(node, value) or _converted(node.classes, value)
     return Fault(SCHEMA, "SCH002", path_of(trail), message, help, instead=instead)
+
+
+def _as_items(node: Node, value: Any) -> tuple[Any, ...]:
+    """The list that a mapping of names to values stands for, as of variables, or a line of words."""
+    items = node.items
+    if list not in node.classes or items is None:
+        return ()
+    if isinstance(value, str) and str in items.classes and len(value.split()) > 1:
+        return (value.split(),)
+    is_named = isinstance(value, dict) and {"name", "value"} <= set(items.names)
+    if (
+        not is_named
+        or "name" in value
+        or any(isinstance(each, dict | list) for each in value.values())
+    ):
+        return ()
+    texts = {str(name): _text_of(each) for name, each in value.items()}
+    return ([{"name": name, "value": text} for name, text in texts.items()],)
+
+
+def _text_of(value: Any) -> str:
+    return _as_text(value) if isinstance(value, bool | int | float) else str(value or "")
 
 
 def _wanted(classes: frozenset[type]) -> str:

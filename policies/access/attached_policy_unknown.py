@@ -22,6 +22,7 @@ def attached_policy_unknown(manifest: Manifest) -> Iterator[Finding]:
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.35"}
         addons:
+          - {name: eks-pod-identity-agent, version: v1.3.10-eksbuild.1}
           - name: aws-ebs-csi-driver
             version: v1.63.1-eksbuild.1
             podIdentityAssociations: [{namespace: kube-system, serviceAccountName: ebs-csi-controller-sa,
@@ -33,6 +34,7 @@ def attached_policy_unknown(manifest: Manifest) -> Iterator[Finding]:
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.35"}
         addons:
+          - {name: eks-pod-identity-agent, version: v1.3.10-eksbuild.1}
           - name: aws-ebs-csi-driver
             version: v1.63.1-eksbuild.1
             podIdentityAssociations: [{namespace: kube-system, serviceAccountName: ebs-csi-controller-sa,

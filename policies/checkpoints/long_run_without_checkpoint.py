@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
-from compiler.model.kinds import counts_pods, retries_of
+from compiler.model.kinds import counts_pods, says_restarts
 from compiler.model.saves import has_place_to_save
-from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.plan.units import Duration
@@ -16,7 +15,7 @@ from compiler.policy.world import World
 
 
 @rule(
-    "RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9, "nodes": 2}, pods=True
+    "RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9, "nodes": 2}, gangs=True
 )
 def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for days or restart many times, and has nowhere to save.
@@ -143,21 +142,16 @@ class _Tries(NamedTuple):
 
 
 def _tries(work: Work, world: World) -> _Tries | None:
-    """``None`` where that is unknown, and for pods that are not the first of their object."""
+    """``None`` where that is unknown."""
     runtime = work.runtime
     if not work.has_pods:
         return _Tries(work.retries or 0, work.where("retries"), work.deadline or 0)
     if runtime is not None:
         return _Tries(runtime.max_restarts or 0, runtime.where("max_restarts"), work.deadline or 0)
-    path = retries_of(work.kind)
-    if path is None:
+    workload = world.workload_of(work)
+    if workload is None:
         return None
-    body = next((manifest.body for manifest in world.manifests if manifest.id == work.at[0]), None)
-    restarts = value(body, *path)
-    deadline = value(body, *path[:-1], "activeDeadlineSeconds")
-    first = next((other for other in world.pods if other.at == work.at), work)
-    if not isinstance(restarts, int) or first is not work:
+    restarts = workload.max_restarts if says_restarts(work.kind) else None
+    if restarts is None and work.deadline is None:
         return None
-    return _Tries(
-        restarts, Route((work.at[0], *path)), deadline if isinstance(deadline, int) else 0
-    )
+    return _Tries(restarts or 0, workload.where("max_restarts"), work.deadline or 0)

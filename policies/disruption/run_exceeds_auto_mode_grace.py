@@ -11,7 +11,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("HLT045", kubernetes="only EKS Auto Mode ends nodes after 21 days", severity=Severity.WARNING)
+@rule(
+    "HLT045",
+    kubernetes="only EKS Auto Mode ends nodes after 21 days",
+    severity=Severity.WARNING,
+    gangs=True,
+)
 def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for longer than a node of EKS Auto Mode waits for it.
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import ACCELERATORS, Pod
 from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.model.offers import forbids_disruption
@@ -15,6 +16,7 @@ from compiler.policy.rule import Finding, rule
     kubernetes="it is Karpenter that consolidates nodes",
     aliases=("disruption-allowed",),
     severity=Severity.WARNING,
+    gangs=True,
 )
 def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     """Nothing keeps Karpenter from disrupting the nodes of a running job.
@@ -34,16 +36,29 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.pod is None or work.accelerator is None:
+    if work.pod is None or not work.is_accelerated:
         return
+    if work.runtime is None and work.nodes == 1:
+        return  # of others it may be anything that ends soon
     if all(map(_is_never_disrupted, work.pools)):
         return
-    if work.pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
-        yield Finding(
-            f"pods of job `{work.name}` have no `karpenter.sh/do-not-disrupt`",
-            work.pod.where("annotations"),
-            help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template',
-        )
+    for pod in _nodes(work):
+        if pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
+            yield Finding(
+                f"pods of {work.title} have no `karpenter.sh/do-not-disrupt`",
+                pod.where("annotations"),
+                help='add the annotation `karpenter.sh/do-not-disrupt: "true"` to the pod template',
+            )
+            return
+
+
+def _nodes(work: Work) -> Iterator[Pod]:
+    """The pods that have accelerators, of each part of the job once."""
+    if work.pod is not None:
+        yield work.pod
+    for pods in work.own_sets:
+        if pods.pod is not None and not pods.asks.keys().isdisjoint(ACCELERATORS):
+            yield pods.pod
 
 
 def _is_never_disrupted(pool: Pool) -> bool:

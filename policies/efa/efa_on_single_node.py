@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA
 from compiler.diagnostics import Severity
+from compiler.model.bodies import held_back
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 
 @rule(
@@ -14,7 +16,7 @@ from compiler.policy.rule import Finding, rule
     severity=Severity.WARNING,
     pods=True,
 )
-def efa_on_single_node(work: Work) -> Iterator[Finding]:
+def efa_on_single_node(work: Work, world: World) -> Iterator[Finding]:
     """A job of one node asks for EFA.
 
     EFA joins nodes; inside one node NCCL uses NVLink and shared memory. The job takes the devices, their huge
@@ -28,6 +30,8 @@ def efa_on_single_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
     """
+    if held_back(work, world) is not None:
+        return  # RUN195 reports that its nodes start one after another
     if work.nodes == 1 and work.efa:
         yield Finding(
             f"{work.title} has one node and asks for {work.efa} EFA devices",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.catalog.efa import reads_remote_memory
 from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -13,8 +14,9 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
     """An environment variable keeps NCCL from using EFA.
 
     An empty `NCCL_TOPO_FILE` stops aws-ofi-nccl from loading the topology that p4d and g5.48xlarge need; another
-    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without
-    RDMA (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6 fi_efa; AWS distributed-training EFA cheat sheet).
+    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without RDMA
+    read, which are those before Nitro v4 other than p4d and p4de (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6
+    fi_efa; AWS distributed-training EFA cheat sheet; EC2 user guide, efa).
 
     ## Fails
 
@@ -56,8 +58,8 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
         )
     if env.get("FI_EFA_USE_DEVICE_RDMA") != "1" or not work.types:
         return
-    if not any(instance.gpudirect_rdma for instance in work.types):
-        what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
+    if not any(map(reads_remote_memory, work.types)):
+        what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA read"
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
 
 

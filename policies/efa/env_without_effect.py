@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.efa import reads_remote_memory
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -41,8 +42,8 @@ def env_without_effect(work: Work) -> Iterator[Finding]:
 
 
 def _without_rdma(work: Work) -> bool:
-    """Whether the instance types of a job are known, and none has GPUDirect RDMA."""
-    rdma = any(instance.gpudirect_rdma for instance in work.types)
+    """Whether the instance types of a job are known, and none has RDMA read."""
+    rdma = any(map(reads_remote_memory, work.types))
     return bool(work.types) and not rdma
 
 

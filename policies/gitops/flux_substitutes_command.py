@@ -50,7 +50,7 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
     known = build.get("substitute") or {}
     folder = str(value(manifest.body, "spec", "path") or "")
     off = {other.id for other in world.manifests if _switched_off(other)}
-    for work in world.works:
+    for work in (*world.works, *world.third_party):
         if work.at and work.at[0] in off:
             continue
         if not world.carries(folder, work.at):
@@ -60,7 +60,7 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
             names = [name for name in names if _of_the_pod(name, work)]
         if names:
             yield Finding(
-                f"`${{{names[0]}}}` in job `{work.name}` is replaced by Flux",
+                f"`${{{names[0]}}}` in {work.title} is replaced by Flux",
                 work.where_said(names[0]),
                 label=f"`{manifest.ref.name}` substitutes variables",
                 help=f"write `$${{{names[0]}}}`, or annotate the job with `{_OFF}: disabled`",

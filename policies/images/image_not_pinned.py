@@ -37,10 +37,11 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
         if not image or "@" in image:
             continue
         tag = image.rpartition("/")[2].partition(":")[2]
-        if tag in ("", "latest") and not placeholder(image) and not _is_file(image):
+        is_known = tag == "latest" or not placeholder(image)
+        if tag in ("", "latest") and is_known and not _is_file(image):
             what = "is `latest`" if tag else "has no tag"
             yield Finding(
-                f"image `{image}` of {work.title} {what}",
+                f"image `{'…:latest' if placeholder(image) else image}` of {work.title} {what}",
                 node.where("image"),
                 help="pin a version or, better, a digest",
             )

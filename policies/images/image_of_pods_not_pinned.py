@@ -37,8 +37,9 @@ def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
         for container in _others(workload, pods):
             said = _unpinned(container.image or "")
             if said:
+                image = "…:latest" if placeholder(container.image or "") else container.image
                 yield Finding(
-                    f"image `{container.image}` of {title_of(workload)} {said}",
+                    f"image `{image}` of {title_of(workload)} {said}",
                     container.where("image"),
                     help="pin a version or, better, a digest",
                 )
@@ -52,9 +53,10 @@ def _others(workload: Workload, pods: PodSet) -> list[Container]:
 
 def _unpinned(image: str) -> str:
     """What is wrong with an image's tag; empty for one that is pinned, or filled in later."""
-    if not image or "@" in image or placeholder(image):
+    if not image or "@" in image:
         return ""
-    if image.isupper() or "<" in image:
+    is_latest = image.endswith(":latest")
+    if not is_latest and (placeholder(image) or image.isupper() or "<" in image):
         return ""  # it is a placeholder for a name, like `IMAGE_OF_TEAM` or `<REGISTRY>/train`
     tag = image.rpartition("/")[2].partition(":")[2]
     if not tag:

@@ -66,7 +66,7 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
     """
     node = work if work.image or work.main is None else work.main
     image = (node.image or "").partition("@")[0]
-    if not image or work.accelerator is None:
+    if not image or not work.is_accelerated:
         return
     has = _cuda(image)
     accelerators = [instance.accelerator or "" for instance in work.types]

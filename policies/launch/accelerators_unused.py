@@ -33,7 +33,7 @@ def accelerators_unused(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --backend=nccl]}]
     """
-    if work.accelerator is None:
+    if not work.is_accelerated:
         return
     for name, value in options(work.words):
         values, effect = _OPTIONS.get(name, ((), ""))

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Severity
+from compiler.model.gangs import pod_sets
+from compiler.model.sshd import starts_sshd
 from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -29,7 +31,9 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, timeout: 2h, command: [sleep, infinity]}]
     """
-    if work.accelerator is None or work.deadline is not None:
+    if not work.is_accelerated or work.deadline is not None:
+        return
+    if _serves_others(work):
         return
     waits = _last(work.words)
     if waits:
@@ -40,6 +44,13 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
             help="write the program to run, or give the job a deadline",
             spec_help="write the program to run, or give `timeout: 2h` for a session to look around",
         )
+
+
+def _serves_others(work: Work) -> bool:
+    """Whether the pods wait for others of their job to log in: those of an MPIJob (RUN196), or any that start sshd
+    beside other pods."""
+    several = len(pod_sets(work)) > 1
+    return several and (work.kind == "MPIJob" or starts_sshd(work.words))
 
 
 def _last(words: Sequence[str]) -> str:

@@ -144,7 +144,7 @@ _JOB = ("/job", "/job/hostfile")
 
 def _mpi(work: Work) -> str:
     """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
-    if not work.own_sets and (work.runtime is None or work.framework == "mpi"):
+    if work.framework == "mpi" or (work.runtime is None and not work.own_sets):
         return ""
     launchers = (launcher for launcher in _MPI if starts(work.words, launcher))
     return next(launchers, "")

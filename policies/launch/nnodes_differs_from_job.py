@@ -4,15 +4,18 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import Pod
 from compiler.diagnostics import Severity
+from compiler.model.bodies import held_back
 from compiler.model.command import launches, named_options
 from compiler.model.gangs import is_elastic, pod_sets
 from compiler.model.work import Work
 from compiler.places import Route
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 
 @rule("RUN010", gangs=True, aliases=("nodes-in-command",))
-def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
+def nnodes_differs_from_job(work: Work, world: World) -> Iterator[Finding]:
     """torchrun gets a number of nodes that differs from the job's.
 
     It waits for as many nodes as `--nnodes` or `PET_NNODES` says: with more it never starts, with fewer some nodes are
@@ -54,11 +57,14 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
         return
     if work.own_sets and (is_elastic(work) or work.accelerator is None):
         return  # of pods without accelerators some may run another program
+    held = held_back(work, world)
+    if held is not None and named_options(work.words).get("nnodes") == str(held.all):
+        return  # RUN195 reports that they start one after another
     given = named_options(work.words).get("nnodes")
     if given is not None:
-        help = "remove `--nnodes`: `PET_NNODES` is set"
-        if work.own_sets:
-            help = f"write `--nnodes={_nodes(work)}`"
+        help = f"write `--nnodes={_nodes(work)}`"
+        if _is_set(work):
+            help = "remove `--nnodes`: `PET_NNODES` is set"
         yield from _differing(work, "--nnodes", given, work.where_said("nnodes"), help)
         return
     said = work.variables  # torchrun reads each option from PET_*
@@ -68,6 +74,14 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
         if work.own_sets:
             help = f"write `{_nodes(work)}`"
         yield from _differing(work, "PET_NNODES", in_env, work.where_env("PET_NNODES"), help)
+
+
+def _is_set(work: Work) -> bool:
+    """Whether the job gets `PET_NNODES` from elsewhere: of a Trainer's runtime for torch, or in what it is given."""
+    if work.own_sets:
+        return False
+    of_trainer = work.kind == TRAIN_JOB and work.framework == "torch" and work.trainer
+    return of_trainer or "PET_NNODES" in work.variables
 
 
 def _differing(work: Work, name: str, given: str, at: Route, help: str) -> Iterator[Finding]:

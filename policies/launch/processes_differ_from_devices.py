@@ -24,6 +24,16 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
 
         jobs: [{name: llama, processesPerNode: 4}]
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch-gpu-1}
+        spec: {mlPolicy: {torch: {numProcPerNode: 1}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {numProcPerNode: null}}
+
     ## Passes
 
         jobs: [{name: llama, processesPerNode: 8}]
@@ -37,6 +47,9 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
     in_env = work.env.get("PET_NPROC_PER_NODE")  # torchrun reads each option from PET_*
     said = given or in_env
     processes = count(said) if said else work.processes
+    of_runtime = processes is None and _of_runtime(work) is not None
+    if of_runtime:
+        processes = _of_runtime(work)
     if resource != GPU or not isinstance(processes, int):
         return
     if processes == gpus:
@@ -46,6 +59,8 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         return  # LIM008 reports the GPUs that the job leaves idle
     at = work.where("processes")
     key = f"`processesPerNode: {gpus}`"
+    if of_runtime and work.runtime is not None:
+        at = work.runtime.where("settings")
     if given:
         at = work.where_said("nproc-per-node")
         key = str(gpus)
@@ -57,6 +72,13 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
         help=f"write {gpus}, or remove it",
         spec_help=f"write {key}, or remove it",
     )
+
+
+def _of_runtime(work: Work) -> int | str | bool | None:
+    """The processes of each node that the runtime names for jobs that name none."""
+    if work.runtime is None:
+        return None
+    return work.runtime.settings.get("numProcPerNode")
 
 
 def _torchrun(work: Work) -> bool:

@@ -83,7 +83,7 @@ def shell_syntax_without_shell(work: Work, world: World) -> Iterator[Finding]:
                 _SHELL,
             )
             return
-        if variable is not None and " " not in word:
+        if variable is not None and " " not in word and not _is_template(work):
             yield _finding(
                 work,
                 f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
@@ -93,6 +93,12 @@ def shell_syntax_without_shell(work: Work, world: World) -> Iterator[Finding]:
                 severity=Severity.WARNING,
             )
             return
+
+
+def _is_template(work: Work) -> bool:
+    """Whether something replaces variables in the whole file: Kubernetes does in no image and no number."""
+    image = work.image or (work.main.image if work.main is not None else None)
+    return "$" in (image or "") or bool(work.unread_amounts)
 
 
 _VARIABLE = r"(?<![$\\\w])\$([A-Za-z_]\w*)"

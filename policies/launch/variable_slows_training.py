@@ -40,7 +40,7 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
     """
     if work.env.keys().isdisjoint(_SLOW):
         return
-    count = work.accelerator[1] if work.accelerator else 0
+    count = work.accelerator[1] if work.accelerator else _FILLED_IN * work.is_accelerated
     talking = {_ALONE: count, _NODE: count // 2, _JOB: count * (work.nodes or 1) // 2}
     for name, (slow, why, between) in _SLOW.items():
         value = work.env.get(name)
@@ -56,6 +56,8 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
         )
 
 
+_FILLED_IN = 2
+"""The accelerators of a node at least, where a template leaves their number to be filled in."""
 _ALONE, _NODE, _JOB = "one", "node", "job"
 _ON = ("1", "TRUE", "YES", "ON", "Y")
 _SLOW: dict[str, tuple[tuple[str, ...], str, str]] = {

@@ -16,8 +16,8 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
 
     Prometheus answers with nothing: the alert never fires, the panel stays empty, and neither says why. Judged are
     metrics of exporters whose list is known: dcgm-exporter has the counters of `customMetrics`, or those of its chart
-    (dcgm-exporter 4.8.2, metrics-configmap.yaml), and of others Prometheus keeps what `metricRelabelings` list. Of an
-    exporter that the manifests do not have, and of a query that cannot be read, nothing is said.
+    (dcgm-exporter 3.1.4 to 4.8.2, metrics-configmap.yaml), and of others Prometheus keeps what `metricRelabelings`
+    list. Of an exporter that the manifests do not have, and of a query that cannot be read, nothing is said.
 
     ## Fails
 
@@ -35,6 +35,18 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
           groups:
             - name: gpus
               rules: [{alert: Throttled, expr: DCGM_FI_DEV_CLOCK_THROTTLE_REASONS > 0}]
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: dcgm-exporter, namespace: flux-system}
+        spec:
+          chart: {spec: {chart: dcgm-exporter, version: 3.5.0}}
+          values: {tolerations: [{operator: Exists}]}
+        ---
+        apiVersion: monitoring.coreos.com/v1
+        kind: PrometheusRule
+        metadata: {name: gpus, namespace: monitoring}
+        spec: {groups: [{name: gpus, rules: [{alert: Slow, expr: DCGM_FI_DEV_CLOCK_THROTTLE_REASONS > 0}]}]}
 
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease

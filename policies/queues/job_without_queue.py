@@ -14,6 +14,7 @@ from compiler.policy.world import World
     kubernetes="LocalQueues are of Kueue: sbatch takes a default partition and account",
     aliases=("job-past-the-queue",),
     severity=Severity.WARNING,
+    gangs=True,
 )
 def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """A job has no queue, though its namespace has one.
@@ -33,6 +34,9 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.queue_name is not None:
         return
+    workload = world.workload_of(work)
+    if workload is not None and any(_QUEUE in part.pod.labels for part in workload.pods):
+        return  # Kueue manages its pods one by one (kueue v0.19.2, pod integration)
     here = [queue for queue in world.plan.every(LocalQueue) if queue.namespace == work.namespace]
     if not here or any(queue.name == "default" for queue in here):
         return
@@ -43,3 +47,6 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
         label="it runs past every quota",
         help=f"add the label `kueue.x-k8s.io/queue-name: {name}`",
     )
+
+
+_QUEUE = "kueue.x-k8s.io/queue-name"

@@ -8,7 +8,9 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN003", kubernetes="`managedBy` is of a TrainJob", aliases=("managed-elsewhere",))
+@rule(
+    "RUN003", kubernetes="`managedBy` is of a TrainJob", aliases=("managed-elsewhere",), gangs=True
+)
 def managed_by_multikueue(work: Work, world: World) -> Iterator[Finding]:
     """A job is managed by MultiKueue.
 

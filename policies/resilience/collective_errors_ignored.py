@@ -26,7 +26,7 @@ def collective_errors_ignored(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if work.accelerator is None:
+    if not work.is_accelerated:
         return
     for name in ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING"):
         value = work.env.get(name)

@@ -2,20 +2,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Pod
 from compiler.diagnostics import Severity
 from compiler.model.kinds import is_restarted_by_operator
+from compiler.model.work import Work
+from compiler.places import Route
 from compiler.platforms.eks.jobs.plan import Runtime
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
+_IN_PLACE = "InPlaceRestart"
 
-@rule("RUN007", aliases=("pods-restart-singly",), severity=Severity.WARNING)
-def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Finding]:
+
+@rule(
+    "RUN007",
+    kubernetes="a batch job that loses a node ends as a whole",
+    aliases=("pods-restart-singly",),
+    severity=Severity.WARNING,
+    gangs=True,
+)
+def pods_restart_individually(work: Work, world: World) -> Iterator[Finding]:
     """Pods of a job of several nodes restart one by one.
 
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
     `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
     failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` needs them to.
+    A group of a LeaderWorkerSet is recreated as a whole unless its `restartPolicy` is `None` (lws v0.10.0).
     The operators of PyTorchJob and MPIJob restart pods in no other way (training-operator v1.9.4, mpi-operator v0.8.2);
     that of a RayJob recreates a lost worker, and Ray Train starts its ranks again on all (kuberay v1.6.2).
 
@@ -25,30 +38,116 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         kind: ClusterTrainingRuntime
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {backoffLimit: 6}}}]}}}
 
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          failurePolicy: {maxRestarts: 3}
+          replicatedJobs:
+            - name: node
+              template:
+                spec:
+                  completionMode: Indexed
+                  completions: 2
+                  parallelism: 2
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers: [{name: train, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                        resources: {limits: {nvidia.com/gpu: 8}}}]
+
+        apiVersion: leaderworkerset.x-k8s.io/v1
+        kind: LeaderWorkerSet
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          leaderWorkerTemplate:
+            size: 2
+            restartPolicy: None
+            workerTemplate: {spec: {containers: [{name: train, image: "public.ecr.aws/team/train:1.0",
+              command: [torchrun, train.py], resources: {limits: {nvidia.com/gpu: 8}}}]}}
+
     ## Passes
+
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          failurePolicy: {maxRestarts: 3}
+          replicatedJobs:
+            - name: node
+              template:
+                spec:
+                  backoffLimit: 0
+                  completionMode: Indexed
+                  completions: 2
+                  parallelism: 2
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers: [{name: train, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                        resources: {limits: {nvidia.com/gpu: 8}}}]
 
         jobs: [{name: llama}]
     """
-    job = runtime.trainer()
-    meant = runtime.restart_strategy == "InPlaceRestart" or is_restarted_by_operator(runtime.kind)
-    if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
+    if not work.gang:
         return
-    if job.backoff_limit != 0:
-        given = f"`backoffLimit` {job.backoff_limit}"
-        if job.backoff_limit is None:
-            given = "no `backoffLimit`, which is 6"
+    workload = world.workload_of(work)
+    if work.own_runtime is not None:
+        yield from _of_runtime(work.own_runtime)
+    elif workload is not None and workload.kind == "JobSet":
+        yield from _of_job_set(work, workload)
+    elif (
+        workload is not None and workload.kind == "LeaderWorkerSet" and workload.strategy == "None"
+    ):
         yield Finding(
-            f"job `{job.name}` of runtime `{runtime.name}` has {given}",
-            job.where("backoff_limit"),
+            f"pods of {work.title} restart one by one: `restartPolicy` None",
+            workload.where("strategy"),
             label="pods restart individually",
-            help="write `backoffLimit: 0`",
-            spec_help="remove `runtime` from the job: one that is derived has it",
+            help="write `restartPolicy: RecreateGroupOnPodRestart`",
+        )
+
+
+def _of_runtime(runtime: Runtime) -> Iterator[Finding]:
+    job = runtime.trainer()
+    meant = runtime.restart_strategy == _IN_PLACE or is_restarted_by_operator(runtime.kind)
+    if job is None or meant:
+        return
+    owner = f"runtime `{runtime.name}`"
+    if job.backoff_limit != 0:
+        yield _counting(
+            f"job `{job.name}` of {owner}", job.backoff_limit, job.where("backoff_limit")
         )
     elif job.pod.restart_policy != "Never":
-        policy = job.pod.restart_policy or "OnFailure, by default"
-        yield Finding(
-            f"pods of runtime `{runtime.name}` restart in place: `restartPolicy` {policy}",
-            job.pod.where("restart_policy"),
-            label="pods restart individually",
-            help="write `restartPolicy: Never`",
-        )
+        yield _in_place(owner, job.pod)
+
+
+def _of_job_set(work: Work, workload: Workload) -> Iterator[Finding]:
+    part = workload.part_of(work.pod)
+    if part is None or workload.strategy == _IN_PLACE or "backoff_limit" in part.unread:
+        return
+    if part.backoff_limit != 0:
+        owner = f"job `{part.name}` of {work.title}"
+        yield _counting(owner, part.backoff_limit, part.where("backoff_limit"))
+    elif part.pod.restart_policy != "Never":
+        yield _in_place(work.title, part.pod)
+
+
+def _counting(owner: str, limit: int | None, at: Route) -> Finding:
+    given = "no `backoffLimit`, which is 6" if limit is None else f"`backoffLimit` {limit}"
+    return Finding(
+        f"{owner} has {given}",
+        at,
+        label="pods restart individually",
+        help="write `backoffLimit: 0`",
+        spec_help="remove `runtime` from the job: one that is derived has it",
+    )
+
+
+def _in_place(owner: str, pod: Pod) -> Finding:
+    policy = pod.restart_policy or "OnFailure, by default"
+    return Finding(
+        f"pods of {owner} restart in place: `restartPolicy` {policy}",
+        pod.where("restart_policy"),
+        label="pods restart individually",
+        help="write `restartPolicy: Never`",
+    )

@@ -3,10 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
-from compiler.model.fit import asked_by_containers
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
-from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 
 
@@ -28,16 +26,16 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
+    together = work.pod_asks[resource].value if resource in work.pod_asks else count
     devices = [_devices(instance, resource) for instance in work.types]
     has, name = max(devices)
-    for name_of, asks in asked_by_containers(work, resource).items():
-        if asks > Quantity.of(has) and asks != Quantity.of(count):
-            yield Finding(
-                f"container `{name_of}` of {work.title} asks for {asks} of `{resource}`, and `{name}` has {has}",
-                work.where("nodes"),
-                label="its pods stay Pending" if work.has_pods else "no node ever fits",
-                help=f"ask for {has} at most, or for none where it needs none",
-            )
+    if count <= has < together:
+        yield Finding(
+            f"the containers of {work.title} ask for {together} of `{resource}` together, and `{name}` has {has}",
+            work.at / "metadata" / "name",
+            label="its pods stay Pending",
+            help=f"ask for {has} in all containers of a pod, or take a type with {together} or more",
+        )
     if count > has:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",

@@ -31,9 +31,10 @@ def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not work.complete or work.accelerator is None:
+    if not work.knows_names or not work.is_accelerated:
         return
-    lacking = [name for name in ("cpu", "memory") if name not in work.asks]
+    asked = {*work.asks, *work.unread_amounts}
+    lacking = [name for name in ("cpu", "memory") if name not in asked]
     missing = [f"no `{name}`" for name in lacking]
     if missing:
         yield Finding(

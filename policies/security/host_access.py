@@ -9,7 +9,10 @@ from compiler.policy.rule import Finding, rule
 
 
 @rule(
-    "RUN019", kubernetes="a program of Slurm runs on its node by design", severity=Severity.WARNING
+    "RUN019",
+    kubernetes="a program of Slurm runs on its node by design",
+    severity=Severity.WARNING,
+    gangs=True,
 )
 def host_access(work: Work) -> Iterator[Finding]:
     """A training pod has the rights of its node.
@@ -23,7 +26,7 @@ def host_access(work: Work) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
-          hostNetwork: true}}}}}]}}}
+          hostNetwork: true, dnsPolicy: ClusterFirstWithHostNet}}}}}]}}}
 
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: ClusterTrainingRuntime

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from compiler.core.pods.plan import Container
+from compiler.diagnostics import Severity
 from compiler.diagnostics.secrets import (
     carried,
     forms,
@@ -80,6 +82,8 @@ def secret_in_env(work: Work, world: World) -> Iterator[Finding]:
             secret=True,
             help=f"{_kept(work)}, take it as a variable, and let the program read that",
         )
+    if work.has_pods:
+        yield from _filled_in(work)
     for words, at in () if work.has_pods else work.before:
         what = _in_command(words)
         if what:
@@ -93,6 +97,50 @@ def secret_in_env(work: Work, world: World) -> Iterator[Finding]:
         if world.plan.closed and _is_copy(container, work):
             continue
         yield from _beside(container, whose)
+
+
+def _filled_in(work: Work) -> Iterator[Finding]:
+    """Secrets that whoever fills in the file, a person or a template, writes into the object as they are."""
+    for name, value in work.env.items():
+        if value and named(name) and re.fullmatch(_BY_TEMPLATE, value.strip()):
+            yield Finding(
+                f"`{name}` of {work.title} is filled in as plain text",
+                work.where_env(name),
+                label="whoever reads the object reads it",
+                secret=True,
+                help=_help(work),
+                severity=Severity.WARNING,
+            )
+    for node in (work, work.main):
+        for field, words in (
+            () if node is None else (("command", node.command), ("args", node.args))
+        ):
+            for index, word in enumerate(words):
+                before = f"{words[index - 1]} " if index else ""
+                found = re.search(_GIVEN, f"{before}{word}")
+                if found is None or not _is_token(found["name"]):
+                    continue
+                yield Finding(
+                    f"`{found['name'].lstrip('-')}` in the command of {work.title} is filled in as plain text",
+                    node.where(field) / index,
+                    label="whoever reads the object reads it",
+                    secret=True,
+                    help=f"{_kept(work)}, take it as a variable, and let the program read that",
+                    severity=Severity.WARNING,
+                )
+
+
+def _is_token(name: str) -> bool:
+    bare = name.lstrip("-")
+    return named(bare) or (name.startswith("--") and bare in _TOKENS)
+
+
+_EXPRESSION = r"\{\{[^{}]*\}\}|<[A-Za-z][\w .-]*>|\$[A-Za-z]\w*?_{2,}"
+"""What a template or a person fills in: a shell knows none of these. An expression that is no YAML was read as a name
+of its length."""
+_BY_TEMPLATE = rf"(?:{_EXPRESSION}|\$[A-Za-z_]\w*|\$\{{[^{{}}]+\}})"
+"""In a value, where Kubernetes replaces no variables of a shell either."""
+_GIVEN = rf"(?P<name>-{{0,2}}[A-Za-z_][\w-]*)(?:=|\s+)[\"']?(?:{_EXPRESSION})[\"']?(?:\s|;|$)"
 
 
 def _kept(work: Work) -> str:

@@ -138,7 +138,7 @@ def test_prometheus_sends_to_the_workspace_whose_id_flux_fills_in() -> None:
     workspace = f"{{{{ .Values.{awaited.path} }}}}"
     assert write["url"] == f"{address}{workspace}/api/v1/remote_write"
     assert write["sigv4"] == {"region": "us-west-2"}
-    assert f'--from-literal="{awaited.key}=$ids"' in text(plan(), "bootstrap/up.sh")
+    assert f'"{awaited.key}=${{ids:-ws-ID}}"' in text(plan(), "bootstrap/up.sh")
     for off in ("alertmanager", "grafana"):
         assert values[off] == {"enabled": False}
 

@@ -201,7 +201,10 @@ PARTS: dict[str, dict[str, Any]] = {
     "a made bucket": _storage(
         name="bucket",
         s3={
-            "create": {"lifecycle": {"transitions": [{"days": 30, "to": "INTELLIGENT_TIERING"}]}},
+            "create": {
+                "lifecycle": {"transitions": [{"days": 30, "to": "INTELLIGENT_TIERING"}]},
+                "upload": [{"folder": "programs", "to": "code"}],
+            },
             "prefix": "runs/",
         },
     ),

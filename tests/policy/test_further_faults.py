@@ -99,7 +99,7 @@ FAULTS = {
         "nodePools: [{name: gpu, instanceTypes: [g4dn.metal]}]\n"
         + of_job(FI_EFA_USE_DEVICE_RDMA="1"),
         "EFA010",
-        "`FI_EFA_USE_DEVICE_RDMA` is `1`, and `g4dn.metal` has no RDMA in job `llama`",
+        "`FI_EFA_USE_DEVICE_RDMA` is `1`, and `g4dn.metal` has no RDMA read in job `llama`",
     ),
     "a sidecar in a Region that does not exist": (
         sidecar("111122223333.dkr.ecr.us-wset-2.amazonaws.com/logs:1.0"),

@@ -81,6 +81,7 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
         "RUN133": "a folder that pyxis mounts has what the node has there",
         "RUN134": "a `MASTER_ADDR` is taken for the script's own",
         "RUN140": "a batch script has the programs of hosts",
+        "RUN190": "what a batch script expands is one value for all nodes",
     },
     "hyperPod": {
         "LIM042": KARPENTER,

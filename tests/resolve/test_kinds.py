@@ -362,7 +362,7 @@ class TestRayJob:
         ("job", "code"),
         [
             ({"launcher": {"torchrun": {}}}, "RES161"),
-            ({"timeout": "1h"}, "RES201"),
+            ({"timeout": "1h", "retries": 2}, "RES201"),
             ({"command": ["torchrun", "train.py"]}, "RES202"),
             ({"command": ["python", "t.py", "$(CHECKPOINT_DIR)"]}, "RES203"),
             ({"minNodes": 2}, "RES164"),
@@ -372,6 +372,16 @@ class TestRayJob:
     )
     def test_what_it_cannot_carry_is_an_error(self, job: dict[str, Any], code: str) -> None:
         assert codes(spec(job={**SHARDS, "kind": "RayJob", **job})) == [code]
+
+    def test_with_a_timeout_it_is_tried_once_unless_somebody_says_otherwise(self) -> None:
+        """KubeRay counts the time of each try by itself."""
+
+        def tries(**job: str) -> list[int | None]:
+            plan = plan_of(spec(job={**SHARDS, "kind": "RayJob", **job}))
+            return [runtime.max_restarts for runtime in plan.of(Runtime) if runtime.kind]
+
+        assert tries(timeout="1h") == [0]
+        assert tries() != [0]
 
 
 def groups_of(body: dict[str, Any]) -> list[dict[str, Any]]:

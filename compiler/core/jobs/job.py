@@ -69,6 +69,8 @@ class Kind:
     """What a spec calls it: ``kind`` of a job."""
     restarts_gang: ClassVar[bool] = False
     """Whether a failure of one node starts all of them again."""
+    counts_each_try: ClassVar[bool] = False
+    """Whether the time that a job may take begins again with each try."""
     leaves_broken_nodes: ClassVar[bool] = False
     """Whether a job is started again without the node whose hardware failed."""
     has_peers: ClassVar[bool] = True

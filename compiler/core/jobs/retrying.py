@@ -29,6 +29,8 @@ def job_retries(job: Job) -> int:
 
 
 def derived_retries(job: Job) -> int:
+    if job.kind.counts_each_try and job.spec.timeout is not None:
+        return 0  # with more, the job would take that long several times
     if begins_at_step_0(job):
         return _FROM_STEP_0
     return TRIES

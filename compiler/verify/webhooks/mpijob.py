@@ -16,6 +16,8 @@ GROUP = "kubeflow.org"
 
 _REPLICAS: Path = ("spec", "mpiReplicaSpecs")
 _LAUNCHER = "Launcher"
+_POLICIES = {_LAUNCHER: "OnFailure"}
+"""The restart policy of a role that says none (pkg/apis/kubeflow/v2beta1/default.go); of others it is `Never`."""
 _KEYS = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the operator adds (pkg/controller/mpi_job_controller.go)."""
 
@@ -36,7 +38,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for role, spec in specs.items():
         here = (*_REPLICAS, role)
         yield from template((*here, "template"), at(spec, "template"), volumes=_KEYS)
-        yield from ignored_policy(here, spec)
+        yield from ignored_policy(here, spec, _POLICIES.get(role, "Never"))
         count = at(spec, "replicas")
         if role == _LAUNCHER and count not in (None, 1):
             message = f"role `{role}` has {count} `replicas`, and needs exactly 1"

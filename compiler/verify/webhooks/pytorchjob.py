@@ -66,14 +66,14 @@ def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
     yield from ignored_policy(path, spec)
 
 
-def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
-    """A restart policy of pods, which the operator overwrites with that of the role."""
+def ignored_policy(path: Path, spec: Any, default: str = "Never") -> Iterator[Fault]:
+    """A restart policy of pods, which the operator overwrites with that of the role, or its ``default``."""
     given = at(spec, "template", "spec", "restartPolicy")
     role = at(spec, "restartPolicy")
-    if given and given != (role or "Never"):
+    if given and given != (role or default):
         yield never_works(
             (*path, "template", "spec", "restartPolicy"),
-            f"`restartPolicy` {given} of the pods is overwritten by that of the role, which is {role or 'Never'}",
+            f"`restartPolicy` {given} of the pods is overwritten by that of the role, which is {role or default}",
             "write `restartPolicy` next to `template`",
             warning=True,
         )

@@ -105,7 +105,7 @@ class CreatedBucket(SpecModel):
     )
     upload: list[Upload] = Field(
         [],
-        description="Folders of this repository that `up.sh` uploads. It deletes nothing there.",
+        description="Folders of this repository that `up.sh` uploads; it deletes nothing there.",
         examples=[[{"folder": "code", "to": "code"}]],
     )
 

@@ -37,6 +37,7 @@ def runtime(body: Reader) -> Iterator[PlanNode]:
             "framework": policy.at,
             "jobs": jobs.at,
             "nodes": (policy / "numNodes").at,
+            "settings": (policy / (_framework(policy) or "torch")).at,
             "restart_strategy": (failure / "restartStrategy").at,
         },
         jobs=tuple(_replicated(job) for job in jobs.items()),

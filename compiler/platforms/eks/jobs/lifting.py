@@ -27,7 +27,8 @@ Settings = dict[str, str | int | bool]
 class Part(NamedTuple):
     """A part of a workload: its name, its pod template, and how many pods of it there are at once, ``None`` where that
     is unknown, with the field that says so. ``beside``: they are no nodes of the training. ``alone``: each of them may
-    run without the others."""
+    run without the others. ``backoff`` is how many of its pods may fail, ``policy`` how they restart, where that stands
+    beside the template."""
 
     name: str
     template: Reader
@@ -35,6 +36,8 @@ class Part(NamedTuple):
     counted: Reader | None = None
     beside: bool = False
     alone: bool = False
+    backoff: Reader | None = None
+    policy: Reader | None = None
 
 
 def job_and_pods(
@@ -159,13 +162,17 @@ def _places(
 
 def _started_by(program: Container, entrypoint: Reader) -> Container:
     """The program that another line of shell in the container starts."""
-    line = entrypoint.text() or ""
-    try:
-        words = split(line)
-    except ValueError:
-        words = [line]
+    words = words_of(entrypoint.text() or "")
     places = {"command": entrypoint.at, "args": entrypoint.at}
-    return replace(program, command=tuple(words), args=(), origins={**program.origins, **places})
+    return replace(program, command=words, args=(), origins={**program.origins, **places})
+
+
+def words_of(line: str) -> tuple[str, ...]:
+    """The words of a line of shell; the line itself where a quote in it does not end."""
+    try:
+        return tuple(split(line))
+    except ValueError:
+        return (line,)
 
 
 def run_policy(body: Reader) -> Reader:
@@ -269,7 +276,14 @@ def replica_parts(body: Reader) -> Iterator[Part]:
         for role, replica in specs.entries():
             counted = replica / "replicas"
             is_launcher = role == "Launcher"
-            yield Part(role, replica / "template", one_or(counted), counted, beside=is_launcher)
+            yield Part(
+                role,
+                replica / "template",
+                one_or(counted),
+                counted,
+                beside=is_launcher,
+                policy=replica / "restartPolicy",
+            )
 
 
 def one_or(value: Reader) -> int | None:
@@ -286,7 +300,7 @@ def part_of_job(job: Reader) -> Part:
     counted = job / "parallelism"
     pods = at_once(job)
     alone = pods != 1 and (job / "completionMode").value != "Indexed"
-    return Part("", job / "template", pods, counted, alone=alone)
+    return Part("", job / "template", pods, counted, alone=alone, backoff=job / "backoffLimit")
 
 
 def at_once(job: Reader) -> int | None:

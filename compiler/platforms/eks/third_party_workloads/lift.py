@@ -6,9 +6,10 @@ v1.6.2, leaderworkerset v1, volcano ed72c7c8 (batch.volcano.sh/v1alpha1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from compiler.core.pods.plan import Pod
+from compiler.core.pods.plan import Container, Pod
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
@@ -17,10 +18,13 @@ from compiler.platforms.eks.jobs.kinds.ray_job import as_made_by_kuberay, ray_gr
 from compiler.platforms.eks.jobs.lifting import (
     QUEUE,
     Part,
+    count_or_text,
     fewest,
+    one_or,
     part_of_job,
     replica_parts,
     run_policy,
+    words_of,
 )
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
@@ -47,11 +51,17 @@ def reads(
             pods.append(_pod_set(body, part, as_made))
             if not part.beside:
                 counts.append(None if part.alone else part.pods)
+        kind = _kind(body)
+        policy = run_policy(body)
         queue = body.follow("metadata", "labels", QUEUE)
-        deadline = run_policy(body) / "activeDeadlineSeconds"
+        deadline = policy / "activeDeadlineSeconds"
+        suspend, managed_by = policy / "suspend", policy / "managedBy"
+        processes = _processes(body)
+        restarts = body.follow(*_retries(kind))
+        strategy = _strategy(body)
         yield Workload(
             at=body.at,
-            kind=_kind(body),
+            kind=kind,
             name=_name(body),
             namespace=namespace_of(body),
             nodes=_total(counts) if together else None,
@@ -59,7 +69,21 @@ def reads(
             deadline=deadline.integer(),
             queue=labels_of(body).get(QUEUE),
             everywhere=everywhere,
-            origins={"queue": queue.at, "deadline": deadline.at},
+            processes=_count_or_text(processes),
+            suspend=suspend.flag(),
+            managed_by=managed_by.text(),
+            max_restarts=restarts.integer(),
+            strategy=strategy.word(),
+            program=_program(body, pods),
+            origins={
+                "queue": queue.at,
+                "deadline": deadline.at,
+                "processes": processes.at,
+                "suspend": suspend.at,
+                "managed_by": managed_by.at,
+                "max_restarts": restarts.at,
+                "strategy": strategy.at,
+            },
             pods=tuple(pods),
         )
 
@@ -70,14 +94,60 @@ def _pod_set(body: Reader, part: Part, as_made: Made | None) -> PodSet:
     own = pod(part.template)
     if as_made is not None:
         own = as_made(body, part.name, own)
+    if part.policy is not None:
+        places = {**own.origins, "restart_policy": part.policy.at}
+        own = replace(own, restart_policy=part.policy.text(), origins=places)
+    counted = {"count": part.counted, "backoff_limit": part.backoff}
     return PodSet(
         at=part.template.at,
         name=part.name,
         pod=own,
         count=part.pods,
         beside=part.beside or part.pods == 0,
-        origins={"count": part.counted.at} if part.counted else {},
+        backoff_limit=part.backoff.integer() if part.backoff is not None else None,
+        origins={name: field.at for name, field in counted.items() if field is not None},
     )
+
+
+def _processes(body: Reader) -> Reader:
+    """The processes of each node, of kinds that start them (training-operator v1.9.4, mpi-operator v0.8.2)."""
+    spec = body / "spec"
+    return spec / "nprocPerNode" or spec / "slotsPerWorker"
+
+
+def _count_or_text(field: Reader) -> int | str | None:
+    """A number, also one that is written as a text."""
+    text = field.text()
+    return field.integer() if text is None else count_or_text(text)
+
+
+def _retries(kind: str) -> tuple[str, ...]:
+    known = kinds().get(kind)
+    if known is None or not known.retries:
+        return ("spec", "runPolicy", "backoffLimit")
+    return known.retries
+
+
+def _strategy(body: Reader) -> Reader:
+    """How all pods start again: as a JobSet says it, or a LeaderWorkerSet of each of its groups."""
+    spec = body / "spec"
+    of_groups = spec.follow("leaderWorkerTemplate", "restartPolicy")
+    return of_groups or spec.follow("failurePolicy", "restartStrategy")
+
+
+def _program(body: Reader, pods: Sequence[PodSet]) -> Container | None:
+    """What runs the program for all nodes of a job: the launcher of MPI, or the line that Ray's head is given."""
+    entrypoint = body.follow("spec", "entrypoint")
+    line = entrypoint.text()
+    if line is not None:
+        places = {"command": entrypoint.at, "args": entrypoint.at}
+        return Container(
+            at=body.at, name="", command=words_of(line), origins={**places, "env": body.at}
+        )
+    launcher = next((part for part in pods if part.name == "Launcher"), None)
+    if launcher is None or not launcher.pod.containers:
+        return None
+    return launcher.pod.containers[0]
 
 
 def _total(counts: list[int | None]) -> int | None:
@@ -120,9 +190,15 @@ def _ray(body: Reader) -> Iterator[Part]:
 
 
 def _leader_worker(body: Reader) -> Iterator[Part]:
+    """The pods of one group, which are a gang of their own: without a template of its own the leader is as the workers
+    are."""
     inner = body.follow("spec", "leaderWorkerTemplate")
-    yield Part("leader", inner / "leaderTemplate", None)
-    yield Part("worker", inner / "workerTemplate", None)
+    size = inner / "size"
+    pods = one_or(size)
+    if inner / "leaderTemplate":
+        yield Part("leader", inner / "leaderTemplate", 1)
+        pods = None if pods is None else pods - 1
+    yield Part("worker", inner / "workerTemplate", pods, size)
 
 
 def _volcano(body: Reader) -> Iterator[Part]:
@@ -169,7 +245,7 @@ KINDS = {
     "kubeflow.org/JAXJob": _OPERATOR,
     "ray.io/RayCluster": _RAY,
     "ray.io/RayService": _RAY,
-    "leaderworkerset.x-k8s.io/LeaderWorkerSet": reads(_leader_worker, together=False),
+    "leaderworkerset.x-k8s.io/LeaderWorkerSet": reads(_leader_worker),
     **_JOBS,
 }
 OTHERS = _queued

@@ -182,7 +182,8 @@ class JobSet(OwnPods):
             if replicas is not None and of_job.pods is not None:
                 pods = replicas * of_job.pods
             counted = of_job.counted if replicas == 1 else replicated / "replicas"
-            yield Part((replicated / "name").word(), of_job.template, pods, counted)
+            name = (replicated / "name").word()
+            yield Part(name, of_job.template, pods, counted, backoff=of_job.backoff)
 
     def explain(self, context: Context, job: Job) -> None:
         context.derive(

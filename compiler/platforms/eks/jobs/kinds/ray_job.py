@@ -97,6 +97,7 @@ class RayJob(OwnPods):
     run_pods = OF_RAY_JOB
     ends = Ending(("Complete",), field=("status", "jobDeploymentStatus"))  # kuberay v1.6.2
     retries = ("spec", "backoffLimit")
+    counts_each_try = True
     restarted = "all pods together, as a new RayCluster"
     # kuberay v1.6.2, raycluster_controller: it recreates the pods of a running cluster.
     mends = "KubeRay recreates a lost worker, and Ray Train starts its ranks again as `FailureConfig` says"

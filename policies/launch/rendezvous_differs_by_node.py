@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from compiler.model.command import runs_shell
+from compiler.model.meeting import VARIABLES, Said, meeting
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_CHANCE = (
+    r"\$\{?S?RANDOM\b|\$\$|\$\{?BASHPID\b|\$\{?EPOCH(?:SECONDS|REALTIME)\b|"
+    r"(?:\$\(|`)\s*(?:/\S*/)?(?:uuidgen|date|mktemp|shuf|openssl\s+rand)\b|/proc/sys/kernel/random/uuid"
+)
+_OWN = (
+    r"\$\{?(?:HOSTNAME|HOST|POD_NAME|POD_IP|NODE_NAME|JOB_COMPLETION_INDEX|NODE_RANK|PET_NODE_RANK|RANK)\b|"
+    r"\$\((?:HOSTNAME|JOB_COMPLETION_INDEX|PET_NODE_RANK)\)|(?:\$\(|`)\s*(?:/\S*/)?(?:hostname|uname\s+-n|ip\s)"
+)
+_DIFFERS = re.compile(f"{_CHANCE}|{_OWN}")
+_FIELDS = ("metadata.name", "metadata.uid", "status.podIP", "status.hostIP", "spec.nodeName")
+_CHOOSES = re.compile(r"\bif\b|\bcase\b|\[\[?\s|&&|\|\|")
+_ASSIGNED = re.compile(
+    r"(?:^|[\s;&(])(?:export\s+)?(\w+)=(\"[^\"]*\"|'[^']*'|\S*\$\([^)]*\)\S*|\S*)"
+)
+
+
+@rule(
+    "RUN190",
+    pods=True,
+    kubernetes="what a batch script of Slurm says is expanded once, on the first node, for all of them",
+)
+def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
+    """What all nodes of a job must agree on is another value on each of them.
+
+    Every pod runs the line by itself: `$RANDOM`, `$(uuidgen)` or `$(date)` as `--rdzv-id` give each node a rendezvous
+    of its own, and `$(hostname)` or the pod's own address as endpoint makes each wait for itself (PyTorch, torchrun:
+    the nodes of a job share id and endpoint). Nothing is said of a script that chooses by the node's number.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-backend=c10d --rdzv-id=$RANDOM train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "ID=$(uuidgen); torchrun --rdzv-backend=c10d --rdzv-id=$ID train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --master-addr=$(hostname -i) train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "export MASTER_ADDR=$(hostname); torchrun train.py"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-backend=c10d --rdzv-id=llama train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$RUN_ID train.py"], env: {RUN_ID: "7"}}]
+    """
+    if not work.gang or work.pod is None:
+        return
+    text = "\n".join(work.words)
+    in_shell = runs_shell(work.words)
+    chooses = in_shell and _CHOOSES.search(text) is not None
+    own = _own_variables(work)
+    assigned = dict(_assigned(text)) if in_shell else {}
+    for said in _all(work, assigned):
+        if chooses:
+            break
+        reason = _reason(said.value, own, assigned, in_shell=in_shell)
+        if reason:
+            yield Finding(
+                f"`{said.name}` of {work.title} is `{said.value}`, which is another value on each node",
+                said.at,
+                label="the nodes never meet",
+                help="write one value for all nodes: the name of the job as id, the host of its first pod as endpoint",
+            )
+            return
+    yield from _of_pod(work, own)
+
+
+def _of_pod(work: Work, own: set[str]) -> Iterator[Finding]:
+    """A variable of the rendezvous that is a field of each pod itself."""
+    for name in VARIABLES:
+        if name in own:
+            yield Finding(
+                f"`{name}` of {work.title} is a field of each pod itself, which is another value on each node",
+                work.where_env(name),
+                label="the nodes never meet",
+                help="write one value for all nodes: the host of the first pod",
+            )
+            return
+
+
+def _all(work: Work, assigned: Mapping[str, str]) -> Iterator[Said]:
+    yield from meeting(work)
+    for name in ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ID", "PET_RDZV_ENDPOINT"):
+        if name in assigned:
+            yield Said(name, assigned[name], work.where_said(f"{name}="))
+
+
+def _own_variables(work: Work) -> set[str]:
+    """The variables of the pod that are a field of itself."""
+    given = work.main.env if work.main is not None else ()
+    return {entry.name for entry in given if entry.pod_field in _FIELDS}
+
+
+def _assigned(text: str) -> Iterator[tuple[str, str]]:
+    yield from _ASSIGNED.findall(text)
+
+
+def _reason(value: str, own: set[str], assigned: Mapping[str, str], *, in_shell: bool) -> bool:
+    names = re.findall(r"\$[{(]?(\w+)", value)
+    if any(name in own for name in names):
+        return True
+    if not in_shell:
+        return "$(HOSTNAME)" in value
+    if _DIFFERS.search(value):
+        return True
+    return any(_DIFFERS.search(assigned.get(name, "")) for name in names)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.bodies import spec_of
+from compiler.model.gangs import pod_sets
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+_OF_NODE = (None, "ClusterFirst", "Default")
+
+
+@rule("EFA048", gangs=True, kubernetes="`dnsPolicy` is of pods")
+def host_network_without_cluster_names(work: Work, world: World) -> Iterator[Finding]:
+    """The pods of a job are on the network of their nodes, and look names up there.
+
+    With `hostNetwork` the policy `ClusterFirst`, which is the default, falls back to `Default`: the resolver of the
+    node, which knows no Service and no pod (Kubernetes 1.36, pod's DNS policy). The host of the first pod, by which
+    the others find it, does not resolve.
+
+    ## Fails
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              hostNetwork: true
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [./tune.sh]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              hostNetwork: true
+              dnsPolicy: Default
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [./tune.sh]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+
+    ## Passes
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          completions: 2
+          parallelism: 2
+          completionMode: Indexed
+          template:
+            spec:
+              restartPolicy: Never
+              hostNetwork: true
+              dnsPolicy: ClusterFirstWithHostNet
+              nodeSelector: {karpenter.sh/nodepool: gpu}
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+              containers:
+              - name: tune
+                image: "registry.example/tune:1.0"
+                command: [./tune.sh]
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                resources:
+                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
+                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+    """
+    if not work.gang:
+        return
+    for pods in pod_sets(work):
+        if pods.pod is None or not pods.pod.host_network:
+            continue
+        spec, at = spec_of(world, pods.pod)
+        policy = spec.get("dnsPolicy") if isinstance(spec, dict) else "unknown"
+        if policy in _OF_NODE:
+            yield Finding(
+                f"the pods of {work.title} are on the network of their nodes, and resolve no name of the cluster",
+                at / ("dnsPolicy" if policy == "Default" else "hostNetwork"),
+                label="they do not find the first of them",
+                help="write `dnsPolicy: ClusterFirstWithHostNet`",
+            )
+            return
