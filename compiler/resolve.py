@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from compiler.catalog import Catalog, Release
 from compiler.context import SPEC, Context, near_help
+from compiler.core.cloud.arns import check_arns
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.spec import PoolsSection
 from compiler.diagnostics import Diagnostic, Severity
@@ -63,6 +64,7 @@ def resolve(
             _region_help(spec.spec, catalog),
         )
     plan = _plan(context)
+    check_arns(context)
     context.forget()
     severities = [fault.severity for fault in context.diagnostics]
     if Severity.ERROR in severities:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 # `core` or of a platform. Imports in functions, for types alone, and modules that a text names count like any other.
 # `core` and `platforms` are floors of many rooms, which no table lists: below, those that import each other are found.
 ORDER = (
-    *("dataclass", "re2", "shellwords"),
+    *("dataclass", "re2", "shellwords", "shellcommands"),
     # what is seen of the disk, and what earlier runs said
     *("inputs", "cache"),
     # finds the rooms of a platform, and imports none by name

@@ -128,12 +128,27 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
 
 
 def _in_repository(output: Path) -> str:
-    """The output's path in the repository, whose root is the working directory; the default for one outside of it."""
-    path = os.path.relpath(output)
-    outside = path == "." or path.startswith("..")
-    if outside:
+    """The output's path from the root of the repository that it is in, wherever the command is run: Flux reads there.
+    Without a repository the working directory is taken for its root, and the default for what is outside of it."""
+    written = os.path.abspath(output)
+    root = _root_of(written)
+    path = os.path.relpath(written, root)
+    is_outside = path.startswith("..") or (root is None and path == ".")
+    if is_outside:
         return "generated"
     return Path(path).as_posix()
+
+
+def _root_of(folder: str) -> str | None:
+    """The repository around a folder: the nearest one above with `.git`, which is a file in a worktree."""
+    while True:
+        mark = Path(folder, ".git")
+        if inputs.is_folder(mark) or inputs.is_file(mark):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
 def own_policies() -> Path | None:

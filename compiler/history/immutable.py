@@ -103,6 +103,35 @@ _FIXED = [
     Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable),
 ]
 
+_NEW_JOB = (
+    "give the Job another name, or let Flux make it again, by the annotation "
+    "`kustomize.toolkit.fluxcd.io/force: enabled`"
+)
+_JOB = [
+    Rule(("spec", field), _NEW_JOB, _CORE)
+    for field in (
+        "template",
+        "selector",
+        "completionMode",
+        "podFailurePolicy",
+        "successPolicy",
+        "backoffLimitPerIndex",
+        "managedBy",
+    )
+]
+_STATEFUL_SET = [
+    Rule(("spec", field), _BY_HAND, _CORE)
+    for field in ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
+]
+_FLUX = "kustomize.toolkit.fluxcd.io"
+_ANNOTATIONS = {
+    f"{_FLUX}/force": "enabled",
+    f"{_FLUX}/ssa": "ifnotpresent",
+    f"{_FLUX}/reconcile": "disabled",
+}
+"""With these, in any case, Flux makes an object again, or leaves the one that is there (kustomize-controller 1.8,
+Kustomization, controlling the apply behavior of resources)."""
+
 RULES: Mapping[str, Sequence[Rule]] = {
     "NodePool": [
         Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
@@ -122,6 +151,12 @@ RULES: Mapping[str, Sequence[Rule]] = {
     ],
     "RoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
     "ClusterRoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
+    "Job": _JOB,
+    "StatefulSet": _STATEFUL_SET,
+    "ReplicaSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
+    "ResourceClaim": [Rule(("spec",), _BY_HAND, _CORE)],
+    "ResourceClaimTemplate": [Rule(("spec",), _BY_HAND, _CORE)],
+    "RuntimeClass": [Rule(("handler",), _BY_HAND, _CORE)],
     "Deployment": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
     "DaemonSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
     "ConfigMap": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable)],
@@ -148,12 +183,18 @@ def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[D
     for manifest in manifests:
         if manifest.body["kind"] not in RULES:
             continue
-        if committed.holds(manifest):
+        if committed.holds(manifest) or _is_left(manifest.body):
             continue
         old = _former(manifest, committed)
         if old is not None:
             refused += _refused_fields(old.body, manifest)
     return refused
+
+
+def _is_left(body: Body) -> bool:
+    """Whether Flux does not apply an edit of an object, or makes the object again."""
+    annotations = at(body, "metadata", "annotations") or {}
+    return any(str(annotations.get(name)).lower() == said for name, said in _ANNOTATIONS.items())
 
 
 def _former(manifest: Manifest, committed: Committed) -> Manifest | None:

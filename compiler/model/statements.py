@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.model.command import program, runs_shell
-from compiler.shellwords import split
+from compiler.shellcommands import Command, commands
+from compiler.shellcommands import statements as read_statements
 
-_BLOCKS = frozenset({"if", "for", "while", "until", "case", "function", "trap", "{", "("})
+_BLOCKS = frozenset({"if", "for", "while", "until", "case", "function", "trap", "{"})
 _PIPES = frozenset({"|", "|&"})
-_SEPARATORS = frozenset({";", "&", "&&", "||"}) | _PIPES
+_VARIABLE = re.compile(
+    r"\$(?:\{([A-Za-z_]\w*)(?::?[-=?][^}]*)?\}|\(([A-Za-z_]\w*)\)|([A-Za-z_]\w*))"
+)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"exec", "time", "env", "nohup", "nice", "command"})
-_REDIRECTED = re.compile(r"\d*[<>]&\d+|&>>?")
-_CONTINUED = re.compile(r"\\\s*\n")
+# Programs that start the one behind their options: how many words come before it, and options with a value.
+_WRAPPERS = {
+    "sudo": (0, ("-u", "-g")),
+    "timeout": (1, ("-s", "-k", "--signal", "--kill-after")),
+    "nice": (0, ("-n", "--adjustment")),
+    "ionice": (0, ("-c", "-n")),
+    "taskset": (1, ()),
+    "numactl": (0, ("-N", "-m", "-C", "-p", "-i")),
+    "stdbuf": (0, ("-i", "-o", "-e")),
+    "setsid": (0, ()),
+    "env": (0, ("-u", "-C", "--unset", "--chdir")),
+    "command": (0, ()),
+    "exec": (0, ("-a",)),
+    "nohup": (0, ()),
+    "time": (0, ("-f", "-o")),
+}
 
 
 class Statement(NamedTuple):
@@ -44,7 +62,8 @@ class Statement(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A program that a command starts, and the words behind it; ``piped``: what it prints goes to another program."""
+    """A program that a command starts, and the words behind it; ``piped``: what it prints goes to another program, or
+    it reads a file or a document."""
 
     program: str
     rest: tuple[str, ...]
@@ -62,42 +81,107 @@ class Script(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def started(words: tuple[str, ...]) -> tuple[Started, ...]:
-    """The programs that a command starts: those of the script that it gives to a shell, or itself; none of an empty
-    one."""
-    script = script_of(words)
-    if script is not None:
-        return tuple(
-            Started(each.program, each.rest, True, each.separator in _PIPES)
-            for each in script.statements
-        )
-    if words:
-        return (Started(program(words), words[1:]),)
-    return ()
+    """The programs that a command starts, one by one: those of the script that it gives to a shell, or itself; none of
+    an empty one. Of a program that starts another (`timeout 10h torchrun …`) both."""
+    return tuple(_started(words, in_shell=False, piped=False))
 
 
-@lru_cache(maxsize=8192)
-def script_of(words: tuple[str, ...]) -> Script | None:
-    """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
-    functions, in which a status goes other ways. Most jobs of a set have the same command."""
+def _started(words: tuple[str, ...], *, in_shell: bool, piped: bool) -> Iterator[Started]:
+    start = 0
+    while in_shell and start < len(words) and _ASSIGNMENT.match(words[start]):
+        start += 1
+    words = words[start:]
+    if not words:
+        return
+    name, rest = program(words), words[1:]
+    inner = _behind(name, rest)
+    if inner is not None:
+        if name not in _BEFORE:
+            yield Started(name, rest, in_shell, piped)
+        yield from _started(inner, in_shell=True, piped=piped)
+        return
+    read = None
+    if name == "eval":
+        read = read_commands(" ".join(rest))
+    text = text_of(words)
+    if text is not None:
+        read = read_commands(text)
+    if read is None:
+        yield Started(name, rest, in_shell, piped)
+        return
+    values: dict[str, str | None] = {}
+    for each in read:
+        words = tuple(filled(word, values) for word in each.words)
+        if all(map(_ASSIGNMENT.match, words[words[0] == "export" :])):
+            values |= (word.partition("=")[::2] for word in words if "$(" not in word)
+            continue
+        each = each._replace(words=words)
+        yield from _started(each.words, in_shell=True, piped=each.separator in _PIPES or each.reads)
+
+
+def _behind(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What a program like `timeout` or `env` starts; ``None`` of another program, or where it starts none."""
+    if name not in _WRAPPERS:
+        return None
+    before, valued = _WRAPPERS[name]
+    index = 0
+    while index < len(rest):
+        word = rest[index]
+        if word.startswith("-") and word != "-":
+            index += 2 if word in valued else 1
+        elif name in ("env", "sudo") and _ASSIGNMENT.match(word):
+            index += 1
+        elif before:
+            before -= 1
+            index += 1
+        else:
+            return rest[index:]
+    return None
+
+
+def read_commands(text: str) -> list[Command] | None:
+    """The commands of a text; ``None`` where it does not end."""
+    try:
+        return commands(text)
+    except ValueError:
+        return None
+
+
+def text_of(words: tuple[str, ...]) -> str | None:
+    """The text that a command gives to a shell; ``None`` of another command."""
     if not runs_shell(words):
         return None
     for index, word in enumerate(words[1:-1], start=1):
         if word.startswith("-") and word.endswith("c") and not word.startswith("--"):
             if len(words) > index + 2 and "$" not in words[index + 1]:
                 return None  # words that were meant to be of the script (RUN035)
-            return _read(words[index + 1], " ".join(words[1 : index + 1]))
+            return words[index + 1]
     return None
 
 
-def _read(text: str, options: str) -> Script | None:
-    if "<<" in text:
+def filled(word: str, env: Mapping[str, str | None]) -> str:
+    """A word with the values of variables that are known, by any way to write them."""
+    return _VARIABLE.sub(lambda found: env.get(found[1] or found[2] or found[3]) or found[0], word)
+
+
+@lru_cache(maxsize=8192)
+def script_of(words: tuple[str, ...]) -> Script | None:
+    """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
+    functions, in which a status goes other ways. Most jobs of a set have the same command."""
+    text = text_of(words)
+    if text is None:
         return None
-    statements: list[Statement] = []
-    for line in _CONTINUED.sub(" ", text).splitlines():
-        found = _statements(line)
-        if found is None:
-            return None
-        statements += found
+    return _read(text, " ".join(words[1 : words.index(text, 1)]))
+
+
+def _read(text: str, options: str) -> Script | None:
+    try:
+        found = read_statements(text)
+    except ValueError:
+        return None
+    statements = [Statement(each.words, each.separator) for each in found]
+    if "<<" in text or any(_opens_block(each) for each in statements):
+        return None
     said = [options]
     said += [" ".join(each.rest) for each in statements if each.program == "set"]
     settings = " ".join(said)
@@ -105,22 +189,5 @@ def _read(text: str, options: str) -> Script | None:
     return Script(tuple(statements), stops, "pipefail" in settings)
 
 
-def _statements(line: str) -> list[Statement] | None:
-    """Those of one line; ``None`` where it does not end there, or has a block."""
-    try:
-        tokens = split(_REDIRECTED.sub(" ", line), ";&|(){}", comments=True)
-    except ValueError:
-        return None
-    if any(token in _BLOCKS for token in tokens):
-        return None
-    statements = []
-    words: list[str] = []
-    for token in tokens:
-        if token in _SEPARATORS:
-            statements.append(Statement(tuple(words), token))
-            words = []
-        else:
-            words.append(token)
-    if words:
-        statements.append(Statement(tuple(words), ";"))
-    return [each for each in statements if each.words]
+def _opens_block(statement: Statement) -> bool:
+    return statement.separator in ("(", ")") or statement.words[0] in _BLOCKS

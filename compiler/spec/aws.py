@@ -320,6 +320,9 @@ TopicArn = Annotated[
     ),
 ]
 Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
+GeneralBucket = Annotated[
+    str, AfterValidator(buckets.general_bucket), BeforeValidator(buckets.bucket)
+]
 Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
 # EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.
 PlacementGroupName = Annotated[

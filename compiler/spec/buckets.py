@@ -53,6 +53,19 @@ def bucket(value: Any) -> str:
     return text
 
 
+def general_bucket(text: str) -> str:
+    """The name of a general purpose bucket: what speaks the API of S3 alone has no session of a directory bucket, and
+    an alias is nobody's to make."""
+    if re.search(r"(--x-s3|--xa-s3|-s3alias)\Z", text):
+        what = "an alias of an access point" if text.endswith("-s3alias") else "a directory bucket"
+        raise fault(
+            f"`{text}` is {what}, and no general purpose bucket",
+            "write the name of a general purpose bucket",
+            source="S3 user guide, directory-bucket-naming-rules and access-points-alias",
+        )
+    return text
+
+
 def in_bucket(text: str) -> str:
     """A place in S3, whose bucket has a name that a bucket may have."""
     bucket(text.removeprefix("s3://").partition("/")[0])

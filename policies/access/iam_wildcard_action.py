@@ -71,13 +71,14 @@ def iam_wildcard_action(policy: AccessPolicy) -> Iterator[Finding]:
             )
         for index, action in enumerate(statement.actions):
             service, _, name = action.rpartition(":")
-            if name != "*":
+            if name.strip("*"):
                 continue
+            service = service.strip("*")
             at = statement.where("actions")
             if len(statement.actions) > 1:
                 at = at / index
             of = f"`{service}`" if service else "every service"
-            is_administrator = not service and "*" in statement.resources
+            is_administrator = not service and statement.is_about_everything
             yield Finding(
                 f"`{policy.logical}` allows every action of {of}",
                 at,

@@ -65,7 +65,7 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
     if not policy.gives_rights:
         return
     for statement in policy.statements:
-        if not statement.allows or "*" not in statement.resources:
+        if not statement.allows or not statement.is_about_everything:
             continue
         if _has_narrowing_condition(statement):
             continue
@@ -87,8 +87,7 @@ def _has_narrowing_condition(statement: Statement) -> bool:
     """Whether a condition says what the statement is about; one that is unknown may."""
     if "conditions" in statement.unread:
         return True
-    keys = [key.lower() for several in statement.conditions.values() for key in several]
-    return any(key not in _NOT_ABOUT_IT for key in keys)
+    return any(key not in _NOT_ABOUT_IT for key in statement.limiting_keys)
 
 
 def _could_be_limited(action: str) -> bool:

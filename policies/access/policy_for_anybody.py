@@ -87,5 +87,4 @@ def _is_limited(statement: Statement) -> bool:
     """Whether a condition says who it is; one that is unknown may."""
     if "conditions" in statement.unread:
         return True
-    keys = [key.lower() for several in statement.conditions.values() for key in several]
-    return any(key not in _NO_LIMIT for key in keys)
+    return any(key not in _NO_LIMIT for key in statement.limiting_keys)

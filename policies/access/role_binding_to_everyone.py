@@ -5,17 +5,11 @@ from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
+from compiler.model.subjects import EVERYBODY
 from compiler.model.values import indexed, items, value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_EVERYBODY = {
-    "system:unauthenticated": "whoever reaches the API server, without logging in",
-    "system:anonymous": "whoever reaches the API server, without logging in",
-    "system:authenticated": "everybody who can log in, every service account among them",
-    "system:serviceaccounts": "every pod of every namespace",
-}
 
 
 @rule(
@@ -58,9 +52,9 @@ def role_binding_to_everyone(manifest: Manifest, world: World) -> Iterator[Findi
         return
     for index, subject in indexed(manifest.body, "subjects"):
         name = str(subject.get("name", ""))
-        if name in _EVERYBODY and subject.get("kind") in ("Group", "User"):
+        if name in EVERYBODY and subject.get("kind") in ("Group", "User"):
             yield Finding(
-                f"a binding gives rights to `{name}`: {_EVERYBODY[name]}",
+                f"a binding gives rights to `{name}`: {EVERYBODY[name]}",
                 Route((manifest.id, "subjects", index, "name")),
                 help="bind a group of your own, like `team-a`",
                 severity=Severity.WARNING if _is_harmless(name, role, world) else None,

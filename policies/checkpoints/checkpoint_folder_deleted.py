@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.core.jobs.plan import EarlierCommand
 from compiler.model.saves import saved_paths
-from compiler.model.statements import started
+from compiler.model.statements import filled, started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -44,9 +44,10 @@ def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
     if not saved:
         return
     commands = [*work.before, EarlierCommand(work.words, work.where_said("rm"))]
+    folder = work.main.working_dir if work.main is not None else ""
     for words, at in commands:
-        for path in _deleted(words):
-            if any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for folder in saved):
+        for path in _deleted(words, work.env, folder):
+            if any(f"{each}/".startswith(f"{path.rstrip('/')}/") for each in saved):
                 yield Finding(
                     f"{work.title} deletes `{path}`, in which its checkpoints lie, whenever it starts",
                     at,
@@ -55,14 +56,26 @@ def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
                 )
 
 
-def _deleted(words: Sequence[str]) -> Iterator[str]:
+def _deleted(words: Sequence[str], env: Mapping[str, str | None], folder: str) -> Iterator[str]:
     """The folders that a command deletes with all that is in them."""
-    for name, rest, *_ in started(words):
-        if name != "rm" or not any(_is_recursive(word) for word in rest):
-            continue
-        for word in rest:
-            if word.startswith("/"):
-                yield posixpath.normpath(word.removesuffix("*"))
+    here = folder
+    for name, rest, *_ in started(tuple(words)):
+        named = [filled(word, env) for word in rest]
+        if name == "cd" and named:
+            here = posixpath.join(here, named[-1])
+        elif name == "rm" and any(map(_is_recursive, rest)):
+            paths = (word for word in named if not word.startswith("-"))
+            yield from filter(None, (_folder(posixpath.join(here, path)) for path in paths))
+        elif name == "find" and "-delete" in rest and named:
+            yield from filter(None, [_folder(posixpath.join(here, named[0]))])
+
+
+def _folder(path: str) -> str:
+    """A folder as an absolute path: all that is in one is the folder; empty where it is not known."""
+    path = path.removesuffix("*").replace("/./", "/")
+    if not path.startswith("/") or "$" in path:
+        return ""
+    return posixpath.normpath(path)
 
 
 def _is_recursive(word: str) -> bool:

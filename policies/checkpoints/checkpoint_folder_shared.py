@@ -43,17 +43,17 @@ def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
     """
     first: dict[tuple[str, str], CheckpointSchedule] = {}
     for schedule in plan.of(CheckpointSchedule):
-        if not schedule.file_system:
-            continue  # what each namespace has of its own
-        place = (schedule.file_system, schedule.folder.rstrip("/"))
+        if not schedule.holder:
+            continue
+        place = (schedule.holder, schedule.folder.rstrip("/"))
         other = first.setdefault(place, schedule)
         if other is not schedule:
             yield _finding(
                 schedule, other, "save to the same folder", "each resumes from the other's"
             )
-    for (file_system, folder), schedule in first.items():
+    for (holder, folder), schedule in first.items():
         for above in _above(folder):
-            other = first.get((file_system, above), schedule)
+            other = first.get((holder, above), schedule)
             if other is not schedule:
                 yield _finding(schedule, other, "save to folders that contain each other,", _IN_IT)
 

@@ -8,6 +8,9 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
+_DEFAULT = "WhenEmptyOrUnderutilized"
+"""karpenter.sh/v1 NodePool consolidationPolicy, where nothing is said."""
+
 
 @rule("HLT012", aliases=("consolidation-of-training",), severity=Severity.WARNING)
 def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Finding]:
@@ -33,12 +36,15 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
         spec: {disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, budgets: [
           {nodes: "0", reasons: [Underutilized]}]}}
     """
-    packs = pool.consolidation in ("WhenEmptyOrUnderutilized", "Balanced")
+    # A patch has what it changes alone, and of a pool that is always on nothing is consolidated.
+    is_whole = bool(pool.requirements) and pool.replicas is None
+    policy = pool.consolidation or (_DEFAULT if is_whole and not pool.auto else None)
+    packs = policy in (_DEFAULT, "Balanced")
     if not packs or forbids_disruption(pool, "Underutilized"):
         return
     if world.accelerated(pool):
         yield Finding(
-            f"pool `{pool.title}` consolidates nodes in use: `{pool.consolidation}`",
+            f"pool `{pool.title}` consolidates nodes in use: `{policy}`",
             pool.where("consolidation"),
             help="write `consolidationPolicy: WhenEmpty`",
         )

@@ -31,7 +31,8 @@ def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
     """
     if pool.auto:
         return  # they always do, at 504h: HLT045
-    after = pool.expire_after or ("720h" if world.plan.closed else "Never")
+    is_whole = bool(pool.requirements)  # a patch has what it changes alone
+    after = pool.expire_after or ("720h" if is_whole else "Never")
     if after != "Never" and not placeholder(after) and world.accelerated(pool):
         yield Finding(
             f"nodes of pool `{pool.title}` are drained after {after}",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.catalog.efa import reads_remote_memory
@@ -37,16 +38,16 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
             "`NCCL_TOPO_FILE` is empty",
             "the plugin's own topology is not loaded",
         )
-    if "efa" not in env.get("FI_PROVIDER", "efa"):
+    if not _offers_efa(env.get("FI_PROVIDER", "efa")):
         yield _finding(
             work,
             "FI_PROVIDER",
             f"`FI_PROVIDER` is `{env['FI_PROVIDER']}`, not `efa`",
             "traffic goes around EFA",
         )
-    if env.get("NCCL_NET", "").lower() == "socket":
+    if env.get("NCCL_NET", "").lower() in _OTHER_NETWORKS:
         yield _finding(
-            work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes over TCP"
+            work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes around EFA"
         )
     if env.get("RDMAV_FORK_SAFE", "0") != "0":
         yield _finding(
@@ -60,6 +61,17 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
     if not any(map(reads_remote_memory, work.types)):
         what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA read"
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
+
+
+_OTHER_NETWORKS = ("socket", "ib")
+"""What NCCL itself brings; names are read in any case (NCCL 2.28, NCCL_NET)."""
+
+
+def _offers_efa(providers: str) -> bool:
+    """Whether a filter of libfabric's providers keeps EFA's: a list of names, or behind `^` of those that are left out
+    (libfabric 2.6, fi_getinfo: FI_PROVIDER)."""
+    names = re.split(r"[,;]", providers.removeprefix("^"))
+    return ("efa" in names) is not providers.startswith("^")
 
 
 _NAMES = ("NCCL_TOPO_FILE", "FI_PROVIDER", "NCCL_NET", "RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA")

@@ -1,30 +1,13 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from compiler.model.launchers import launched
 from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_FLAGS = {
-    "--standalone",
-    "--no-python",
-    "--run-path",
-    "--module",
-    "-m",
-    "-u",
-    "-O",
-    "-OO",
-    "-B",
-    "-I",
-    "-E",
-    "-s",
-    "-S",
-}
-"""Options of torchrun and of Python that take no value (PyTorch 2.8, torch/distributed/run.py; python(1))."""
-_ENDS = {"-h", "--help", "--version", "-V", "-c"}
-_PYTHON = r"python[0-9.]*\Z"
+_ENDS = {"-h", "--help", "--version", "-V"}
 
 
 @rule("RUN128", pods=True, roles=True)
@@ -67,14 +50,5 @@ def launcher_without_program(work: Work) -> Iterator[Finding]:
 
 
 def _has_program(name: str, rest: Sequence[str]) -> bool:
-    if name != "torchrun" and not re.match(_PYTHON, name):
-        return True
-    words = iter(rest)
-    for word in words:
-        if not word.startswith("-") or word in _ENDS or word in ("-", "--"):
-            return True
-        option = word.replace("_", "-")
-        takes_value = name == "torchrun" or option in ("-X", "-W")
-        if "=" not in option and option not in _FLAGS and takes_value:
-            next(words, None)
-    return False
+    what = launched(name, rest)
+    return what is None or bool(what.word) or any(word in _ENDS for word in rest)

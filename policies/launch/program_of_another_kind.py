@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from compiler.model.launchers import launched
 from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_STARTS_PYTHON = re.compile(r"(?:torchrun|deepspeed|python[0-9.]*)\Z")
-# Options after which no file of Python comes.
-_NO_FILE = frozenset({"-c", "-m", "--module", "--no-python", "--no_python"})
 _KINDS = {
     ".sh": "a script of a shell",
     ".bash": "a script of a shell",
@@ -43,15 +40,18 @@ def program_of_another_kind(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "torchrun ~/train.py"]}]
 
         jobs: [{name: llama, command: [torchrun, --no-python, ./train.sh]}]
+
+        jobs: [{name: llama, nodes: 1, command: [torchrun, --standalone, train.py, train.yaml]}]
     """
     for name, rest, in_shell, _ in started(work.words):
         yield from _judged(work, name, rest, expands=in_shell)
 
 
 def _judged(work: Work, name: str, rest: Sequence[str], *, expands: bool) -> Iterator[Finding]:
-    if not _STARTS_PYTHON.match(name) or not _NO_FILE.isdisjoint(rest):
+    what = launched(name, rest)
+    if what is None or not what.is_file:
         return
-    file = _first_file(rest)
+    file = what.word
     _, dot, ending = file.rpartition(".")
     kind = _KINDS.get(f"{dot}{ending}")
     if kind is not None:
@@ -67,16 +67,3 @@ def _judged(work: Work, name: str, rest: Sequence[str], *, expands: bool) -> Ite
             work.where_said(file),
             help=f"write the whole path, like `/workspace/{file[2:]}`",
         )
-
-
-def _first_file(rest: Sequence[str]) -> str:
-    """The first word with an ending that is no option; values of options in words of their own may have one too, but
-    for programs these stand last."""
-    for index, word in enumerate(rest):
-        if word.startswith("-"):
-            continue
-        before = rest[index - 1] if index else ""
-        if before.startswith("--") and "=" not in before:
-            continue
-        return word
-    return ""

@@ -14,8 +14,8 @@ def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
 
     No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,
     and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs. The
-    batch scripts of a spec have values as Kubernetes has them, but for a `$(NAME)` of before; a shell reads those of
-    others. In third-party manifests a whole `$NAME` is one that somebody fills in (`envsubst`), and is not judged.
+    batch scripts of a spec have values as Kubernetes has them; a shell reads those of others. In third-party manifests
+    a whole `$NAME` is one that somebody fills in (`envsubst`), and is not judged.
 
     ## Fails
 
@@ -45,8 +45,7 @@ def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
         if not world.plan.closed and value in (f"${name}", f"${{{name}}}"):
             continue
         escaped = re.escape(name)
-        opening = "[({]" if work.has_pods else r"\{"
-        if re.search(rf"\$(?:{escaped}\b|{opening}{escaped}[)}}])", value):
+        if re.search(rf"\$(?:{escaped}\b|[({{]{escaped}[)}}])", value):
             yield Finding(
                 f"`{name}` of {work.title} is set to `{value}`, and nothing substitutes the old value",
                 work.where_env(name),

@@ -30,6 +30,8 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_DEBUG: TRACE}}]
 
+        jobs: [{name: llama, nodes: 2, resources: {accelerators: 1}, env: {TORCH_DISTRIBUTED_DEBUG: DETAIL}}]
+
     ## Passes
 
         jobs: [{name: llama, env: {NCCL_P2P_DISABLE: "0", NCCL_DEBUG: INFO, TORCH_DISTRIBUTED_DEBUG: INFO}}]
@@ -39,13 +41,12 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
     if work.env.keys().isdisjoint(_SLOW):
         return
     count = work.accelerator[1] if work.accelerator else _FILLED_IN * work.is_accelerated
+    talking = {_ALONE: count, _NODE: count // 2, _JOB: count * (work.nodes or 1) // 2}
     for name, (slow, why, between) in _SLOW.items():
         value = work.env.get(name)
         if value is None or value.strip().upper() not in slow:
             continue
-        if count < 2 and between:
-            continue
-        if not count:
+        if not talking[between]:
             continue
         yield Finding(
             f"`{name}={value}` in {work.title} {why}",
@@ -57,16 +58,18 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 
 _FILLED_IN = 2
 """The accelerators of a node at least, where a template leaves their number to be filled in."""
+_ALONE, _NODE, _JOB = "one", "node", "job"
 _ON = ("1", "TRUE", "YES", "ON", "Y")
-_SLOW: dict[str, tuple[tuple[str, ...], str, bool]] = {
-    "NCCL_P2P_DISABLE": (_ON, "keeps its GPUs from NVLink", True),
-    "NCCL_SHM_DISABLE": (_ON, "keeps its processes from shared memory", True),
-    "CUDA_LAUNCH_BLOCKING": (_ON, "waits for each kernel", False),
-    "TORCH_DISTRIBUTED_DEBUG": (("DETAIL",), "checks every collective", True),
-    "PYTORCH_NO_CUDA_MEMORY_CACHING": (_ON, "asks CUDA for memory at each tensor", False),
-    "NCCL_MAX_NCHANNELS": (("1",), "has one of its channels carry what all could", True),
-    "NCCL_DEBUG": (("TRACE",), "writes a line for each step of a collective", True),
-    "FI_LOG_LEVEL": (("DEBUG", "TRACE"), "writes a line for each message", True),
-    "NCCL_NET_GDR_LEVEL": (("LOC", "0"), "sends what GPUs send through the node's memory", True),
+_SLOW: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "NCCL_P2P_DISABLE": (_ON, "keeps its GPUs from NVLink", _NODE),
+    "NCCL_SHM_DISABLE": (_ON, "keeps its processes from shared memory", _NODE),
+    "CUDA_LAUNCH_BLOCKING": (_ON, "waits for each kernel", _ALONE),
+    "TORCH_DISTRIBUTED_DEBUG": (("DETAIL",), "checks every collective", _JOB),
+    "PYTORCH_NO_CUDA_MEMORY_CACHING": (_ON, "asks CUDA for memory at each tensor", _ALONE),
+    "NCCL_MAX_NCHANNELS": (("1",), "has one of its channels carry what all could", _JOB),
+    "NCCL_DEBUG": (("TRACE",), "writes a line for each step of a collective", _JOB),
+    "FI_LOG_LEVEL": (("DEBUG", "TRACE"), "writes a line for each message", _JOB),
+    "NCCL_NET_GDR_LEVEL": (("LOC", "0"), "sends what GPUs send through the node's memory", _JOB),
 }
-"""The values of each that are slow, why, and whether it is about what several GPUs say to each other."""
+"""The values of each that are slow, why, and what it is about: one GPU, or what several of a node, or of
+the job, say to each other."""

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 _SPEC = ("prometheus", "prometheusSpec")
 _CLAIM = (*_SPEC, "storageSpec", "volumeClaimTemplate", "spec", "resources", "requests", "storage")
-_SIZE = r"(\d+)([KMGTPE]?)B"
+_SIZE = r"(\d*\.?\d+)([KMGTPE]?)i?B"
 
 
 @rule("HLT061")
@@ -69,7 +69,7 @@ def _bytes(size: object) -> int | None:
     if found is None:
         return None
     power = "BKMGTPE".index(found[2] or "B")
-    return int(found[1]) << 10 * power
+    return int(float(found[1]) * 1024**power)
 
 
 def _disk(storage: object) -> Quantity | None:

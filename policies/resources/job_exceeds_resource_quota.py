@@ -56,11 +56,13 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     count = sum(pods.fewest for pods in at_once)
     sums = list(_sums(at_once))
     for quota in quotas:
-        pods = quota.hard.get("pods")
-        if pods is not None and pods < Quantity.of(count):
+        for counted in _OF_PODS:
+            pods = quota.hard.get(counted)
+            if pods is None or pods >= Quantity.of(count):
+                continue
             yield Finding(
                 f"{work.title} has {count} pods, and namespace `{quota.namespace}` may have {pods}",
-                quota.where("hard") / "pods",
+                quota.where("hard") / counted,
                 help="raise the quota, or make the job smaller",
                 spec_help=f"raise `quota.pods` of namespace `{quota.namespace}`, or lower `nodes` of the job",
             )
@@ -75,6 +77,10 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
                 help="raise the quota, or make the job smaller",
                 spec_help=f"raise `quota` of namespace `{quota.namespace}`, or lower `nodes` of the job",
             )
+
+
+_OF_PODS = ("pods", "count/pods")
+"""Both count pods (Kubernetes, resource quotas: object count quota)."""
 
 
 class _Sum(NamedTuple):

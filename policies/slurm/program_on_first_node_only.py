@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.model.statements import started
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.policy.rule import Finding, rule
 
-_STARTS = r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:\w+=\S*\s+)*torchrun\s"
-_ELSEWHERE = r"\b(?:srun|mpirun|mpiexec|prun|pdsh|clush|ssh|ray|parallel)\b"
+_FUNCTION = r"\w\s*\(\)|\bfunction\s"
 
 
 @rule("SLM005")
@@ -23,6 +23,11 @@ def program_on_first_node_only(job: BatchJob) -> Iterator[Finding]:
         #!/bin/bash
         #SBATCH --nodes=4
         torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$(hostname):29500 train.py
+
+        #!/bin/bash
+        #SBATCH --nodes=4
+        address=$(srun --nodes=1 --ntasks=1 hostname --ip-address)
+        torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$address:29500 train.py
 
     ## Passes
 
@@ -41,10 +46,10 @@ def program_on_first_node_only(job: BatchJob) -> Iterator[Finding]:
     if job.command or (job.nodes or 1) < 2:
         return
     texts = [(words[-1], at) for words, at in job.before]
-    if any(re.search(_ELSEWHERE, text) for text, _ in texts):
-        return
+    if any(re.search(_FUNCTION, text) for text, _ in texts):
+        return  # a function may be started elsewhere
     for text, at in texts:
-        if re.search(_STARTS, text):
+        if "torchrun" in [each.program for each in started(("bash", "-c", text))]:
             yield Finding(
                 f"job `{job.name}` has {job.nodes} nodes, and its script starts torchrun on the first of them",
                 at,

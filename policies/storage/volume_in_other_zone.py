@@ -41,10 +41,16 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     if world.zones and not zones <= world.zones:
         return  # a node group in a zone without subnet is reported as that
     for volume in world.storage.volumes(work.namespace, work.claims):
-        if volume.zone and zones and volume.zone not in zones:
+        if not volume.zone or (not work.queued and volume.zone in zones):
+            continue  # without a queue the scheduler takes the pool that the volume can reach
+        for pool in work.pools:
+            of_pool = world.zones_of(pool) or ()
+            if volume.zone in of_pool:
+                continue
+            among = f", in pool `{pool.name}`," if len(work.pools) > 1 else ""
             yield Finding(
-                f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs in "
-                f"{listed(sorted(zones))}",
+                f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs{among} in "
+                f"{listed(sorted(of_pool))}",
                 volume.where("zone"),
                 label="its pods stay Pending",
                 help="put the pool and the file system into one zone",

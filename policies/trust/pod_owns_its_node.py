@@ -56,7 +56,7 @@ def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
             continue
         host_path = value(part, "hostPath", "path")
         is_root = host_path == "/" and part.get("name") in _mounted_for_writing(parts)
-        if is_root or host_path in _SOCKETS:
+        if is_root or str(host_path).rstrip("/") in _SOCKETS:
             yield Finding(
                 f"`{manifest.ref.name}` mounts `{host_path}` of its nodes, and so is root there",
                 Route((manifest.id, *path, "hostPath", "path")),
@@ -64,7 +64,17 @@ def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
             )
 
 
-_SOCKETS = ("/run/containerd/containerd.sock", "/var/run/docker.sock")
+_RUNTIMES = (
+    "containerd/containerd.sock",
+    "docker.sock",
+    "crio/crio.sock",
+    "cri-dockerd.sock",
+    "podman/podman.sock",
+    "k3s/containerd/containerd.sock",
+    "dockershim.sock",
+)
+_SOCKETS = frozenset(f"{run}/{name}" for run in ("/run", "/var/run") for name in _RUNTIMES)
+"""`/var/run` is a link to `/run` (Filesystem Hierarchy Standard 3.0)."""
 
 
 def _mounted_for_writing(parts: Sequence[Part]) -> set[str]:

@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _IN_PYTHON = r"(?P<name>\w+)\s*\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _TRUSTS = r"\btrust_remote_code\s*=\s*True\b"
 _PINS = r"\b(?:code_)?revision\s*="
-_OPTION = r"--trust[-_]remote[-_]code(?P<value>[= ](?:True|true|1)\b)?(?=[\s\"'\\]|$)"
+_OPTION = r"--trust[-_]remote[-_]code"
+_TRUST = "trust-remote-code"
+_YES, _NO = ("true", "1", "yes", "y", "t"), ("false", "0", "no", "n", "f")
+"""How programs of transformers read a value (HfArgumentParser, string_to_bool)."""
 _LOCAL_PATH = r"--model(?:[-_](?:path|name[-_]or[-_]path))?[= ][\"']?/"
 _PINNING_OPTION = r"--(?:\w+[-_])?revision\b"
 
@@ -52,6 +56,8 @@ def remote_code_not_pinned(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --trust_remote_code=False]}]
 
+        jobs: [{name: llama, command: [torchrun, train.py, --trust-remote-code, "False"]}]
+
         jobs: [{name: llama, command: [torchrun, train.py, --model_name_or_path=/data/llama, --trust_remote_code]}]
     """
     by = _by_call(work) or _by_option(work)
@@ -80,9 +86,20 @@ def _by_call(work: Work) -> str:
 def _by_option(work: Work) -> str:
     """The option of the command that trusts code, where no other option names a commit."""
     line = " ".join(work.words)
-    if "remote" not in line:
+    if "remote" not in line or re.search(_PINNING_OPTION, line) or re.search(_LOCAL_PATH, line):
         return ""
-    option = re.search(_OPTION, line)
-    if option is None or re.search(_PINNING_OPTION, line) or re.search(_LOCAL_PATH, line):
-        return ""
-    return f"`{option[0]}`"
+    for name, value in options(work.words):
+        if name == _TRUST and (value or "").lower() not in _NO:
+            return f"`{'='.join(filter(None, (_written(line), _given(value))))}`"
+    return ""
+
+
+def _written(line: str) -> str:
+    """The option as the command has it."""
+    found = re.search(_OPTION, line)
+    return found[0] if found is not None else f"--{_TRUST}"
+
+
+def _given(value: str | None) -> str:
+    """A value that says yes; another word behind the option is none of it."""
+    return value if value is not None and value.lower() in _YES else ""

@@ -1,17 +1,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
+from compiler.model.statements import read_commands
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
 _FETCHERS = ("curl", "wget")
-_SHELL = r"(?:sudo\s+)?(?:/\S*/)?(?:ba|z|da)?sh\b"
-_FETCH = rf"\b(?:{'|'.join(_FETCHERS)})\b[^\n;&|]*"
-_PIPED = rf"{_FETCH}\|\s*{_SHELL}|{_SHELL}\s+<\(\s*{_FETCH}|{_SHELL}\s+-c\s+[\"']?\$\(\s*{_FETCH}"
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "python", "python3", "source", "."})
+_COMPARES = (
+    "sha256sum",
+    "sha512sum",
+    "shasum",
+    "gpg",
+    "gpgv",
+    "cosign",
+    "openssl",
+    "minisign",
+    "rpmkeys",
+)
+_INSIDE = re.compile(r"[<$]\(\s*(?:curl|wget)\b[^)]*\)")
 
 
 @rule("ACC044", severity=Severity.WARNING, kinds=KINDS)
@@ -31,6 +42,14 @@ def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
             #!/bin/bash
             curl -fsSL https://example.com/setup.sh | sudo bash
 
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: gpu}
+        spec:
+          userData: |
+            #!/bin/bash
+            curl -fsSL -o /tmp/setup.sh "https://example.com/setup.sh?a=1&b=2" && bash /tmp/setup.sh
+
     ## Passes
 
         apiVersion: karpenter.k8s.aws/v1
@@ -46,10 +65,62 @@ def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
     for script in boot_scripts(manifest):
         if not any(program in script.text for program in _FETCHERS):
             continue
-        found = re.search(_PIPED, script.text)
-        if found is not None:
+        for fetched in _run(script.text):
             yield Finding(
-                f"nodes of {script.title} run what `{found.group().strip()}` answers, as root",
+                f"nodes of {script.title} run what `{fetched}` answers, as root",
                 script.at,
                 help="write the lines into the user data, or compare the download with its SHA-256 before it runs",
             )
+            break
+
+
+def _run(text: str) -> Iterator[str]:
+    """The commands of a text that fetch what is then run, by a pipe, by a file, or inside the command that runs it."""
+    read = read_commands(text) or []
+    saved: dict[str, str] = {}
+    for index, command in enumerate(read):
+        words = _program(command.words)
+        if not words:
+            continue
+        name, rest = words[0].rpartition("/")[2], words[1:]
+        line = " ".join(command.words)
+        if name in _COMPARES:
+            saved.clear()
+        elif name in _FETCHERS:
+            following = read[index + 1 :][:1]
+            if command.separator in ("|", "|&") and following and _reads_input(following[0].words):
+                yield line
+            saved |= dict.fromkeys(_files(name, rest), line)
+        elif name in _SHELLS or name == "eval":
+            yield from (found[0] for word in rest[:2] for found in _INSIDE.finditer(word))
+            yield from (saved[word] for word in rest[:1] if word in saved)
+        elif words[0] in saved:
+            yield saved[words[0]]
+
+
+def _program(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A command from its program on."""
+    start = 0
+    while start < len(words) and (words[start] in ("sudo", "exec", "env") or "=" in words[start]):
+        start += 1
+    return words[start:]
+
+
+def _reads_input(words: tuple[str, ...]) -> bool:
+    """Whether a shell runs what it is given by a pipe."""
+    words = _program(words)
+    return bool(words) and words[0].rpartition("/")[2] in _SHELLS
+
+
+def _files(name: str, rest: Sequence[str]) -> Iterator[str]:
+    """The files that a download is written to."""
+    for index, word in enumerate(rest):
+        letters = word.removeprefix("-") if not word.startswith("--") else ""
+        is_output = letters.endswith("o" if name == "curl" else "O") and word.startswith("-")
+        if (is_output or word in ("--output", "--output-document")) and index + 1 < len(rest):
+            yield rest[index + 1]
+        elif word.startswith(("--output=", "--output-document=")):
+            yield word.partition("=")[2]
+        elif word.startswith(("http://", "https://")) and (name == "wget" or "-O" in rest):
+            yield f"./{word.partition('?')[0].rpartition('/')[2]}"
+            yield word.partition("?")[0].rpartition("/")[2]

@@ -7,6 +7,7 @@ with its ``${…}``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import ClassVar
@@ -14,6 +15,9 @@ from typing import ClassVar
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
+
+_EVERY = re.compile(r"\*+|arn:[^:]*:[^:]*:[^:]*:[^:]*:\*(?:/\*)?")
+_LOOSE = re.compile(r"^ForAllValues:|Not(?:Equals|Like|IpAddress)|^Null$|IfExists$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,24 @@ class Statement(PlanNode):
     def allows(self) -> bool:
         """Whether it gives rights."""
         return self.effect == "Allow"
+
+    @property
+    def is_about_everything(self) -> bool:
+        """Whether a resource of it is every one: of all services, or of one, as in ``arn:aws:s3:::*``."""
+        return any(_EVERY.fullmatch(resource) for resource in self.resources)
+
+    @property
+    def limiting_keys(self) -> tuple[str, ...]:
+        """The keys by which a condition says what or who is meant, in small letters. What is not meant is no limit,
+        and for a key that a request does not have `ForAllValues` and `...IfExists` hold (IAM user guide, condition
+        operators)."""
+        operators = self.conditions.items()
+        return tuple(
+            key.lower()
+            for operator, keys in operators
+            if not _LOOSE.search(operator)
+            for key in keys
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

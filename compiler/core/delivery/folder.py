@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from compiler.context import Context
 from compiler.core.delivery.spec import DeliverySection
 
@@ -9,4 +11,6 @@ from compiler.core.delivery.spec import DeliverySection
 def folder(context: Context) -> str:
     """The cluster's folder in the repository."""
     written = DeliverySection.of(context.spec).flux.path
-    return written or f"{context.output}/{context.name}"
+    if written:
+        return written
+    return posixpath.normpath(f"{context.output}/{context.name}")

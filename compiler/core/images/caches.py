@@ -11,6 +11,7 @@ from compiler.context import SPEC, Context, unique
 from compiler.core.images.plan import MadeCache
 from compiler.core.images.spec import ImagesSection
 from compiler.places import Route
+from compiler.plan.naming import bounded
 
 # By registry: what ECR calls it, its address, and a short name.
 _UPSTREAMS = {
@@ -41,7 +42,7 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
             f"imageCache/{short}",
             "prefix",
             cache.prefix,
-            f"{context.name[:room].rstrip('-')}/{short}",
+            f"{bounded(context.name, room)}/{short}",
             f"the cluster and the registry, in {_LONGEST_PREFIX} characters",
             "ECR API, CreatePullThroughCacheRule ecrRepositoryPrefix",
             at=here / "prefix",

@@ -29,6 +29,7 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     _checkpoint(context, job, stored)
     check_flight_recorder(context, job, stored)
     _precision(context, job)
+    _offload(context, job)
     _scratch(context, job)
     check_paths(context, job)
     _topology(context, job)
@@ -279,6 +280,21 @@ def _precision(context: Context, job: Job) -> None:
             at,
             "write `fp16`, or take a pool of A100 or newer",
             source=_TENSOR_CORES,
+        )
+
+
+def _offload(context: Context, job: Job) -> None:
+    """Parameters are offloaded where each rank has a part of them. Of DeepSpeed's configuration RES197 says it."""
+    model = job.spec.model
+    if model is None or model.offload != "parameters" or job.spec.deepspeed is not None:
+        return
+    if model.sharding != "full":
+        context.fault(
+            "RES457",
+            f"`sharding` is `{model.sharding}`, and parameters are offloaded where they are sharded",
+            job.at / "model" / "offload",
+            "write `sharding: full`, or `offload: optimizer`",
+            source="DeepSpeed, configuration: offload_param is valid with stage 3 alone; PyTorch 2.8, FSDP CPUOffload",
         )
 
 

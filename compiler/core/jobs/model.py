@@ -152,7 +152,7 @@ def _held(
     count = 0
     if resource in asked:
         count = asked[resource].value
-    memory = pool.accelerator_memory_mib * _MIB
+    memory = min(each.accelerator_memory_mib for each in job.pools) * _MIB
     on_cpus = not pool.instance.accelerators
     if not on_cpus and not (memory and count):
         return None

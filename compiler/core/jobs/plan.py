@@ -197,7 +197,7 @@ class CheckpointSchedule(PlanNode):
     ``read_speed`` are MB/s that last, bounded by ``write_bound`` and ``read_bound``; ``peak_speed`` is what bursts
     reach. ``every`` is the interval that the spec says, ``timeout`` the end of the job, ``mtbf`` the mean time
     between two failures of any of its ``nodes``. What is unknown is ``None``. ``chosen``: the spec says how many are
-    kept. ``asynchronous``: training goes on meanwhile.
+    kept. ``asynchronous``: training goes on meanwhile. ``holder``: what jobs with an equal one share, of any kind.
     """
 
     carried: ClassVar[bool] = False
@@ -210,6 +210,7 @@ class CheckpointSchedule(PlanNode):
     folder: str
     storage: str
     file_system: str
+    holder: str = ""
     deployment: str
     capacity: int | None
     size: int | None
@@ -267,14 +268,14 @@ class CheckpointSchedule(PlanNode):
 
     def lost(self, every: int) -> float | None:
         """The share of the time that saving and failures take at an interval: write / interval + interval / (2 · MTBF)
-        (Young 1974)."""
+        (Young 1974), and all of it at most."""
         if self.write is None or self.mtbf is None:
             return None
         if self.asynchronous:
             waits = 0.0
         else:
             waits = self.write / every
-        return waits + every / (2 * self.mtbf)
+        return min(1.0, waits + every / (2 * self.mtbf))
 
     def repeated(self, every: int) -> float | None:
         """The seconds that a failure costs each node: half an interval, and reading the checkpoint."""

@@ -72,7 +72,7 @@ def schedule(
         every=_seconds(saves.every),
         timeout=_seconds(job.spec.timeout),
         mtbf=_mtbf(context, job),
-        **_place(storage),
+        **_place(job, storage),
         **_speeds(job, storage),
         origins={"path": at / "path", "every": at / "every", "keep": at / "keep"},
     )
@@ -102,11 +102,26 @@ def _seconds(duration: Duration | None) -> int | None:
     return None
 
 
-def _place(storage: Storage | None) -> dict[str, Any]:
+def _holder(job: Job, storage: Storage | None) -> str:
+    """What holds the checkpoints: what two jobs have alike they share. Empty where each pod has its own."""
+    if storage is None:
+        return ""
+    spec = storage.spec
+    if spec.fsx_lustre is not None:
+        return spec.file_system
+    if spec.disk is not None and spec.disk.each == "pod":
+        return ""
+    if spec.ebs is not None:
+        return f"{job.namespace}/{spec.name}"
+    return spec.name
+
+
+def _place(job: Job, storage: Storage | None) -> dict[str, Any]:
     """Where checkpoints lie, as far as it is known."""
     place: dict[str, Any] = {
         "storage": storage.spec.name if storage is not None else "",
         "file_system": "",
+        "holder": _holder(job, storage),
         "deployment": "",
         "capacity": None,
         "peak_speed": None,

@@ -101,7 +101,8 @@ def _one_zone(context: Context, pool: Pool) -> None:
     reservations = pool.spec.reservations
     if len(reservations) != 1:
         return
-    if len(pool.zones) <= 1:
+    buys_more = any(not capacity.reservations for capacity in pool.spec.capacity)
+    if len(pool.zones) <= 1 or buys_more:
         return
     context.fault(
         "RES039",

@@ -13,9 +13,11 @@ from compiler.core.pools.spec import PoolsSection
 from compiler.core.pools.zones import zones_of
 from compiler.dataclass import dataclass
 from compiler.places import Route
+from compiler.plan.naming import joined
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 from compiler.plan.units import Duration, Quantity
 
+_LONGEST_GROUP = 255  # EC2 API, CreatePlacementGroup GroupName
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
 # What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
@@ -85,8 +87,9 @@ class Pool:
 
     @property
     def accelerator_memory_mib(self) -> int:
-        """The memory of what jobs get as an accelerator: a whole one, or a share of it."""
-        whole = self.instance.accelerator_memory_mib
+        """The memory of what jobs get as an accelerator: a whole one, or a share of it; of several types that of the
+        smallest, since any of them may come."""
+        whole = min(instance.accelerator_memory_mib for instance in self.instances)
         if self.spec.gpu_sharing is None:
             return whole
         from compiler.core.pools.sharing import shares_of
@@ -194,7 +197,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     if not instances:
         return None
     instance = instances[0]
-    zones = zones_of(context, spec, instance, at)
+    zones = zones_of(context, spec, instances, at)
     if not all(_known(context, known, at) for known in instances):
         return None
     if not zones:
@@ -404,9 +407,9 @@ def _taints(
     if resource:
         # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
         return (Taint(resource, "present", "NoSchedule"), *own)
-    if own:
+    if any(taint.effect != "PreferNoSchedule" for taint in own):
         return tuple(own)
-    return (Taint("trainyard.dev/training", "present", "NoSchedule"),)
+    return (Taint("trainyard.dev/training", "present", "NoSchedule"), *own)
 
 
 def _explain(context: Context, pool: Pool) -> None:
@@ -444,7 +447,7 @@ def placement_group(cluster: str, pool: Pool) -> str | None:
     if pool.spec.group is not None:
         return pool.spec.group
     if pool.placement:
-        return f"{cluster}-{pool.name}"
+        return joined(cluster, pool.name, _LONGEST_GROUP)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from compiler.catalog import InstanceType
 from compiler.context import Context
@@ -19,25 +19,34 @@ from compiler.core.pools import spec as spec_nodes
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 
+_ANYWHERE = 1000
+"""More zones than any Region has: those of a type of which none is known."""
+
 
 def zones_of(
-    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+    context: Context, pool: spec_nodes.NodePool, instances: Sequence[InstanceType], at: Route
 ) -> tuple[str, ...]:
+    """The zones of a pool, where all of its types are to be had."""
     region = context.spec.region
-    offered = instance.zones.get(region, ())
     is_known = context.catalog.regions.get(region)
-    if instance.zones and not offered and is_known:
+    absent = [
+        (index, instance)
+        for index, instance in enumerate(instances)
+        if instance.zones and not instance.zones.get(region) and is_known
+    ]
+    for index, instance in absent:
         context.fault(
             "RES008",
             f"`{instance.name}` is not offered in {region}",
-            at / "instanceTypes" / 0,
+            at / "instanceTypes" / index,
             f"it is offered in {', '.join(sorted(instance.zones))}",
         )
+    if absent:
         return ()
     if not pool.zones:
-        return _derived_zone(context, pool, instance, at)
+        return _derived_zone(context, pool, instances, at)
     fit = [
-        _takes(context, instance, zone, at / "zones" / index)
+        _takes(context, instances, zone, at / "zones" / index)
         for index, zone in enumerate(pool.zones)
     ]
     if all(fit):
@@ -45,12 +54,13 @@ def zones_of(
     return ()
 
 
-def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
-    """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
+def _takes(context: Context, instances: Sequence[InstanceType], zone: str, at: Route) -> bool:
+    """Whether a zone takes nodes of all types, as far as is known; a fault if it does not."""
     network = _network_zones(context)
     if not in_region(context, zone, at):
         return False
-    if not _offered(context, instance, zone, at):
+    offers = [_offered(context, instance, zone, at) for instance in instances]
+    if not all(offers):
         return False
     if network and zone not in network:
         context.fault(
@@ -113,13 +123,18 @@ def _ids(context: Context, zones: Iterable[str]) -> str:
 
 
 def _derived_zone(
-    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+    context: Context, pool: spec_nodes.NodePool, instances: Sequence[InstanceType], at: Route
 ) -> tuple[str, ...]:
     region = context.spec.region
     network = _network_zones(context)
     if region not in context.catalog.regions:
         return ()  # the region has its own fault
-    offered = instance.zones.get(region, ())
+    instance = min(instances, key=lambda each: len(each.zones.get(region, ())) or _ANYWHERE)
+    offered = tuple(
+        zone
+        for zone in instance.zones.get(region, ())
+        if all(not each.zones or zone in each.zones.get(region, ()) for each in instances)
+    )
     known = context.catalog.regions[region]
     candidates = zones_named(context, offered)
     if offered and len(offered) == len(known):

@@ -23,6 +23,9 @@ def check_file_systems(context: Context) -> None:
             ("mountName", first.mount_name, fsx.mount_name),
             ("zone", first.zone, fsx.zone),
             ("size", str(first.size), str(fsx.size)),
+            ("version", first.version, fsx.version),
+            ("deployment", _deployment_of(first), _deployment_of(fsx)),
+            ("throughputPerTiB", _shown(first.throughput_per_tib), _shown(fsx.throughput_per_tib)),
         ):
             if one and other and one != other:
                 context.fault(
@@ -32,6 +35,15 @@ def check_file_systems(context: Context) -> None:
                     "write what `aws fsx describe-file-systems` shows, or the id of the other one",
                     source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
                 )
+
+
+def _deployment_of(fsx: FsxLustre) -> str | None:
+    """The deployment that the spec says."""
+    return fsx.deployment if "deployment" in fsx.model_fields_set else None
+
+
+def _shown(number: int | None) -> str | None:
+    return None if number is None else str(number)
 
 
 def _deployment(context: Context, fsx: FsxLustre, at: Route) -> None:

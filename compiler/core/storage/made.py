@@ -26,7 +26,6 @@ _GUIDE = "FSx for Lustre user guide"
 _RULES = "S3 user guide, lifecycle-transition-general-considerations"
 _GIB = 1024**3
 _LONGEST_NAME = 63 - len("trainyard-storage-")
-LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 
 _FEW_IOPS, _IOPS_STEP, _MOST_IOPS = (1500, 3000, 6000), 12000, 192000
 # What an object of each class may move to, and how long it stays in the standard class at least.
@@ -107,16 +106,6 @@ def _bucket_name(context: Context, name: str, bucket: str, spec: CreatedBucket, 
             "a bucket's name is its own in all accounts, so it holds the account and the Region",
             "S3 user guide, bucketnamingrules",
         )
-        if len(bucket) > LONGEST_BUCKET:
-            context.fault(
-                "RES126",
-                f"the derived name of the bucket, `{bucket}`, has {len(bucket)} characters, and S3 takes "
-                f"{LONGEST_BUCKET} at most",
-                at,
-                "give it a shorter one, like `bucket: "
-                f"{name[:20].rstrip('-')}-{context.spec.account}`",
-                source="S3 user guide, bucketnamingrules",
-            )
     cluster = context.name
     account = context.spec.account
     for other in StorageSection.of(context.spec).storage:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.plan.naming import LONGEST_BUCKET, OWN_BUCKETS, joined
 from compiler.spec.aws import FileSystemId, IpAddress, LustreVersion, MountName, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
@@ -186,7 +187,10 @@ class Storage(SpecModel):
         if self.s3.existing is not None:
             return self.s3.existing.bucket
         assert self.s3.create is not None
-        return self.s3.create.bucket or f"{cluster}-{self.name}-{account}-{region}"
+        if self.s3.create.bucket:
+            return self.s3.create.bucket
+        end = f"-{account}-{region}"
+        return joined(cluster, self.name, LONGEST_BUCKET - len(end), OWN_BUCKETS) + end
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

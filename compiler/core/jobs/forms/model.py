@@ -109,6 +109,25 @@ class Shape(SpecModel):
         None, description="The experts that each token goes through; derived: 1.", examples=[2]
     )
 
+    @model_validator(mode="after")
+    def _divides_into_heads(self) -> Self:
+        heads = self.heads
+        if heads and self.hidden and self.head_size is None and self.hidden % heads:
+            raise fault(
+                f"`heads` is {heads}, which does not divide `hidden`, {self.hidden}",
+                "write the number of heads that the model has, or `headSize` if heads have a width of their own",
+                "heads",
+                source="arXiv:1706.03762, section 3.2.2",
+            )
+        if heads and self.kv_heads and heads % self.kv_heads:
+            raise fault(
+                f"`kvHeads` is {self.kv_heads}, which does not divide `heads`, {heads}",
+                "write the number of groups that share keys and values",
+                "kvHeads",
+                source="arXiv:2305.13245, grouped-query attention",
+            )
+        return self
+
 
 class Batch(SpecModel):
     """What a step takes, so that activations and the time of a step can be computed."""

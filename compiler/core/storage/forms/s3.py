@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compiler.spec.aws import Bucket, KmsKey, Prefix
+from compiler.spec.aws import Bucket, GeneralBucket, KmsKey, Prefix
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import existing_or_created, one_of
 from compiler.spec.types import Name, RepositoryPath, Size
@@ -83,7 +83,7 @@ class Upload(SpecModel):
 class CreatedBucket(SpecModel):
     """An S3 bucket that the bootstrap makes, and nothing ever deletes by itself."""
 
-    bucket: Bucket | None = Field(
+    bucket: GeneralBucket | None = Field(
         None,
         description="The name of the bucket; derived: cluster, storage, account and Region, joined by `-`.",
         examples=["datasets-111122223333-us-west-2"],

@@ -164,7 +164,7 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
     """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets. With EKS Auto Mode
     there is no controller of Karpenter, and no queue; a platform that has nodes of its own has their role too."""
     description = f"What cluster {boot.cluster} needs before it exists"
-    node_trust = _trust("ec2.amazonaws.com")
+    node_trust = _trust(_EC2.get(boot.partition, "ec2.amazonaws.com"))
     of_buckets: dict[str, Any] = {}
     if boot.reads_buckets or not (boot.karpenter or boot.auto_mode):
         # A stack has a resource at least: where it would have none, this role is there, and has no rights.
@@ -252,6 +252,10 @@ def _logical(name: str) -> str:
         if word.islower():
             words[index] = word.capitalize()
     return "".join(words)
+
+
+_EC2 = {"aws-cn": "ec2.amazonaws.com.cn"}
+"""EC2 as a principal (karpenter v1.14.1, CloudFormation template: `ec2.${AWS::URLSuffix}`)."""
 
 
 def _trust(service: str) -> dict[str, Any]:

@@ -20,12 +20,11 @@ from compiler.platforms.eks.network.resolve import network
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.overrides.values import overridden
 from compiler.platforms.eks.release.ami import ami_build
+from compiler.platforms.eks.settings.launcher import SYSTEM
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings
-
-SYSTEM = "system"
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

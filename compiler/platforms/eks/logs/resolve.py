@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
 from compiler.context import Context
-from compiler.core.storage.made import LONGEST_BUCKET, check_key
+from compiler.core.storage.made import check_key
 from compiler.core.storage.plan import MadeBucket
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
@@ -63,7 +63,6 @@ def _loki(context: Context, loki: Loki) -> Iterator[PlanNode]:
     bucket = bucket_of(context, loki)
     made = None
     if loki.bucket is None:
-        _check_name(context, bucket)
         made = _made(context, loki, bucket)
     where = namespace(context)
     yield LogBucket(
@@ -102,18 +101,6 @@ def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanNode
         origins={"days": place / "retentionInDays", "key": place / "kmsKey"},
     )
     yield _size(context, size, f"{days} days")
-
-
-def _check_name(context: Context, bucket: str) -> None:
-    if len(bucket) > LONGEST_BUCKET:
-        context.fault(
-            "RES126",
-            f"the derived name of the bucket, `{bucket}`, has {len(bucket)} characters, and S3 takes "
-            f"{LONGEST_BUCKET} at most",
-            at() / "loki",
-            f"make a bucket, and name it: `bucket: logs-{context.spec.account}`",
-            source="S3 user guide, bucketnamingrules",
-        )
 
 
 def _made(context: Context, loki: Loki, bucket: str) -> MadeBucket:

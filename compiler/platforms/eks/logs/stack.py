@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
 from compiler.places import Route
+from compiler.plan.naming import LONGEST_BUCKET, joined
 from compiler.platforms.eks.logs.spec import LogsSection
 
 if TYPE_CHECKING:
@@ -70,4 +71,7 @@ def address(context: Context) -> str:
 def bucket_of(context: Context, loki: Loki) -> str:
     """The bucket of the logs; a bucket's name is its own in the whole partition (S3 user guide, bucketnamingrules)."""
     spec = context.spec
-    return loki.bucket or f"{context.name}-loki-{spec.account}-{spec.region}"
+    if loki.bucket:
+        return loki.bucket
+    end = f"-{spec.account}-{spec.region}"
+    return joined(context.name, LOKI, LONGEST_BUCKET - len(end)) + end

@@ -23,7 +23,7 @@ from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.release.ami import ami_build
-from compiler.platforms.eks.settings.launcher import SICK_SHARE, Refused, Repairs, Volume
+from compiler.platforms.eks.settings.launcher import SICK_SHARE, SYSTEM, Refused, Repairs, Volume
 
 _EKSCTL = "eksctl v0.230.0"
 GROUP_NODES = 5
@@ -188,6 +188,12 @@ def refused(context: Context, pool: Pool) -> Iterator[Refused]:
 def _limits(pool: Pool) -> Iterator[tuple[str, str, str]]:
     """The key, what is wrong, and what to write instead."""
     spec, instance = pool.spec, pool.instance
+    if pool.name == SYSTEM:
+        yield (
+            "name",
+            "and eksctl makes one of that name with the cluster: it leaves it as it is, and makes no other",
+            "give the pool another name, like that of its accelerator",
+        )
     if not pool.static:
         yield (
             "nodes",

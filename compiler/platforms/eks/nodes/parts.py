@@ -10,9 +10,8 @@ from __future__ import annotations
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
 from compiler.places import Route
+from compiler.plan.naming import part_name
 from compiler.plan.scheduling import POOL_LABEL, RESERVATION_LABEL
-
-_LONGEST = 63  # the NodePool's name is the value of a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     for index, reservation in enumerate(reservations):
         here = at / "reservations" / index
         part = Part(
-            name=_name(pool.name, reservation.id),
+            name=part_name(pool.name, reservation.id),
             reservation=reservation.id,
             nodes=reservation.nodes or pool.nodes,
             labels={POOL_LABEL: pool.name, RESERVATION_LABEL: reservation.id},
@@ -51,8 +50,3 @@ def parts(pool: Pool) -> tuple[Part, ...]:
         )
         node_pools.append(part)
     return tuple(node_pools)
-
-
-def _name(pool: str, reservation: str) -> str:
-    room = _LONGEST - len(reservation) - 1
-    return f"{pool[:room].rstrip('-')}-{reservation}"

@@ -26,12 +26,10 @@ from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.launchers import chosen
 from compiler.platforms.eks.report import logs, managed_monitoring, monitoring
-from compiler.platforms.eks.settings.launcher import SICK_SHARE
+from compiler.platforms.eks.settings.launcher import SICK_SHARE, SYSTEM
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 __all__ = ["costs", "repair"]
-
-_SYSTEM = "system"
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
@@ -53,7 +51,7 @@ def _nodes(planned: PlannedCluster) -> Iterator[Item]:
         system = eks.system_nodes
         price = node_price(planned, [system.instance_type])
         yield Item(
-            name=_SYSTEM,
+            name=SYSTEM,
             what=system.instance_type,
             least=system.nodes,
             # One more while the group is updated: an EKS managed node group surges by one.
@@ -155,7 +153,7 @@ def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
     groups = cluster.node_groups if cluster is not None else ()
     system = ClusterSection.of(planned.spec).eks.system_nodes
     for group in groups:
-        if group.name == _SYSTEM and group.volume is not None:
+        if group.name == SYSTEM and group.volume is not None:
             yield disks(
                 planned,
                 "root volumes of system",

@@ -34,8 +34,9 @@ def with_mounts(
     """Replicated jobs whose pods mount the job's storage themselves: no TrainJob patches them."""
     if not job.spec.mounts:
         return replicated
-    mounting = _mounting(context, job)
-    return tuple(replace(own, pod=patched(own.pod, mounting)) for own in replicated)
+    return tuple(
+        replace(own, pod=patched(own.pod, _mounting(context, job, own.pod))) for own in replicated
+    )
 
 
 def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> tuple[Patch, ...]:
@@ -46,7 +47,7 @@ def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> t
     if job.kind.name != TRAIN_JOB or not lays_over:
         return ()
     if spec.mounts:
-        mounting = _mounting(context, job)
+        mounting = _mounting(context, job, own)
     else:
         mounting = None
     pod = mounting
@@ -66,8 +67,8 @@ def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> t
     )
 
 
-def _mounting(context: Context, job: Job) -> Pod:
-    """What a pod has more for the job's storage."""
+def _mounting(context: Context, job: Job, own: Pod) -> Pod:
+    """What a pod has more for the job's storage, in each of its init containers too: ours give its folders away."""
     at = job.at / "mounts"
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
@@ -79,8 +80,7 @@ def _mounting(context: Context, job: Job) -> Pod:
         at=at,
         containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
         init_containers=tuple(
-            Container(at=at, name=init.name, mounts=tuple(mounts))
-            for init in job.spec.init_containers
+            Container(at=at, name=init.name, mounts=tuple(mounts)) for init in own.init_containers
         ),
         volumes=tuple(volumes),
         origins={f"volumes.{volume.name}": at / index for index, volume in enumerate(volumes)},

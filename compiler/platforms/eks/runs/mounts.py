@@ -30,7 +30,7 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
                 from compiler.platforms.eks.volumes.disks import check_mount
 
                 at = job.at / "mounts" / index / "storage"
-                check_mount(context, storage, job.spec, job.pool, at)
+                check_mount(context, storage, job.spec, job.pools, at)
     check_volumes(context, storages, list(pairs))
     for name, storage in storages.items():
         if storage.spec.existing_disk is not None:

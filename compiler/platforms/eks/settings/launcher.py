@@ -95,6 +95,8 @@ class Repairs(NamedTuple):
     overrides: Sequence[Mapping[str, Any]] = ()
 
 
+SYSTEM = "system"
+"""The node group that eksctl makes with the cluster, for what is no job."""
 SICK_SHARE = 20
 """Percent of a NodePool's nodes that may be sick, rounded up; beyond it Karpenter repairs none of them
 (kubernetes-sigs/karpenter, pkg/controllers/node/health: allowedUnhealthyPercent)."""

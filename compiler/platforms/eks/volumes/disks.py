@@ -196,8 +196,10 @@ def check_namespaces(context: Context, storage: Storage, namespaces: Sequence[st
     )
 
 
-def check_mount(context: Context, storage: Storage, job: Run, pool: Pool, at: Route) -> None:
-    """Whether the nodes of a job can have the volumes of a storage."""
+def check_mount(
+    context: Context, storage: Storage, job: Run, pools: Sequence[Pool], at: Route
+) -> None:
+    """Whether the nodes of a job, in any of its pools, can have the volumes of a storage."""
     disk = storage.spec.disk
     name = storage.spec.name
     if disk is not None and disk.each == "pod":
@@ -212,11 +214,14 @@ def check_mount(context: Context, storage: Storage, job: Run, pool: Pool, at: Ro
             "take a storage with `each: pod`, or a file system of many nodes, like `fsxLustre`",
             source="EBS user guide, ebs-attaching-volume: Multi-Attach takes no volume of gp3",
         )
-    elif storage.zone is not None and storage.zone not in pool.zones:
+        return
+    elsewhere = [pool for pool in pools if storage.zone not in (None, *pool.zones)]
+    for pool in elsewhere:
         context.fault(
             "RES182",
             f"storage `{name}` is in `{storage.zone}`, "
-            f"and job `{job.name}` in {listed(pool.zones)}",
+            f"and job `{job.name}` in {listed(pool.zones)}"
+            + (f", where pool `{pool.name}` is" if len(pools) > 1 else ""),
             at,
             "take a pool of that zone, or another storage",
             source="EBS user guide, ebs-volumes: a volume is attached in its own zone",

@@ -11,6 +11,7 @@ from compiler.core.queues.spec import Priority, QueuesSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
+from compiler.plan.naming import joined
 from compiler.platforms.eks.flux.accounts import deliverer, makes
 from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.hyperpod.governance.admission import RUNTIMES, has_runtimes
@@ -39,6 +40,7 @@ _COVERED = (
     "aws/sagemaker-hyperpod-cli, examples/end_to_end_walkthrough/03-task-governance: the queue of a team has cpu, "
     "memory, nvidia.com/gpu, aws.amazon.com/neurondevice and vpc.amazonaws.com/efa"
 )
+_LONGEST_QUOTA = 63  # CreateComputeQuota Name
 _MOST_NAME, _MOST_PRIORITIES, _MOST_WEIGHT, _MOST_TYPES = 40, 10, 100, 15
 
 
@@ -196,7 +198,7 @@ def _compute_quota(context: Context, queue: Queue) -> ComputeQuota:
         )
     return ComputeQuota(
         at=queue.at,
-        name=f"{context.name}-{queue.name}"[:63].rstrip("-"),
+        name=joined(context.name, queue.name, _LONGEST_QUOTA),
         team=queue.name,
         nodes=nodes,
         sharing=_sharing(context, queue),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
+from compiler.plan.naming import LONGEST_BUCKET, bounded
 from compiler.platforms.hyperpod.groups.lifecycle import lifecycle_digest
 
 CLUSTER_GROUP = "${CLUSTER_SECURITY_GROUP}"
 """The variable that stands for the security group of the cluster of EKS until eksctl has made it."""
 
+_LONGEST_ROLE = 64 - len("trainyard--hyperpod")  # IAM API, CreateRole RoleName
 FOLDER = "bootstrap/hyperpod"
 """The folder of what makes the nodes."""
 
 
 def execution_role(context: Context) -> str:
     """The name of the role of all nodes."""
-    return f"trainyard-{context.name}-hyperpod"[:64].rstrip("-")
+    return f"trainyard-{bounded(context.name, _LONGEST_ROLE)}-hyperpod"
 
 
 def execution_role_arn(context: Context) -> str:
@@ -26,7 +28,9 @@ def scripts_bucket(context: Context) -> str:
     """The bucket of lifecycle scripts: nodes may read those alone whose names begin with ``sagemaker-`` (SageMaker API,
     ClusterLifeCycleConfig)."""
     spec = context.spec
-    return f"sagemaker-{context.name[:16].rstrip('-')}-{spec.account}-{spec.region}"
+    end = f"-{spec.account}-{spec.region}"
+    whole = f"sagemaker-{context.name}"
+    return bounded(whole, LONGEST_BUCKET - len(end)) + end
 
 
 def lifecycle_prefix(context: Context) -> str:

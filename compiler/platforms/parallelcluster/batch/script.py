@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from compiler.core.pods.plan import GPU
 from compiler.output.artifact import Places
@@ -102,15 +102,17 @@ def _start(job: BatchJob) -> Iterator[Line]:
 
 
 def _variables(job: BatchJob) -> Iterator[Line]:
-    known = job.rendezvous or job.env or job.stored
-    if known:
+    if job.rendezvous or job.env or job.stored:
         yield "", ""
+    known = {name for name, _ in job.rendezvous}
     for name, value in job.rendezvous:
         yield f'{name}="{value}"', f"env.{name}"
     if job.rendezvous:
         yield f"export {' '.join(name for name, _ in job.rendezvous)}", ""
     for variable in job.env:
-        yield f"export {variable.name}={_word(variable.value or '')}", f"env.{variable.name}"
+        value = _word(variable.value or "", known)
+        yield f"export {variable.name}={value}", f"env.{variable.name}"
+        known.add(variable.name)
     for stored in job.stored:
         yield f"{stored.name}=$({_read(stored)})", f"env.{stored.name}"
         yield f"export {stored.name}", f"env.{stored.name}"
@@ -163,10 +165,12 @@ def _run(job: BatchJob) -> Iterator[Line]:
     if job.working_dir:
         yield f"  --container-workdir={shlex.quote(job.working_dir)} \\", "working_dir"
     last = len(job.command) - 1
+    known = {name for name, _ in job.rendezvous}
+    known |= {variable.name for variable in job.env} | {stored.name for stored in job.stored}
     for index, word in enumerate(job.command):
         field = "command" if index < job.program else "args"
         end = "&" if index == last else "\\"
-        yield f"  {_word(word)} {end}", field
+        yield f"  {_word(word, known)} {end}", field
     # A signal ends `wait`, and not the program.
     yield "program=$!", ""
     yield "status=0", ""
@@ -214,21 +218,26 @@ def _enroot(image: str) -> str:
     return f"{first}#{path}" if has_registry else path
 
 
-def _word(word: str) -> str:
-    """A word of a command as bash reads it. `$(NAME)` is a variable's value, as Kubernetes has it, and `$$` a `$`
-    (core/v1 Container, command)."""
+def _word(word: str, known: Set[str]) -> str:
+    """A word of a command as bash reads it. `$(NAME)` is the value of a variable of the job, as Kubernetes has it;
+    another name stays, for a shell of the program's own, and `$$` is a `$` (core/v1 Container, command)."""
     if "$" not in word:
         return shlex.quote(word)
-    parts: list[str] = []
+    parts: list[tuple[str, bool]] = []
     position = 0
     for found in _REFERENCE.finditer(word):
-        if found.start() > position:
-            parts.append(shlex.quote(word[position : found.start()]))
-        parts.append(f'"${{{found[1]}}}"' if found[1] else "'$'")
+        name = found[1]
+        if name and name not in known:
+            continue
+        parts.append((word[position : found.start()], False))
+        parts.append((name or "$", bool(name)))
         position = found.end()
-    if position < len(word):
-        parts.append(shlex.quote(word[position:]))
-    return "".join(parts) or "''"
+    parts.append((word[position:], False))
+    return "".join(_quoted(text, is_name) for text, is_name in parts if text) or "''"
+
+
+def _quoted(text: str, is_name: bool) -> str:
+    return f'"${{{text}}}"' if is_name else shlex.quote(text)
 
 
 def origins_of(job: BatchJob, made: Sequence[Line]) -> Places:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from compiler.catalog.managed_policies import arn_of
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
+from compiler.plan.naming import LONGEST_BUCKET, bounded
 from compiler.platforms.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 
 if TYPE_CHECKING:
@@ -83,4 +84,5 @@ def _script(own: OwnScript) -> NodeScript:
 def scripts_bucket(context: Context) -> str:
     """The bucket of what nodes run when they are set up, and of the scripts of jobs; its name is its own in all
     accounts (S3 user guide, bucketnamingrules)."""
-    return f"{context.name[:20].rstrip('-')}-scripts-{context.spec.account}-{context.spec.region}"
+    end = f"-scripts-{context.spec.account}-{context.spec.region}"
+    return bounded(context.name, LONGEST_BUCKET - len(end)) + end

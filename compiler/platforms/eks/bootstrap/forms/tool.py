@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compiler.spec.aws import Bucket, Region
+from compiler.spec.aws import GeneralBucket, Region
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 
@@ -12,7 +12,7 @@ from compiler.spec.checks import fault
 class StateBucket(SpecModel):
     """Where Terraform keeps its state."""
 
-    bucket: Bucket = Field(
+    bucket: GeneralBucket = Field(
         description="The S3 bucket of the state, which exists; it keeps versions.",
         examples=["terraform-state-111122223333"],
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from compiler.plan.units import Duration
-from compiler.spec.aws import Bucket, KmsKey
+from compiler.spec.aws import GeneralBucket, KmsKey
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import OneOf
 from compiler.spec.types import LogRetention, Size, Whole
@@ -24,7 +24,7 @@ class Loki(SpecModel):
         description="How long lines are kept, in whole days; Loki deletes them when they are older.",
         examples=["2160h"],
     )
-    bucket: Bucket | None = Field(
+    bucket: GeneralBucket | None = Field(
         None,
         description="A bucket that exists, for this cluster's logs alone; unset: the bootstrap makes one.",
         examples=["logs-111122223333"],

@@ -11,6 +11,7 @@ from datetime import datetime
 from compiler.catalog.prices import Price, on_demand
 from compiler.context import Context
 from compiler.core.pools.spec import NodePool
+from compiler.plan.naming import part_name
 from compiler.platforms.eks.jobs.pod_labels import plain
 from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
 from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
@@ -67,7 +68,9 @@ def _seconds(timestamp: str) -> int:
 def _nodes_of(context: Context, pool: NodePool) -> str:
     """How many nodes a pool has, of which each reservation may have a part."""
     label = plain(launcher_asked(context, pool).part_label)
-    return f'(count(kube_node_labels{{label_{label}=~"{pool.name}(-cr-.+)?"}}) or vector(0))'
+    ids = [each.id for capacity in pool.capacity for each in capacity.reservations]
+    names = "|".join([pool.name, *(part_name(pool.name, one) for one in ids)])
+    return f'(count(kube_node_labels{{label_{label}=~"{names}"}}) or vector(0))'
 
 
 def while_it_lasts(starts: int | None, ends: int | None, notice: int) -> str:

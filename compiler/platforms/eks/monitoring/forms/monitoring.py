@@ -57,7 +57,7 @@ class Monitoring(SpecModel):
     gpu_utilization: int = Field(
         50,
         ge=1,
-        le=100,
+        le=99,
         description="The share of time, in percent, that the GPUs of a job must be busy over an hour; below it an "
         "alert fires.",
         examples=[95],

@@ -45,6 +45,13 @@ class Karpenter(PoolLauncher):
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         source = "karpenter.sh/v1 NodePool replicas (v1.14.1): a pool that scales has no minimum"
         yield from some_nodes_always_on(pool, self.name, source)
+        if pool.static and pool.spec.consolidate_after is not None:
+            yield Refused(
+                pool.at / "consolidateAfter",
+                "is always on, and Karpenter consolidates none of its nodes",
+                "remove it, or write `nodes: {max: ...}` for a pool that scales",
+                "karpenter v1.14.1, pkg/controllers/disruption: of static NodePools only drift is looked at",
+            )
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
         from compiler.platforms.eks.nodes.karpenter import node_classes, node_overlay, node_pools

@@ -326,6 +326,7 @@ def unquoted(value: str) -> str | None:
         words = split(value)
     except ValueError:
         return None
-    if len(words) > 1 or "$(" in value or "`" in value:
+    run = re.sub(r"'[^']*'", "", value)
+    if len(words) > 1 or "$(" in run or "`" in run:
         return None
     return words[0] if words else ""

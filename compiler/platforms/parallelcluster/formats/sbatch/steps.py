@@ -20,7 +20,7 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
 from compiler.shellwords import split
 
 # What stands before a command on its line: the end of another one, words of bash, variables for it alone.
-_BEFORE = r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:[A-Za-z_]\w*=\S*\s+)*"
+_BEFORE = r"(?:^|(?:[;&|\n]|(?<!\$)\()\s*|\b(?:then|do|else|time|exec)\s+)(?:[A-Za-z_]\w*=\S*\s+)*"
 _SRUN = re.compile(rf"{_BEFORE}(srun\s.*)", re.DOTALL)
 _FLAGS_OF_SRUN = FLAGS | frozenset((
     "all", "container-mount-home", "container-readonly", "container-remap-root",

@@ -12,7 +12,7 @@ _Uri = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?",
+            r"[a-z0-9][a-z0-9.-]*(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?",
             "a database's host, and its port after `:`",
             "db.example.com:3306",
         )
