@@ -7,7 +7,7 @@ pkg/providers/instancetype/types.go; EKS Auto Mode has the same under ``eks.amaz
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from operator import ge, gt, le, lt
 
@@ -376,6 +376,20 @@ def place(pool: Pool, key: str, value: str) -> Route:
 
 
 _ORIGINS = {INSTANCE_TYPE: "instance_types", ZONE: "zones", CAPACITY_TYPE: "capacity_types"}
+
+
+HOLDS = "karpenter.sh/do-not-disrupt"
+_FORMER = ("karpenter.sh/do-not-evict", "karpenter.sh/do-not-consolidate")
+_OF_AUTOSCALER = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+
+def unread_holds(annotations: Mapping[str, str]) -> list[str]:
+    """The annotations that are meant to keep a pod's node, and that Karpenter does not read (karpenter v1.14,
+    disruption; those of before v0.33, and the Cluster Autoscaler's)."""
+    found = [key for key in _FORMER if annotations.get(key) == "true"]
+    if annotations.get(_OF_AUTOSCALER) == "false":
+        found.append(_OF_AUTOSCALER)
+    return found
 
 
 def forbids_disruption(pool: NodePool, reason: str) -> bool:

@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.model.bodies import templates
+from compiler.model.offers import HOLDS, unread_holds
 from compiler.plan import Plan
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-
-_HOLDS = "karpenter.sh/do-not-disrupt"
-_FORMER = ("karpenter.sh/do-not-evict", "karpenter.sh/do-not-consolidate")
-_OF_AUTOSCALER = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
 @rule("HLT079", severity=Severity.WARNING)
@@ -53,11 +50,9 @@ def annotation_of_former_karpenter(plan: Plan, world: World) -> Iterator[Finding
         return
     for template in world.once(templates):
         annotations = template.pod.annotations
-        if annotations.get(_HOLDS) == "true":
+        if annotations.get(HOLDS) == "true":
             continue
-        found = [key for key in _FORMER if annotations.get(key) == "true"]
-        if annotations.get(_OF_AUTOSCALER) == "false":
-            found.append(_OF_AUTOSCALER)
+        found = unread_holds(annotations)
         pools = [pool for pool in world.pools if world.may_match(pool, template.pod.node_selector)]
         if not found or not pools or not all(map(_of_karpenter, pools)):
             continue
@@ -66,7 +61,7 @@ def annotation_of_former_karpenter(plan: Plan, world: World) -> Iterator[Finding
             template.pod.where("annotations") / found[0],
             key=True,
             label="its nodes may be consolidated under it",
-            help=f'write `{_HOLDS}: "true"`',
+            help=f'write `{HOLDS}: "true"`',
         )
 
 

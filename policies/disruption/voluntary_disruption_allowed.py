@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import ACCELERATORS, Pod
 from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
-from compiler.model.offers import forbids_disruption
+from compiler.model.offers import HOLDS, forbids_disruption, unread_holds
 from compiler.model.work import Work
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
@@ -43,7 +43,9 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     if all(map(_is_never_disrupted, work.pools)):
         return
     for pod in _nodes(work):
-        if pod.annotations.get("karpenter.sh/do-not-disrupt") != "true":
+        if unread_holds(pod.annotations):
+            return  # HLT079 says it
+        if pod.annotations.get(HOLDS) != "true":
             yield Finding(
                 f"pods of {work.title} have no `karpenter.sh/do-not-disrupt`",
                 pod.where("annotations"),

@@ -18,8 +18,8 @@ def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
         jobs: [{name: llama, model: {sharding: full, parallel: {tensor: 8}, shape: {layers: 32, hidden: 4096, heads: 12,
           headSize: 128, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
 
-        jobs: [{name: llama, model: {sharding: full, parallel: {tensor: 8}, shape: {layers: 32, hidden: 4096, heads: 32,
-          kvHeads: 6, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
+        jobs: [{name: llama, model: {sharding: full, parallel: {tensor: 8}, shape: {layers: 32, hidden: 4096, heads: 48,
+          kvHeads: 12, headSize: 128, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
 
     ## Passes
 

@@ -59,7 +59,13 @@ SAID = {
     "88-spec-values": "LIM056",
 }
 """By file the rule that says what is wrong; "" for a file without a fault, of which nothing is said."""
-BESIDE = {"HLT024": "the version of Kubernetes ends soon", "QUE009": "a fault of another kind"}
+BESIDE = {
+    "HLT024": "the version of Kubernetes ends soon",
+    "HLT013": "what Karpenter may do to any job without its annotation",
+    "QUE009": "a fault of another kind",
+    "QUE015": "what a queue that is named elsewhere comes to",
+    "RUN019": "the host's network, beside what is wrong with it",
+}
 """Codes that come in these files for another reason."""
 
 
