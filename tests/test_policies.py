@@ -74,7 +74,7 @@ def test_fails(rule: Rule, index: int) -> None:
         assert each.at, each.message
         is_of_aws = str(each.at[0]).startswith(OF_AWS)
         assert each.at[0] in known or is_of_aws, (rule.code, each.at)
-        assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789K", (
+        assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789KL", (
             each.message
         )
         assert not each.message.endswith("."), each.message

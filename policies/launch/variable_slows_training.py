@@ -30,7 +30,8 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_DEBUG: TRACE}}]
 
-        jobs: [{name: llama, nodes: 2, resources: {accelerators: 1}, env: {TORCH_DISTRIBUTED_DEBUG: DETAIL}}]
+        nodePools: [{name: gpu, instanceTypes: [g6.4xlarge]}]
+        jobs: [{name: llama, nodes: 2, env: {TORCH_DISTRIBUTED_DEBUG: DETAIL}}]
 
     ## Passes
 

@@ -76,17 +76,17 @@ def _judged(taint: Mapping[str, Any], at: Route, whose: str, world: World) -> It
     key = str(taint.get("key", ""))
     if not key or placeholder(key) or world.plan.closed:
         return
-    texts = world.once(_texts)
     words = _words(key)
+    if not words:
+        return  # of somebody's own, who may remove it from anywhere
+    texts = world.once(_texts)
     if any(key in text or any(word in text for word in words) for text in texts):
         return
     yield Finding(
         f"nothing in the set removes the startup taint `{key}` of {whose}",
         at,
         label="no pod is ever placed on its nodes",
-        help=f"install what removes it ({words[0]}), or remove the taint"
-        if words
-        else "remove it, or install what removes it",
+        help=f"install what removes it ({words[0]}), or remove the taint",
     )
 
 

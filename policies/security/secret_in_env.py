@@ -141,7 +141,9 @@ _EXPRESSION = r"\{\{[^{}]*\}\}|<[A-Za-z][\w .-]*>|\$[A-Za-z]\w*?_{2,}"
 of its length."""
 _BY_TEMPLATE = rf"(?:{_EXPRESSION}|\$[A-Za-z_]\w*|\$\{{[^{{}}]+\}})"
 """In a value, where Kubernetes replaces no variables of a shell either."""
-_GIVEN = rf"(?P<name>-{{0,2}}[A-Za-z_][\w-]*)(?:=|\s+)[\"']?(?:{_EXPRESSION})[\"']?(?:\s|;|$)"
+_GIVEN = (
+    rf"(?<![\w-])(?P<name>-{{0,2}}[A-Za-z_][\w-]*)(?:=|\s+)[\"']?(?:{_EXPRESSION})[\"']?(?:\s|;|$)"
+)
 
 
 def _kept(work: Work) -> str:

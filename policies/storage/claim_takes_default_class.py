@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.core.storage.plan import PersistentVolume, VolumeClaim
 from compiler.diagnostics import Severity
 from compiler.model.bodies import body_at
+from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -45,8 +46,8 @@ def claim_takes_default_class(claim: VolumeClaim, world: World) -> Iterator[Find
         spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
           csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0123456789abcdef0}}
     """
-    if claim.storage_class is not None:
-        return
+    if claim.storage_class is not None or (claim.volume and _has_default_class(world)):
+        return  # with the class at hand SCH012 says which one it gets
     for volume in world.plan.of(PersistentVolume):
         if body_at(world, volume.at / "spec" / "storageClassName") or not _is_meant(claim, volume):
             continue
@@ -57,6 +58,18 @@ def claim_takes_default_class(claim: VolumeClaim, world: World) -> Iterator[Find
             help='write `storageClassName: ""`',
         )
         return
+
+
+def _has_default_class(world: World) -> bool:
+    """Whether the set has the class that claims without one get."""
+    return any(
+        value(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
+        for manifest in world.manifests
+        if manifest.ref.kind == "StorageClass"
+    )
+
+
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
 def _is_meant(claim: VolumeClaim, volume: PersistentVolume) -> bool:
