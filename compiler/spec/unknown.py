@@ -217,7 +217,7 @@ def _of_chosen(owner: type[BaseModel], chosen: str, key: str) -> str:
     if key in names:
         return f"write it under `{chosen}`"
     longer = [name for name in names if name.startswith(key)]
-    return f"write `{longer[0]}` under `{chosen}`" if len(longer) == 1 else ""
+    return f"`{chosen}` calls it `{longer[0]}`" if len(longer) == 1 else ""
 
 
 def _one_too_high(owner: type[BaseModel], key: str) -> str | None:

@@ -71,8 +71,8 @@ def iam_wildcard_action(policy: AccessPolicy) -> Iterator[Finding]:
             )
         for index, action in enumerate(statement.actions):
             service, _, name = action.rpartition(":")
-            if name.strip("*"):
-                continue
+            if not action or name.strip("*"):
+                continue  # it is not known, or not every one
             service = service.strip("*")
             at = statement.where("actions")
             if len(statement.actions) > 1:

@@ -7,10 +7,7 @@ from compiler.policy.rule import Finding, rule
 
 
 @rule(
-    "RUN001",
-    kubernetes="`suspend` is of a TrainJob that Kueue admits",
-    aliases=("suspend-in-git",),
-    gangs=True,
+    "RUN001", kubernetes="`suspend` is of a TrainJob that Kueue admits", aliases=("suspend-in-git",)
 )
 def suspend_set_on_queued_job(work: Work) -> Iterator[Finding]:
     """A queued TrainJob sets `suspend`, which Kueue owns.

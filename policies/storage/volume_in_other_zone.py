@@ -47,7 +47,7 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
             of_pool = world.zones_of(pool) or ()
             if volume.zone in of_pool:
                 continue
-            among = f", in pool `{pool.name}`," if len(work.pools) > 1 else ""
+            among = f", in pool `{pool.title}`," if len(work.pools) > 1 else ""
             yield Finding(
                 f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs{among} in "
                 f"{listed(sorted(of_pool))}",

@@ -234,6 +234,7 @@ spec:
       expireAfter: Never
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: p5}
       requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}]
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
@@ -474,6 +475,7 @@ spec:
       requirements:
         - {key: node.kubernetes.io/instance-type, operator: In, values: [g6e.48xlarge]}
         - {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
 """
     (tmp_path / "pool.yaml").write_text(pool)
     for name, region, most in (("east", "us-east-1", "1"), ("west", "us-west-2", "3")):

@@ -34,6 +34,7 @@ spec:
       expireAfter: Never
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
       requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [TYPE]}]
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
 """
 FLAVOR = """\
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -168,7 +168,7 @@ def test_no_node_has_more_agents_than_are_counted(pool: str) -> None:
         (
             {"reserved": {"reservations": [{"id": ID}]}},
             True,
-            'label_eks_amazonaws_com_nodegroup=~"gpu(-cr-.+)?"',
+            'label_eks_amazonaws_com_nodegroup=~"gpu|gpu-cr-',
         ),
     ],
 )

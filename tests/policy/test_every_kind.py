@@ -31,10 +31,12 @@ ALL = tuple(KINDS)
 OF_RUNTIME = "it is about a runtime, which only a TrainJob has"
 NO_DEADLINE = "it has no deadline for all of its attempts"
 NO_FIELD = "it has no such field"
-NO_PROCESSES = "it has no field for the processes of a node"
 NO_TORCH = "only a runtime says that its program is torch's"
 NO_BACKOFF = "how often it starts again is not said by it, or of single pods"
 ALONE = "its operator restarts single pods, and they join the others"
+OWN_HOSTS = (
+    "its operator calls the hosts otherwise, so that the wrong name of the example may be right"
+)
 RAY = "KubeRay mounts /dev/shm"
 HEAD = "its workers ask for less: its head has the rest"
 RESTARTS = "it starts again by default, or says how often itself"
@@ -57,7 +59,8 @@ SILENT: Reasons = {
     "LIM011": each("LIM030 finds it"),
     "LIM014": each(HEAD, "RayJob"),
     "QUE005": each("its head counts in the same quota, and no node has that much", "RayJob"),
-    "RUN001": each(NO_FIELD, "LeaderWorkerSet", "Job.batch.volcano.sh"),
+    "RUN001": each("it was observed with Trainer; Kueue's own samples suspend the others"),
+    "QUE049": each("only Trainer's patches replace what a runtime tolerates"),
     "RUN002": each("none of its pods is how it is paused"),
     "RUN003": each(NO_FIELD, "LeaderWorkerSet", "Job.batch.volcano.sh"),
     "RUN004": each("it has no patches"),
@@ -65,7 +68,7 @@ SILENT: Reasons = {
     "RUN006": each("Trainer does not run it"),
     "RUN007": but(ALONE, "JobSet"),
     "RUN008": but(RESTARTS, "JobSet"),
-    "RUN011": but(NO_PROCESSES, "PyTorchJob", "MPIJob", "HyperPodPyTorchJob"),
+    "RUN011": each("an example has the processes in a runtime, or the kind has no field for them"),
     "RUN013": each("RUN077 finds those of other containers"),
     "RUN015": each(OF_RUNTIME),
     "RUN022": each(OF_RUNTIME),
@@ -79,7 +82,18 @@ SILENT: Reasons = {
     ),
     "RUN121": each(NO_TORCH),
     "RUN122": each(NO_TORCH),
+    "RUN124": each(
+        "how many processes a launcher without accelerators starts is not known", "MPIJob"
+    ),
+    "RUN129": each("a worker that runs sshd is as it should be", "MPIJob"),
     "RUN150": each(NO_DEADLINE, "JobSet", "LeaderWorkerSet", "Job.batch.volcano.sh"),
+    "RUN190": each("its program runs once, in the launcher", "MPIJob"),
+    "RUN191": each(
+        OWN_HOSTS,
+        *("RayJob", "HyperPodPyTorchJob", "LeaderWorkerSet"),
+        "Job.batch.volcano.sh",
+        "MPIJob",
+    ),
 }
 """By rule and kind, why an example is not found in files of others."""
 OF_SPECS = {
@@ -94,6 +108,7 @@ OF_SPECS = {
     "QUE034": "a set of others may not be the whole cluster",
     "RUN016": "others may have other means",
     "RUN052": "what others allow is not known",
+    "RUN197": "which jobs run together stands in a spec alone",
     "RUN175": "its length stands in a spec alone",
 }
 """Rules that find nothing in a TrainJob of others either, with the reason."""

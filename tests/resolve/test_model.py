@@ -192,8 +192,9 @@ def test_weights_that_fit_nowhere_are_an_error(fields: dict[str, Any], fits: boo
     if "precision" in fields:
         pool = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"]}
         given["precision"] = fields["precision"]
-    found = [each.code for each in faults_of(spec(pool=pool, job={"model": given}))]
-    assert found == ([] if fits else ["RES024"])
+    found = {each.code for each in faults_of(spec(pool=pool, job={"model": given}))}
+    # RES457: without full sharding parameters are not offloaded
+    assert found - {"RES457"} == (set() if fits else {"RES024"})
 
 
 def test_the_fewest_nodes_suffice() -> None:

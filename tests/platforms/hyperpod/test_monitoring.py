@@ -131,7 +131,7 @@ def test_topics_are_published_to_by_a_role_of_pod_identity() -> None:
 def test_jobs_get_what_the_exporters_leave() -> None:
     """node-exporter, dcgm-exporter, our exporter of EFA and the driver of its volumes; then Alloy besides."""
     left = {name: _left(name) for name in ("plain", "watched", "loki")}
-    assert left["plain"].milli - left["watched"].milli == Quantity.mib(64 + 256 + 48 + 40).milli
+    assert left["plain"].milli - left["watched"].milli == Quantity.mib(64 + 256 + 48 + 104).milli
     assert left["watched"] > left["loki"]
 
 

@@ -174,7 +174,7 @@ def test_jobs_may_publish_to_the_topics_that_they_tell(tmp_path: Path) -> None:
     said = {**NOTIFICATIONS, "receivers": receivers, "teams": {"team": "own"}}
     queues = [{"name": "one", "namespaces": ["team"], "quota": [{"pool": "a100", "nodes": 4}]}]
     done = compiled(spec(notifications=said, queues=queues), tmp_path)
-    assert done.diagnostics == []
+    assert {each.code for each in done.diagnostics} <= {"RES456"}  # a topic of another Region
     written = files(done)
     assert f"for topic in {own} {PAGER}; do" in written["jobs/team/train.sbatch"]
     stack = yaml.safe_load(written["bootstrap/stacks/nodes.yaml"])
