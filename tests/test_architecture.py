@@ -128,6 +128,8 @@ MAY_TOUCH_FILES = {
     "formats": "finds its own modules",
     "platforms.*.formats.*.structure": "reads the package's structure",
     "platforms.*.formats.*.derive": "makes the package's structure",
+    "platforms.*.formats.*.slurm_conf": "reads the package's parameters of Slurm",
+    "platforms.*.formats.*.derive_slurm": "makes the package's parameters of Slurm",
     "formats.cloudformation.structure": "reads the package's structures",
     "formats.terraform.derive": "makes the package's structures of the provider",
     "formats.terraform.structure": "reads the package's structures of the provider",

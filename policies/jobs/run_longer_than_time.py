@@ -7,7 +7,6 @@ from compiler.places import Route
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.training.run import Run
 
 _HOUR, _DAY = 3600, 24 * 3600
 _CERTAIN = 2 / 3
@@ -39,7 +38,7 @@ def run_longer_than_time(state: TrainingState, world: World) -> Iterator[Finding
         jobs: [{name: llama, timeout: 100h, model: {sharding: full, recomputation: full, shape: {layers: 32,
           hidden: 4096, heads: 32, ffn: 14336, vocabulary: 128256}, batch: {sequenceLength: 4096}}}]
     """
-    least = _shortest(state.run)
+    least = _shortest(state)
     if least is None:
         return
     for said, seconds, place in _limits(state, world):
@@ -56,8 +55,9 @@ def run_longer_than_time(state: TrainingState, world: World) -> Iterator[Finding
             return
 
 
-def _shortest(run: Run | None) -> float | None:
+def _shortest(state: TrainingState) -> float | None:
     """The seconds of the whole run by its shortest step; ``None`` where they are not known."""
+    run = state.run
     step = run.step() if run is not None else None
     if run is None or step is None:
         return None

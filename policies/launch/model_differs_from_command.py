@@ -8,7 +8,6 @@ from compiler.model.work import Work
 from compiler.plan.units import count
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.training.run import Run
 
 _OPTIONS = {
     "num-layers": "layers",
@@ -63,15 +62,13 @@ def model_differs_from_command(state: TrainingState, world: World) -> Iterator[F
 
         jobs: [{name: llama, command: [torchrun, pretrain_gpt.py, --seq-length=131072]}]
     """
-    if state.run is None:
-        return
     for work in world.works:
         if (work.name, work.namespace) == (state.name, state.namespace):
-            yield from _of_job(state, state.run, work)
+            yield from _of_job(state, work)
 
 
-def _of_job(state: TrainingState, run: Run, work: Work) -> Iterator[Finding]:
-    sizes = _sizes(run)
+def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
+    sizes = _sizes(state)
     for option, text in named_options(work.words).items():
         key = _OPTIONS.get(option)
         said, wanted = count(text), sizes.get(key) if key else None
@@ -86,9 +83,11 @@ def _of_job(state: TrainingState, run: Run, work: Work) -> Iterator[Finding]:
         )
 
 
-def _sizes(run: Run) -> Mapping[str | None, int | None]:
+def _sizes(state: TrainingState) -> Mapping[str | None, int | None]:
     """What the spec says, by its keys; ``None`` where it leaves it open."""
-    shape, setup = run.shape, run.setup
+    if state.run is None:
+        return {}
+    shape, setup = state.run.shape, state.run.setup
     return {
         "layers": shape.layers,
         "hidden": shape.hidden,

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING
 from compiler.core.jobs.retrying import job_retries
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
+from compiler.platforms.hyperpod.jobs.auto_resume import (
+    AUTO_RESUME,
+    MOST_RETRIES,
+    RESUMED_PREFIX,
+    resumes_in,
+)
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
 from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
@@ -22,16 +28,7 @@ if TYPE_CHECKING:
     from compiler.core.jobs.job import Job, Kind
     from compiler.places import Route
 
-AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
-MOST_RETRIES = "sagemaker.amazonaws.com/job-max-retry-count"
-RESUMED_IN = "kubeflow"
-RESUMED_PREFIX = "hyperpod"
 _SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-auto-resume"
-
-
-def resumes_in(namespace: str) -> bool:
-    """Whether HyperPod resumes jobs of a namespace."""
-    return namespace == RESUMED_IN or namespace.startswith(RESUMED_PREFIX)
 
 
 def _place_of_namespace(job: Job) -> Route:

@@ -338,11 +338,15 @@ def _saved(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
     return ""
 
 
+_SAYS_NOTHING = {"completed", "expected", "model"}
+"""What is said of a job and not to it: it is judged by them, and its script is the same."""
+
+
 def _digest(job: Job) -> str:
     """Five hex digits over what the spec says of a job; ``rerun`` asks for another run of the same. What is derived is
     not in it: a newer release changes how the next run starts, and starts none."""
     said = job.spec.model_dump(
-        mode="json", by_alias=True, exclude_unset=True, exclude={"completed"}
+        mode="json", by_alias=True, exclude_unset=True, exclude=_SAYS_NOTHING
     )
     content = {**said, "namespace": job.namespace, "queue": job.queue.name}
     text = json.dumps(content, sort_keys=True)
