@@ -143,6 +143,8 @@ def with_network(world: MotoWorld, vpc: str) -> None:
     backend = world.backend("ec2")
     backend.vpcs[vpc] = backend.vpcs.pop(made)
     backend.vpcs[vpc].id = vpc
+    for table in backend.route_tables.values():
+        table.vpc_id = vpc if table.vpc_id == made else table.vpc_id
 
 
 def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
@@ -187,3 +189,4 @@ def test_it_goes_up_and_down(name: str, url: str, tmp_path: Path) -> None:
         finally:
             if world.flux_child is not None:
                 os.killpg(world.flux_child.pid, signal.SIGKILL)
+                world.flux_child.wait()
