@@ -24,7 +24,18 @@ OFF = " (off by default)"
 _CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 _PREFIX = re.compile(r"[A-Z]{2,4}\d{0,2}\Z")
 _STEPS = re.compile(r"[.\[\]]+")
-_LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
+_LISTS = (
+    ("job", "jobs"),
+    ("pool", "nodePools"),
+    ("queue", "queues"),
+    ("storage", "storage"),
+    ("image", "images"),
+    ("namespace", "namespaces"),
+    ("cohort", "cohorts"),
+    ("priority", "priorities"),
+    ("secret", "secrets"),
+)
+"""What a spec gives names to: how it is asked for, and the key of the list."""
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
@@ -154,19 +165,21 @@ def _derived_values(done: Compilation) -> Sequence[Derived]:
     return ()
 
 
-def _spec_objects(done: Compilation) -> Iterator[str]:
-    """The jobs, pools and queues of a spec, as they are asked for."""
+def _spec_objects(done: Compilation) -> dict[str, Route]:
+    """What a spec gives a name to, as it is asked for, with its place there."""
+    found: dict[str, Route] = {}
     spec = done.document.root.child("spec")
     if spec is None:
-        return
+        return found
     for kind, key in _LISTS:
         items = spec.child(key)
         if not isinstance(items, SequenceNode):
             continue
-        for item in items.items:
+        for index, item in enumerate(items.items):
             name = item.child("name")
             if isinstance(name, ScalarNode):
-                yield f"{kind}/{name.to_python()}"
+                found[f"{kind}/{name.to_python()}"] = Route(("spec", key, index))
+    return found
 
 
 def _fields(done: Compilation, subject: str) -> Iterator[str]:
@@ -203,7 +216,7 @@ def _explain_in(done: Compilation, subject: str, field: str) -> str:
     if rows:
         lines = _lines(rows)
         return f"{subject} in {done.name}\n{lines}"
-    return _explain_places(done, subject, field)
+    return _explain_places(done, subject, field) or _explain_written(done, subject, field)
 
 
 def _explain_places(done: Compilation, subject: str, field: str) -> str:
@@ -225,6 +238,18 @@ def _explain_places(done: Compilation, subject: str, field: str) -> str:
         return ""
     text = "".join(lines)
     return f"{subject} in {done.name}, {artifact.path}\n{text}"
+
+
+def _explain_written(done: Compilation, subject: str, field: str) -> str:
+    """What is written for a thing of the spec of which no value is derived."""
+    at = _spec_objects(done).get(subject)
+    if at is None or field:
+        return ""
+    made = [each for each in done.artifacts if each.at[: len(at)] == at]
+    if not made:
+        return ""
+    lines = "".join(f"  {each.ref}: {each.path}\n" for each in made)
+    return f"{subject} in {done.name}, {done.document.span(at)}, from which no value is derived\n{lines}"
 
 
 def _lines(rows: Sequence[tuple[str, str, str, str]]) -> str:

@@ -31,7 +31,6 @@ from compiler.operate.proof import Expected, prove, unproven
 from compiler.operate.runs import runs_in
 from compiler.operate.status import namespaces_of, status
 from compiler.outcome import Compilation, Options, Outcome
-from compiler.places.tree import SequenceNode, text_node
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 
@@ -190,24 +189,15 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
 
 def _with_job(compilations: Sequence[Compilation], job: str) -> Sequence[Compilation]:
     """The clusters that have a job; all of them where none has it, or no job is asked for."""
-    having = [each for each in compilations if job in _job_names(each)]
+    having = [each for each in compilations if job in subjects.job_names(each)]
     if having or not job or len(compilations) == 1:
         return having or compilations
-    known = dict.fromkeys(name for each in compilations for name in _job_names(each))
+    known = dict.fromkeys(name for each in compilations for name in subjects.job_names(each))
     raise ClusterError(
         "CLU012",
         f"no spec of {len(compilations)} clusters has a job `{job}`",
         meant(job, known) or "`trainyard report` lists the jobs of each cluster",
     )
-
-
-def _job_names(compilation: Compilation) -> list[str]:
-    """The jobs of a spec by their names there, whatever platform runs them."""
-    spec = compilation.document.root.child("spec")
-    jobs = spec.child("jobs") if spec is not None else None
-    items = jobs.items if isinstance(jobs, SequenceNode) else ()
-    names = [text_node(item.child("name")) for item in items]
-    return [name.text for name in names if name is not None]
 
 
 def expected(subject: Subject) -> Expected:

@@ -20,6 +20,7 @@ from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
 from compiler.model.reading import Reading
 from compiler.outcome import Compilation, Options, Outcome
+from compiler.places.tree import SequenceNode, text_node
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.report import Subject
 from compiler.report.admission import simulated
@@ -57,6 +58,24 @@ def readable(paths: Sequence[str], options: Options) -> Outcome:
     alone = [check([entry], options, current=lambda _: None) for entry in entries]
     found = [compilation for each in alone for compilation in each.compilations]
     return Outcome(found, []) if found else done
+
+
+def with_job(paths: Sequence[str], options: Options, job: str | None) -> Outcome:
+    """The specs, or those alone that have the job that is asked for: what is wrong with others is not in its way."""
+    if job is not None:
+        having = [each for each in readable(paths, options).compilations if job in job_names(each)]
+        if having:
+            return Outcome(having)
+    return check(paths, options, current=lambda _: None)
+
+
+def job_names(compilation: Compilation) -> list[str]:
+    """The jobs of a spec by their names there, whatever platform runs them."""
+    spec = compilation.document.root.child("spec")
+    jobs = spec.child("jobs") if spec is not None else None
+    items = jobs.items if isinstance(jobs, SequenceNode) else ()
+    names = [text_node(item.child("name")) for item in items]
+    return [name.text for name in names if name is not None]
 
 
 def _entries(path: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from answering import STAND_INS, Answering, serving
 from builders import ROOT
 
 SHARED = ROOT.parent / "shared" / "controlplane"
@@ -59,3 +60,29 @@ def control_plane(home: Path, parts: str = "core,crds") -> Iterator[Path]:
         yield home / "run" / "pki" / "admin.kubeconfig"
     finally:
         subprocess.run(["bash", str(SHARED / "down.sh")], env=env, check=False, capture_output=True)
+
+
+def with_kubectl(
+    world: Answering, script: Path, *words: str, config: Path, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a script with the real kubectl, among stand-ins for all else; its home is the folder of ``config``."""
+    functions = config.parent / "functions"
+    functions.write_text(STAND_INS + "\nunset -f kubectl\n")
+    with serving(world) as port:
+        done = subprocess.run(
+            ["bash", str(script), *words],
+            env={
+                "PATH": f"{BUILT}:{os.environ['PATH']}",
+                "HOME": str(config.parent),
+                "KUBECONFIG": str(config),
+                "BASH_ENV": str(functions),
+                "WORLD_PORT": str(port),
+                **env,
+            },
+            capture_output=True,
+            text=True,
+            timeout=1200,
+            check=False,
+        )
+    assert not world.faults, (world.faults, done.stdout, done.stderr)
+    return done

@@ -16,9 +16,8 @@ from threading import Thread
 
 import pytest
 import yaml
-from answering import STAND_INS, serving
 from builders import ROOT
-from control_plane import BUILT, control_plane, lacking
+from control_plane import BUILT, control_plane, lacking, with_kubectl
 from hyperpod_world import HyperPodWorld
 from world import ACCOUNT
 
@@ -53,8 +52,6 @@ class Real:
         data["clusters"][0]["name"] = arn
         data["contexts"][0]["context"]["cluster"] = arn
         self.own.write_text(yaml.safe_dump(data))
-        self.functions = folder / "functions"
-        self.functions.write_text(STAND_INS + "\nunset -f kubectl\n")
         self.kubectl("delete", KUSTOMIZATION, "--all", "--namespace=flux-system", check=False)
         self.kubectl("create", "namespace", "flux-system", check=False)
 
@@ -89,25 +86,14 @@ class Real:
             )
 
     def run(self, script: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        with serving(self.world) as port:
-            done = subprocess.run(
-                ["bash", str(self.folder / "bootstrap" / script), *words],
-                env={
-                    "PATH": f"{BUILT}:{os.environ['PATH']}",
-                    "HOME": str(self.own.parent),
-                    "KUBECONFIG": str(self.own),
-                    "BASH_ENV": str(self.functions),
-                    "WORLD_PORT": str(port),
-                    "POLL_SECONDS": "0.2",
-                    **env,
-                },
-                capture_output=True,
-                text=True,
-                timeout=600,
-                check=False,
-            )
-        assert not self.world.faults, (self.world.faults, done.stderr)
-        return done
+        return with_kubectl(
+            self.world,
+            self.folder / "bootstrap" / script,
+            *words,
+            config=self.own,
+            POLL_SECONDS="0.2",
+            **env,
+        )
 
 
 CLUSTERS = ["starter", "hyperpod-lora"]

@@ -18,8 +18,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from answering import STAND_INS, serving
-from control_plane import BUILT, OF_FLUX, control_plane, lacking
+from control_plane import OF_FLUX, control_plane, lacking, with_kubectl
 from moto_world import LINKS, MotoAccount, MotoWorld, aws_cli
 from test_refusals_of_scripts import GO_ON, written
 from test_up_and_down import TOKENS, uploaded
@@ -71,10 +70,8 @@ class Place:
 
     def __init__(self, world: MotoWorld, home: Path) -> None:
         self.world, self.home = world, home
-        self.functions = home / "functions"
-        self.functions.write_text(STAND_INS + "\nunset -f kubectl\n")
 
-    def run(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
         env = {
             "AWS_ENDPOINT_URL": self.world.url,
             "AWS_ACCESS_KEY_ID": "testing",
@@ -84,26 +81,11 @@ class Place:
             "AWS_PAGER": "",
             "KUBECONFIG": str(self.world.own),
         }
-        with aws_cli(env) as self.world.cli, serving(self.world) as port:
-            done = subprocess.run(
-                ["bash", str(self.world.root / "bootstrap" / script), *words],
-                env={
-                    "PATH": f"{BUILT}:{os.environ['PATH']}",
-                    "HOME": str(self.home),
-                    "KUBECONFIG": str(self.world.own),
-                    "BASH_ENV": str(self.functions),
-                    "WORLD_PORT": str(port),
-                    "POLL_SECONDS": "0.5",
-                    **TOKENS,
-                    **self.secrets(),
-                },
-                capture_output=True,
-                text=True,
-                timeout=1200,
-                check=False,
-            )
-        (self.home / f"{Path(script).stem}.log").write_text(done.stdout + done.stderr)
-        assert not self.world.faults, (self.world.faults, done.stdout, done.stderr)
+        script = self.world.root / "bootstrap" / name
+        with aws_cli(env) as self.world.cli:
+            own = {"POLL_SECONDS": "0.5", **TOKENS, **self.secrets()}
+            done = with_kubectl(self.world, script, *words, config=self.world.own, **own)
+        (self.home / f"{script.stem}.log").write_text(done.stdout + done.stderr)
         return done
 
     def secrets(self) -> dict[str, str]:
@@ -138,30 +120,47 @@ class Place:
 
 
 def with_network(world: MotoWorld, vpc: str) -> None:
-    """The VPC that the spec names."""
-    made = world.client("ec2").create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    """The VPC that the spec names, with the file systems that it names."""
+    ec2 = world.client("ec2")
+    made = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=made, CidrBlock="10.0.0.0/20")["Subnet"]["SubnetId"]
+    group = ec2.create_security_group(GroupName="lustre", Description="lustre", VpcId=made)
+    pages = "\n".join(each.read_text() for each in world.root.glob("bootstrap/storage/*.md"))
+    for name in re.findall(r"^file-system (fs-\S+)", pages, re.MULTILINE):
+        interface = ec2.create_network_interface(SubnetId=subnet, Groups=[group["GroupId"]])
+        found = interface["NetworkInterface"]["NetworkInterfaceId"]
+        world.others[name] = {"VpcId": vpc, "NetworkInterfaceIds": [found]}
     backend = world.backend("ec2")
     backend.vpcs[vpc] = backend.vpcs.pop(made)
     backend.vpcs[vpc].id = vpc
+    for table in backend.route_tables.values():
+        table.vpc_id = vpc if table.vpc_id == made else table.vpc_id
 
 
-def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
-    folder, name, region = folder_of("jakarta-slurm", tmp_path)
-    world = MotoAccount(folder, name, region, url)
-    with_network(world, "vpc-0a1b2c3d4e5f60718")
-    place = Place(world, tmp_path)
-    up = place.run("up.sh")
+def goes_up_and_down(place: Place) -> dict[str, Any]:
+    """Up, up again, which makes nothing, and down, after which nothing is left; what was made."""
+    up = place.until_done("up.sh")
     assert up.returncode == 0, up.stdout + up.stderr
+    if not isinstance(place.world, MotoAccount):
+        assert up.stdout.endswith(f"cluster {place.world.cluster} is up\n")
     made = place.left()
-    assert len(made["stacks"]) == 10, "the nodes', the cluster's, and one of each storage"
-    assert made["file systems"]
-    assert made["links"]
     again = place.run("up.sh")
     assert again.returncode == 0, again.stdout + again.stderr
     assert place.left() == made
     down = place.run("down.sh", "--delete-data")
     assert down.returncode == 0, down.stdout + down.stderr
     assert not any(place.left().values()), place.left()
+    return made
+
+
+def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
+    folder, name, region = folder_of("jakarta-slurm", tmp_path)
+    world = MotoAccount(folder, name, region, url)
+    with_network(world, "vpc-0a1b2c3d4e5f60718")
+    made = goes_up_and_down(Place(world, tmp_path))
+    assert len(made["stacks"]) == 10, "the nodes', the cluster's, and one of each storage"
+    assert made["file systems"]
+    assert made["links"]
 
 
 @WITH_NODES
@@ -171,19 +170,10 @@ def test_it_goes_up_and_down(name: str, url: str, tmp_path: Path) -> None:
     with control_plane(tmp_path / "cp", PARTS) as kubeconfig:
         world = MotoWorld(folder, cluster, region, url, kubeconfig)
         with_network(world, "vpc-0a1b2c3d4e5f60718")
-        place = Place(world, tmp_path)
         try:
-            up = place.until_done("up.sh")
-            assert up.returncode == 0, up.stdout + up.stderr
-            assert up.stdout.endswith(f"cluster {cluster} is up\n")
-            made = place.left()
-            assert made["clusters"] == [cluster]
-            again = place.run("up.sh")
-            assert again.returncode == 0, again.stdout + again.stderr
-            assert place.left() == made
-            down = place.run("down.sh", "--delete-data")
-            assert down.returncode == 0, down.stdout + down.stderr
-            assert not any(place.left().values()), place.left()
+            made = goes_up_and_down(Place(world, tmp_path))
         finally:
             if world.flux_child is not None:
                 os.killpg(world.flux_child.pid, signal.SIGKILL)
+                world.flux_child.wait()
+    assert made["clusters"] == [cluster]

@@ -40,6 +40,10 @@ class World(Answering):
         self.flux_made: dict[str, int] = {}
         """What Flux makes: how often kubectl is asked until each is there; a while later it is Ready."""
         self.asked = 0
+        self.system: set[str] = set()
+        """Node groups that came with the cluster."""
+        self.deleted: list[str] = []
+        """Endpoints that EC2 still lists (hashicorp/terraform-provider-aws, ec2/find.go, leaves these out)."""
         self.own_file = False
         """Whether kubectl is asked by a file of the script's own."""
 
@@ -248,7 +252,11 @@ class World(Answering):
     def aws_ec2_describe_vpc_endpoints(self, given: dict[str, str]) -> Any:
         return {
             "VpcEndpoints": [
-                {"VpcEndpointId": each, "State": "available"} for each in self.of("endpoint")
+                {"VpcEndpointId": each, "State": state}
+                for each, state in [
+                    *((each, "available") for each in self.of("endpoint")),
+                    *((each, "deleted") for each in self.deleted),
+                ]
             ]
         }
 
@@ -257,6 +265,7 @@ class World(Answering):
 
     def aws_ec2_delete_vpc_endpoints(self, given: dict[str, str]) -> Any:
         self.of("endpoint").pop(given["vpc-endpoint-ids"])
+        self.deleted.append(given["vpc-endpoint-ids"])
 
     def aws_ec2_describe_vpc_peering_connections(self, given: dict[str, str]) -> Any:
         return {
@@ -552,6 +561,8 @@ class World(Answering):
             if "/nodegroups/" in file:
                 controllers = f"{KUSTOMIZATIONS}/trainyard-controllers"
                 assert self.is_ready(controllers), "these nodes would wait for controllers"
+            else:
+                self.system.update(group["name"] for group in config["managedNodeGroups"])
             for group in config["managedNodeGroups"]:
                 if group["name"] not in self.of("nodegroup"):
                     self.add("nodegroup", group["name"])
@@ -559,6 +570,7 @@ class World(Answering):
         elif what == ["delete", "nodegroup"]:
             if self.objects.get("pods"):
                 raise RefusedError("pods hold the drain")
+            assert given["name"] not in self.system, "these nodes go with the cluster"
             self.no_group(given["name"])
         elif what == ["delete", "cluster"]:
             if [each for each in self.stacks.values() if each.get("imports")]:

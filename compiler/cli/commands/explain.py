@@ -21,7 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "subject",
         nargs="?",
         metavar="CODE|OBJECT",
-        help="a code (EFA003) or how codes begin (EFA), or job/NAME, pool/NAME, queue/NAME, cluster, "
+        help="a code (EFA003) or how codes begin (EFA), or job/NAME, pool/NAME, storage/NAME, …, cluster, "
         "Kind/[namespace/]name; or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
     )
     parser.add_argument(

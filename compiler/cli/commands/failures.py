@@ -25,11 +25,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.failures import clusters, printed
-    from compiler.driver import check
+    from compiler.cli.subjects import with_job
 
     require_text_or_json(options)
     settings = run_options(options, explained=True, judged=False)
-    done = check(options.paths, settings, current=lambda _: None)
+    done = with_job(options.paths, settings, options.job)
     errors = done.errors()
     complain(errors)
     found = clusters(done, settings, options.job)

@@ -30,11 +30,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from compiler.cli.fit import explained, fits, printed
-    from compiler.driver import check
+    from compiler.cli.subjects import with_job
 
     require_text_or_json(options)
     settings = run_options(options, explained=True, judged=False)
-    done = check(options.paths, settings, current=lambda _: None)
+    done = with_job(options.paths, settings, options.job)
     found = fits(done, settings, options.job)
     # What else is wrong with a spec is for `check`, unless nothing can be computed for it.
     unread = not done.compilations or any(each.plan is None for each in done.compilations)

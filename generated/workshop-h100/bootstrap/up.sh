@@ -261,7 +261,7 @@ step_endpoint() {
   of_cluster vpcId
   vpc=${answer:-VPC}
   ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" Name=vpc-endpoint-type,Values=Gateway \
-    "Name=service-name,Values=com.amazonaws.$region.s3" --query 'VpcEndpoints[].VpcEndpointId' --output text
+    "Name=service-name,Values=com.amazonaws.$region.s3" --query "VpcEndpoints[?State!='deleting' && State!='deleted'].VpcEndpointId" --output text
   [ -z "$answer" ] || return 0
   ask aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$vpc" --query 'RouteTables[].RouteTableId' --output text
   # shellcheck disable=SC2086

@@ -284,7 +284,7 @@ step_groups() {
   made || return 0
   ask aws eks list-nodegroups --cluster-name "$cluster" --query 'nodegroups[]' --output text
   for name in $answer; do
-    awk '/^[^ ]/ { groups = /^managedNodeGroups:/ } groups && /^- name: / { print $3 }' "$here/eksctl.yaml" | grep -x -- "$name" >/dev/null ||
+    awk '/^[^ -]/ { groups = /^managedNodeGroups:/ } groups && /^- name: / { print $3 }' "$here/eksctl.yaml" | grep -x -- "$name" >/dev/null ||
       run eksctl delete nodegroup --cluster="$cluster" --region="$region" --name="$name" --disable-eviction --wait
   done
 }
@@ -374,8 +374,9 @@ unpeer() {
     done
   done
 }
+# EC2 lists those that are deleted for a while.
 no_endpoints() {
-  ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$1" --query 'VpcEndpoints[].VpcEndpointId' --output text
+  ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$1" --query "VpcEndpoints[?State!='deleted'].VpcEndpointId" --output text
   [ -z "$answer" ]
 }
 step_endpoints() {
@@ -384,7 +385,7 @@ step_endpoints() {
   vpc=$answer
   [ -n "$vpc" ] || return 0
   ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" \
-    --query "VpcEndpoints[?State!='deleting'].VpcEndpointId" --output text
+    --query "VpcEndpoints[?State!='deleting' && State!='deleted'].VpcEndpointId" --output text
   for endpoint in $answer; do
     run aws ec2 delete-vpc-endpoints --vpc-endpoint-ids "$endpoint"
   done
