@@ -190,12 +190,12 @@ OF_A_JOB: Mapping[str, tuple[Any, ...]] = {
         [{"storage": "work", "path": "/work", "readOnly": True}],
     ),
     "model": (
-        {"parameters": "7B"},
-        {"parameters": "70B", "sharding": "none"},
-        {"parameters": "7B", "parallel": {"tensor": 3}},
-        {"parameters": "7B", "parallel": {"pipeline": 5}},
-        {"parameters": "7B", "precision": "fp8"},
-        {"parameters": "7B", "batch": {"sequenceLength": 4096, "globalBatchSize": 33}},
+        {"parameters": 7e9},
+        {"parameters": 70e9, "sharding": "none"},
+        {"parameters": 7e9, "parallel": {"tensor": 3}},
+        {"parameters": 7e9, "parallel": {"pipeline": 5}},
+        {"parameters": 7e9, "precision": "fp8"},
+        {"parameters": 7e9, "batch": {"sequenceLength": 4096, "globalBatchSize": 33}},
     ),
 }
 OF_A_POOL: Mapping[str, tuple[Any, ...]] = {
