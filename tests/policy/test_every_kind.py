@@ -110,6 +110,8 @@ OF_SPECS = {
     "RUN052": "what others allow is not known",
     "RUN197": "which jobs run together stands in a spec alone",
     "RUN175": "its length stands in a spec alone",
+    "RUN200": "a model and its tokens stand in a spec alone",
+    "RUN201": "a model stands in a spec alone",
 }
 """Rules that find nothing in a TrainJob of others either, with the reason."""
 

@@ -94,6 +94,11 @@ _QUEUES = [{"name": "q", "namespaces": ["team-a"], "quota": [{"pool": "a100", "n
         ("RES321", "spec.jobs[0]", {"queues": None, "job": {"queue": None}}),
         ("RES321", "spec.queues[0].namespaces[0]", {"queues": _QUEUES}),
         ("RES321", "spec.jobs[0].namespace", {"queues": _QUEUES, "job": {"namespace": "team-a"}}),
+        (
+            "RES458",
+            "spec.jobs[0].retries",
+            {"own": {"nodeRecovery": "None"}, "job": {"retries": 2}},
+        ),
         ("RES322", "spec.platform.eks.version", {"eks": {"version": "1.35"}}),
         ("RES323", "spec.platform.hyperPod", {"network": None}),
         (

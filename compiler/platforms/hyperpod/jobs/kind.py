@@ -15,6 +15,7 @@ from compiler.core.jobs.retrying import job_retries
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
+from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -43,6 +44,23 @@ def _place_of_namespace(job: Job) -> Route:
     return job.queue.at / "namespaces" / namespaces.index(job.namespace)
 
 
+def _replaces_nodes(context: Context) -> bool:
+    return HyperPodSection.of(context.spec).own.node_recovery == "Automatic"
+
+
+def _check_namespace(context: Context, job: Job) -> None:
+    if not job_retries(job) or resumes_in(job.namespace):
+        return
+    context.fault(
+        "RES321",
+        f"job `{job.spec.name}` is in namespace `{job.namespace}`, in which HyperPod resumes no job",
+        _place_of_namespace(job),
+        f"write a namespace whose name begins with `{RESUMED_PREFIX}`, like `hyperpod-ns-research`, or "
+        "`retries: 0`",
+        source=_SOURCE,
+    )
+
+
 class ResumedPyTorchJob(PyTorchJob):
     """A PyTorchJob that HyperPod starts again when it has replaced a node of it."""
 
@@ -56,22 +74,21 @@ class ResumedPyTorchJob(PyTorchJob):
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
-        retries = job_retries(job)
-        if not retries or resumes_in(job.namespace):
-            return
-        context.fault(
-            "RES321",
-            f"job `{job.spec.name}` is in namespace `{job.namespace}`, in which HyperPod resumes no job",
-            _place_of_namespace(job),
-            f"write a namespace whose name begins with `{RESUMED_PREFIX}`, like `hyperpod-ns-research`, or "
-            "`retries: 0`",
-            source=_SOURCE,
-        )
+        if _replaces_nodes(context):
+            _check_namespace(context, job)
+        elif job.spec.retries:
+            context.fault(
+                "RES458",
+                f"HyperPod replaces no node (`nodeRecovery: None`), and never starts job `{job.spec.name}` again",
+                job.at / "retries",
+                "remove `nodeRecovery`, or write `retries: 0`",
+                source=_SOURCE,
+            )
 
     def explain(self, context: Context, job: Job) -> None:
         super().explain(context, job)
         retries = job_retries(job)
-        if retries:
+        if retries and _replaces_nodes(context):
             context.derive(
                 job.target,
                 "autoResume",
