@@ -266,6 +266,12 @@ NAMES = [f"{each['platform']}-{each['kind']}-{number}" for number, each in enume
 @pytest.mark.parametrize("choice", clusters(), ids=NAMES)
 def test_it_compiles_or_says_why_not(choice: dict[str, Any], tmp_path: Path) -> None:
     found, compilation = outcome_of(choice, tmp_path)
+    assert_compiles_or_says_why_not(choice, found, compilation)
+
+
+def assert_compiles_or_says_why_not(
+    choice: dict[str, Any], found: list[Diagnostic], compilation: Compilation | None
+) -> None:
     errors = [each for each in found if each.severity is Severity.ERROR]
     assert [each for each in errors if each.code.startswith("INT")] == []
     assert [each.message for each in errors if not each.at] == []
@@ -319,7 +325,7 @@ def test_without_nat_all_that_is_called_has_an_endpoint(
     choice = EVERYTHING | {"storage": storage, "nodes": nodes}
     if storage == "volume":
         choice["job nodes"] = 1
-    found, _ = outcome_of(choice, tmp_path)
+    found, compilation = outcome_of(choice, tmp_path)
     if nodes != "auto":  # which refuses tags of volumes
         assert [each.message for each in found if each.severity is Severity.ERROR] == []
-    test_it_compiles_or_says_why_not(choice, tmp_path)
+    assert_compiles_or_says_why_not(choice, found, compilation)

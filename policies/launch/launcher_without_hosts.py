@@ -18,6 +18,8 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     `--num_machines` above 1 and no `--main_process_ip` meets at the host `None` (accelerate, utils/launch.py, July
     2026); without `--num_machines` it takes what Trainer sets. `mpirun` starts its processes on the
     hosts of a list, and without one on its own (Open MPI, mpirun); runtimes of Trainer with an `mpi` policy have one.
+    In a job of Slurm it asks Slurm for the hosts, and starts its processes by `srun` (Open MPI, launching with Slurm),
+    which is not in the container of `srun --container-image` (NVIDIA pyxis), on each node of which it runs.
 
     ## Fails
 
@@ -77,7 +79,7 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
             work.where_said(launcher),
             label="each node runs all processes by itself",
             help=_mpi_help(work),
-            spec_help="write `launcher: {mpi: {}}`, which gives it the hosts, or write `--hostfile`",
+            spec_help=_mpi_key(work),
         )
     elif starts(work.words, "accelerate"):
         yield from _accelerate(work)
@@ -104,7 +106,15 @@ def _given(work: Work) -> str:
     return ", which gets all nodes from Trainer" if work.trainer and work.has_pods else ""
 
 
+def _mpi_key(work: Work) -> str:
+    if not work.has_pods:
+        return ""
+    return "write `launcher: {mpi: {}}`, which gives it the hosts, or write `--hostfile`"
+
+
 def _mpi_help(work: Work) -> str:
+    if not work.has_pods:
+        return "start the program by `torchrun`: the batch script starts it on every node"
     if work.own_sets:
         return "make it an MPIJob, which has a list of the hosts, or write `--hostfile`"
     return "choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`"
@@ -144,7 +154,10 @@ _JOB = ("/job", "/job/hostfile")
 
 def _mpi(work: Work) -> str:
     """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
-    if work.framework == "mpi" or (work.runtime is None and not work.own_sets):
+    if work.framework == "mpi":
+        return ""
+    in_batch = not work.has_pods and work.image is not None
+    if work.runtime is None and not work.own_sets and not in_batch:
         return ""
     launchers = (launcher for launcher in _MPI if starts(work.words, launcher))
     return next(launchers, "")

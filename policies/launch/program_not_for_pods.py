@@ -18,19 +18,21 @@ _ELSEWHERE = {
     "ssh": "pods have no SSH; Trainer starts the command on every node",
     "kubectl": "pods of jobs have no token for the API; run it from where you apply manifests",
 }
+_IN_A_BATCH_SCRIPT = {
+    "srun": "the image has no Slurm; remove it: the batch script itself starts the program on every node",
+    "sbatch": "the image has no Slurm; write what the script starts",
+    "ssh": "the batch script itself starts the program on every node; remove it",
+    "kubectl": "there is no Kubernetes; remove it",
+}
 
 
-@rule(
-    "RUN140",
-    gangs=True,
-    kubernetes="its programs are those of Slurm and of hosts, which a batch script has",
-    severity=Severity.WARNING,
-)
+@rule("RUN140", gangs=True, severity=Severity.WARNING)
 def program_not_for_pods(work: Work) -> Iterator[Finding]:
-    """A job starts a program that does not work in pods: one of Slurm, of Docker, or of a host.
+    """A job starts a program that does not work in containers: one of Slurm, of Docker, or of a host.
 
     The command of a job runs in a container of its image, on every node, without a token and without a system around
-    it. What is copied from a batch script or a shell of a host ends there with `command not found`.
+    it. What is copied from a batch script or a shell of a host ends there with `command not found`. In a batch script
+    this is so of what `srun --container-image` starts (NVIDIA pyxis); a program without an image has all of its node.
 
     ## Fails
 
@@ -42,10 +44,15 @@ def program_not_for_pods(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py]}]
     """
+    helps = _ELSEWHERE
+    if not work.has_pods:
+        if work.image is None:
+            return
+        helps = {**_ELSEWHERE, **_IN_A_BATCH_SCRIPT}
     for name, *_ in started(work.words):
-        if name in _ELSEWHERE:
+        if name in helps:
             yield Finding(
                 f"job `{work.name}` starts `{name}` in its containers",
                 work.where_said(name),
-                help=_ELSEWHERE[name],
+                help=helps[name],
             )

@@ -2,15 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
+from compiler.plan import Plan
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("QUE023", severity=Severity.WARNING, params={"percent": 10})
-def pool_exceeds_quotas(pool: NodePool, world: World) -> Iterator[Finding]:
+def pool_exceeds_quotas(plan: Plan, world: World) -> Iterator[Finding]:
     """A pool may have more nodes than all quotas together let jobs use.
 
     Kueue admits by quota alone, and borrowing only moves quota from one queue of a cohort to another (kueue v0.19.2):
@@ -21,6 +22,8 @@ def pool_exceeds_quotas(pool: NodePool, world: World) -> Iterator[Finding]:
     ## Fails
 
         nodePools: [{name: gpu, nodes: {max: 12}}]
+
+        nodePools: [{name: gpu, nodes: 12, managedNodeGroup: {}}]
 
         # params: {percent: 0}
         nodePools: [{name: gpu, nodes: {max: 6}}]
@@ -38,8 +41,12 @@ def pool_exceeds_quotas(pool: NodePool, world: World) -> Iterator[Finding]:
         queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 4}]},
           {name: second, namespaces: [team-b], quota: [{pool: gpu, nodes: 4}]}]
     """
-    if not world.plan.closed:
-        return
+    if plan.closed:
+        for pool in world.pools:
+            yield from _unused(pool, world)
+
+
+def _unused(pool: Pool, world: World) -> Iterator[Finding]:
     types = world.types(pool)
     counts = [world.most_nodes(pool, instance) for instance in types]
     most = max((count for count in counts if count is not None), default=0)
@@ -84,6 +91,6 @@ def _quotas(world: World, flavors: list[Flavor]) -> Mapping[str, int]:
     return sums
 
 
-def _used_without_queue(pool: NodePool, world: World) -> bool:
+def _used_without_queue(pool: Pool, world: World) -> bool:
     """Whether some job lands on a pool without a queue."""
     return any(not work.queued for work in world.works_on(pool))

@@ -71,9 +71,12 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     if between is None:
         return
     failures = known.least / between
-    if failures < 1 or failures * 100 <= retries * world.param("percent"):
+    percent = world.param("percent")
+    if failures < 1 or failures * 100 <= retries * percent:
         return
     enough = math.ceil(failures + 3 * math.sqrt(failures))
+    if percent:
+        enough = max(enough, math.ceil(failures * 100 / percent))
     yield Finding(
         f"job `{work.name}` is expected to fail {failures:,.1f} times in {Duration(known.least)}, and is started again "
         f"{numbered(retries, 'time')}",

@@ -115,23 +115,27 @@ def _with_activations(state: TrainingState) -> Iterator[Finding]:
 
 def _help_on_cpus(state: TrainingState) -> str:
     if state.enough_nodes is not None and state.enough_nodes > state.nodes:
-        return f"write `nodes: {state.enough_nodes}`, the fewest that hold it, or ask for more `memory`"
+        return (
+            f"write `nodes: {state.enough_nodes}`, the fewest that hold it{_beyond(state)}; or ask for more "
+            "`memory`"
+        )
     return "ask for more `memory`, or write `sharding: full` if the program shards its state (FSDP, ZeRO-3)"
 
 
 def _help(state: TrainingState) -> str:
     less = "`trainable` if only adapters are trained, `offload: optimizer` if the node's memory holds it"
     if state.enough_nodes is not None and state.enough_nodes > state.nodes:
-        most = state.most_nodes
-        beyond = ""
-        if state.enough_nodes > most:
-            beyond = f"; pool `{state.pool}` has {most} at most"
-        nodes = (
-            f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{beyond}"
-        )
+        nodes = f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{_beyond(state)}"
         return f"write {nodes}; or {less}"
     # More nodes hold what is sharded in full.
     return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3), {less}"
+
+
+def _beyond(state: TrainingState) -> str:
+    """What is to be said of a pool that has fewer nodes than hold the model."""
+    if state.enough_nodes is None or state.enough_nodes <= state.most_nodes:
+        return ""
+    return f"; pool `{state.pool}` has {state.most_nodes} at most"
 
 
 def _gib(count: int) -> str:

@@ -31,11 +31,13 @@ from compiler.formats import objects
 from compiler.language.by_platform import keys_by_platform
 from compiler.language.reference import all_keys
 from compiler.platforms import PLATFORMS
+from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Rule
 from compiler.source.libyaml import DUMPER, LOADER, yaml
 from tests.policy.harness import builtin_rules
+from tests.policy.test_every_kind import about_jobs
 
 pytestmark = pytest.mark.slow
 
@@ -53,9 +55,16 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     },
     "autoMode": {"platform": {"eks": {"autoMode": {}}}},
     "managedNodeGroup": {"nodePools": [{"name": "gpu", "nodes": 4, "managedNodeGroup": {}}]},
-    "PyTorchJob": {"jobs": [{"name": "llama", "kind": "PyTorchJob"}]},
 }
 """What is laid over the base, whose jobs and pools have the examples' names."""
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "PyTorchJob": {},
+    "JobSet": {},
+    "Job": {"command": ["python", "train.py"]},
+    "MPIJob": {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "train.py"]},
+    "RayJob": {"command": ["python", "train.py"]},
+}
+"""The other kinds of job that a spec can write, and how each starts its program."""
 
 KARPENTER = "it is of Karpenter, which is not there"
 ALWAYS_THERE = "its nodes are always there"
@@ -73,14 +82,11 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
         "QUE005": "the nodes of a queue are its partition: LIM003",
         "QUE022": "the blocks of a partition are in one zone, and a job may have nodes of both",
         "QUE023": "nodes of no queue are not made",
-        "RUN026": "mpirun asks Slurm for its hosts",
         "RUN031": "without `timeout` no signal comes before the end",
         "RUN032": "the signal comes by the job's own time, and not by a drain",
         "RUN033": "RES346 finds it before",
         "RUN121": "Lightning knows Slurm",
         "RUN133": "a folder that pyxis mounts has what the node has there",
-        "RUN134": "a `MASTER_ADDR` is taken for the script's own",
-        "RUN140": "a batch script has the programs of hosts",
         "RUN190": "what a batch script expands is one value for all nodes",
     },
     "hyperPod": {
@@ -126,14 +132,56 @@ OTHER_KEY: Mapping[str, Mapping[str, str]] = {
         "PLC013": "a group is bought in one way",
         "PLC085": "another of two blocks stays empty",
     },
-    "PyTorchJob": {"RUN041": SHARED},
 }
 """By variant and code, why it is found at other keys."""
+NO_PEERS = "its pods do not know each other: no gang, and no traffic between them"
+NO_TORCHRUN = "torchrun does not start it"
+ALONE = "only torchrun starts processes again by itself"
+PLACED_BY_RAY = "Ray starts a process for each device that a task asks for"
+SILENT_KINDS: Mapping[str, Mapping[str, str]] = {
+    "Job": {
+        **dict.fromkeys(("EFA001", "EFA008", "EFA010", "EFA011", "EFA012", "EFA018"), NO_PEERS),
+        **dict.fromkeys(("EFA020", "EFA035", "LIM008", "PLC003", "PLC013", "RUN026"), NO_PEERS),
+        **dict.fromkeys(("RUN036", "RUN120", "RUN121", "RUN122"), NO_PEERS),
+        **dict.fromkeys(("RUN011", "RUN031", "RUN134"), NO_TORCHRUN),
+        "RUN146": ALONE,
+        "RUN175": "each of its pods is started again by itself",
+    },
+    "MPIJob": {
+        **dict.fromkeys(("RUN011", "RUN121", "RUN122", "RUN134"), NO_TORCHRUN),
+        "RUN026": "its operator gives it the hosts",
+        "RUN036": "mpirun gives each process its rank",
+        "RUN129": "a worker that runs sshd is as it should be",
+        "RUN146": ALONE,
+    },
+    "RayJob": {
+        **dict.fromkeys(("RUN031", "RUN121", "RUN122", "RUN134"), NO_TORCHRUN),
+        "RUN011": PLACED_BY_RAY,
+        "RUN146": ALONE,
+    },
+}
+"""By kind and code, why what is found in a TrainJob is not found in it."""
+ENTRYPOINT = "its program is one text, the entrypoint"
+OTHER_KEY_OF_KINDS: Mapping[str, Mapping[str, str]] = {
+    "PyTorchJob": {"RUN041": SHARED},
+    "JobSet": {"RUN041": SHARED, "RUN130": "the number of processes is a variable of it, too"},
+    "Job": {"RUN041": SHARED},
+    "MPIJob": {"RUN041": SHARED},
+    "RayJob": {
+        **dict.fromkeys(("RUN024", "RUN026", "RUN121", "RUN128", "RUN129", "RUN156"), ENTRYPOINT),
+        "RUN041": SHARED,
+    },
+}
+"""By kind and code, why it is found at other keys."""
 
 
 def based(variant: str) -> dict[str, Any]:
     base = copy.deepcopy(base_spec())
     base["spec"]["network"] = NETWORK
+    if variant in KINDS:
+        return merged(
+            base, {"spec": {"jobs": [{"name": "llama", "kind": variant, **KINDS[variant]}]}}
+        )
     return merged(base, {"spec": VARIANTS[variant]}) if variant else base
 
 
@@ -193,6 +241,28 @@ def test_what_is_wrong_is_found_at_the_same_key(variant: str) -> None:
     assert compared > 180
     assert one_side == ONE_SIDE.get(variant, {}).keys()
     assert other_key == OTHER_KEY.get(variant, {}).keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_wrong_with_a_job_is_found_in_every_kind(kind: str) -> None:
+    silent, other_key, compared = set(), set(), 0
+    for rule in about_jobs():
+        for example in rule.fails:
+            ours, theirs = keys(rule.code, example, ""), keys(rule.code, example, kind)
+            if not ours or theirs is None:
+                continue
+            compared += 1
+            if not theirs:
+                silent.add(rule.code)
+            elif ours != theirs:
+                other_key.add(rule.code)
+    assert compared > 140
+    assert silent == SILENT_KINDS.get(kind, {}).keys()
+    assert other_key == OTHER_KEY_OF_KINDS[kind].keys()
+
+
+def test_every_kind_that_a_spec_can_write_is_walked() -> None:
+    assert {*KINDS, "TrainJob"} == kinds_of_eks().keys()
 
 
 def refused(platform: str) -> set[str]:

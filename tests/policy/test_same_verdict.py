@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -100,6 +101,7 @@ def found(rule: Rule, text: str, change: Any) -> list[str] | None:
     return sorted(each.code for each in said)
 
 
+RULES = {rule.code: rule for rule in builtin_rules()}
 EXAMPLES = [
     pytest.param(rule, text, id=f"{rule.code}-{number}")
     for rule in builtin_rules()
@@ -108,9 +110,15 @@ EXAMPLES = [
 ]
 
 
+@cache
+def found_as_it_is(code: str, text: str) -> list[str] | None:
+    """What the rule of a code says of an example as it stands, which both tests compare with."""
+    return found(RULES[code], text, lambda body: body)
+
+
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES)
 def test_the_order_of_a_list_changes_nothing(rule: Rule, text: str) -> None:
-    as_it_is = found(rule, text, lambda body: body)
+    as_it_is = found_as_it_is(rule.code, text)
     if as_it_is is not None:
         assert found(rule, text, turned) == as_it_is
 
@@ -145,4 +153,4 @@ def _defaults(node: Node, value: Any) -> Iterator[tuple[dict[str, Any], str]]:
 def test_a_default_is_as_wrong_unsaid(rule: Rule, text: str) -> None:
     if "kind" not in documents_of(text)[0] or rule.code in UNSAID:
         return
-    assert found(rule, text, without_defaults) == found(rule, text, lambda body: body)
+    assert found(rule, text, without_defaults) == found_as_it_is(rule.code, text)

@@ -85,10 +85,14 @@ def in_region(context: Context, zone: str, at: Route, *, key: bool = False) -> b
     return True
 
 
-def check_zone_ids(context: Context) -> None:
-    """Report zones of ``network.zoneIds`` that the Region does not have, and ids of zones of another Region."""
-    given = NetworkSection.of(context.spec).network.zone_ids
-    for zone, zone_id in given.items():
+def check_zones(context: Context) -> None:
+    """Report zones of subnets and of ``network.zoneIds`` that the Region does not have, and ids of zones of another
+    Region."""
+    network = NetworkSection.of(context.spec).network
+    subnets = network.existing.subnets if network.existing is not None else ()
+    for index, subnet in enumerate(subnets):
+        in_region(context, subnet.zone, SPEC / "network" / "existing" / "subnets" / index / "zone")
+    for zone, zone_id in network.zone_ids.items():
         at = SPEC / "network" / "zoneIds" / zone
         if in_region(context, zone, at, key=True):
             _is_of_region(context, zone_id, at)

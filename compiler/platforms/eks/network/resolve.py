@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.network.zones import check_zone_ids, in_region
+from compiler.core.network.zones import check_zones
 from compiler.core.pools.pools import resolve_pools
 from compiler.places import Route
 from compiler.plan import PlanNode
@@ -57,7 +57,7 @@ def network(context: Context) -> Network:
     spec = NetworkSection.of(context.spec).network
     pools = context.once(resolve_pools)
     reached = _reached(context)
-    check_zone_ids(context)
+    check_zones(context)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
         return _existing(context, spec.existing, AT_NETWORK / "existing", reached)
@@ -126,7 +126,6 @@ def _existing(
     subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
-        in_region(context, subnet.zone, here / "zone")
         takes_eks(context, subnet.zone, here / "zone")
         subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
     subnets.sort(key=lambda subnet: subnet.public)

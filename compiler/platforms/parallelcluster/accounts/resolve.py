@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.context import SPEC, Context
+from compiler.context import SPEC, Context, unique
 from compiler.core.pools.pools import Pool
 from compiler.core.queues import spec as spec_queues
 from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
@@ -25,6 +25,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     """Each queue; with accounting its accounts, and the priorities."""
     queues = context.once(resolve_queues)
     _check_totals(context)
+    declared = QueuesSection.of(context.spec).priorities
+    unique(context, "priority", (priority.name for priority in declared), SPEC / "priorities")
     for queue in queues.values():
         yield _queue(context, queue)
     if ClusterSection.of(context.spec).own.accounting is None:

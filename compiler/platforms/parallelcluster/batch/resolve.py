@@ -175,8 +175,8 @@ def _named(context: Context, job: Job, unnamed: BatchJob) -> BatchJob:
 
 
 def _plain(word: str) -> str:
-    """A word without the `$$` by which Kubernetes writes a `$`, where that stands for no variable."""
-    return re.sub(r"\$\$(?!\()", "$", word)
+    """A word without the `$$` by which Kubernetes writes a `$`, where none of a variable or of another `$` follows."""
+    return re.sub(r"(\$\$)(?![$(])|\$\$", lambda found: "$" if found[1] else "$$", word)
 
 
 def _whole_lines(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from compiler.catalog import InstanceType
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.network.zones import check_zone_ids
+from compiler.core.network.zones import check_zones
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.made import check_key
@@ -66,7 +66,7 @@ _ACCOUNTED: Mapping[str, str | int] = {
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The cluster, and what its nodes need before there are any."""
     _check_region(context)
-    check_zone_ids(context)
+    check_zones(context)
     network = NetworkSection.of(context.spec).network
     if network.existing is None:
         context.fault(

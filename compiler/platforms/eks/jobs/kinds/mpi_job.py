@@ -116,6 +116,7 @@ class MPIJob(OwnPods):
             self.main,
             parts,
             nodes=replica_count(parts),
+            counted=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
             processes=(spec / "slotsPerWorker").integer(),
             started=spec / "slotsPerWorker",
             deadline=policy / "activeDeadlineSeconds",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import PurePosixPath
 
 from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand
@@ -43,7 +43,8 @@ _KEEPING = frozenset(("container-name", "container-save", "container-mount-home"
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
 _COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
-_RENDEZVOUS = ("MASTER_ADDR", "MASTER_PORT", "PET_")
+_OF_A_HOST = ("MASTER_ADDR", "MASTER_PORT")
+_RENDEZVOUS = (*_OF_A_HOST, "PET_")
 
 
 def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanNode]:
@@ -282,16 +283,26 @@ class _Script:
             if not is_exported or statement.inner:
                 continue
             self._origins[f"env.{name}"] = self._at / statement.line
-            is_rendezvous = name.startswith(_RENDEZVOUS)
-            if is_rendezvous and (name in exported or "$" in written or self._reads(name)):
+            if self._is_rendezvous(name, written, exported, statement.line):
                 rendezvous.append((name, written.strip('"')))
             else:
                 env.append(EnvVar(name, unquoted(written)))
         return env, rendezvous, stored
 
-    def _reads(self, variable: str) -> bool:
-        """Whether the script itself takes the value of a variable, so that it is not for the program alone."""
-        return re.search(rf"\$\{{?{variable}\b", self._text) is not None
+    def _is_rendezvous(self, name: str, written: str, exported: Set[str], line: int) -> bool:
+        """Whether a variable is for the processes to find each other, and not one that the program is given: its value
+        is worked out, or the script takes it."""
+        if not name.startswith(_RENDEZVOUS):
+            return False
+        if "$" in written or self._reads(name, line):
+            return True
+        return name in exported and name not in _OF_A_HOST
+
+    def _reads(self, variable: str, line: int) -> bool:
+        """Whether the script itself takes the value that a variable has from a line on, so that it is not for the
+        program alone."""
+        below = "\n".join(self._text.splitlines()[line:])
+        return re.search(rf"\$\{{?{variable}\b", below) is not None
 
     def _exported(self) -> set[str]:
         """Variables that a statement exports by their names alone."""
