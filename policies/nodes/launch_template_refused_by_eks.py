@@ -62,16 +62,12 @@ def launch_template_refused_by_eks(template: LaunchTemplate, world: World) -> It
             Properties:
               LaunchTemplateData:
                 UserData:
-                  Fn::Base64: |
-                    MIME-Version: 1.0
-                    Content-Type: multipart/mixed; boundary="//"
-
-                    --//
-                    Content-Type: text/x-shellscript; charset="us-ascii"
-
-                    #!/bin/bash
-                    sysctl -w vm.max_map_count=262144
-                    --//--
+                  Fn::Base64:
+                    Fn::Join:
+                      - "\\n"
+                      - ["MIME-Version: 1.0", "Content-Type: multipart/mixed; boundary=//", "", "--//",
+                         "Content-Type: text/x-shellscript", "", "#!/bin/bash",
+                         "sysctl -w vm.max_map_count=262144", "--//--"]
           Group:
             Type: AWS::EKS::Nodegroup
             Properties:

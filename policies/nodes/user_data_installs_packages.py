@@ -8,7 +8,7 @@ from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 
 _INSTALLS = (
-    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
+    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|#]+)"
 )
 
 
