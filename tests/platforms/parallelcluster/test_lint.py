@@ -57,6 +57,14 @@ CLUSTER: dict[str, Any] = {
 DELETE = object()
 
 
+LOGIN = {
+    "Name": "login",
+    "InstanceType": "m7i.large",
+    "Count": 1,
+    "Networking": {"SubnetIds": ["subnet-0a1b2c3d4e5f60719"]},
+}
+
+
 def changed(*changes: tuple[str, Any]) -> dict[str, Any]:
     """The configuration with other values, by their paths; ``DELETE`` removes one."""
     body = copy.deepcopy(CLUSTER)
@@ -122,6 +130,8 @@ F, S = "SharedStorage.0.FsxLustreSettings", "Scheduling.SlurmSettings"
         ("SCH004", "ImdsSupport", [("Imds", {"ImdsSupport": "v3.0"})]),
         ("SCH012", "s3://scripts", [("HeadNode.CustomActions", {"OnNodeConfigured": {"Script": "s3://scripts/a.sh"}})]),
         ("SCH012", "0.0.0.0", [("HeadNode.Ssh", {"AllowedIps": "0.0.0.0/0"})]),
+        ("SCH012", "0.0.0.0/1", [("HeadNode.Ssh", {"AllowedIps": "0.0.0.0/1"})]),
+        ("SCH012", "0.0.0.0", [("LoginNodes", {"Pools": [LOGIN | {"Ssh": {"AllowedIps": "0.0.0.0/0"}}]})]),
         ("SCH012", "Ssh", [("HeadNode.Ssh", {"KeyName": "a"})]),
         ("SCH011", "GPU_1", [(f"{Q}.Name", "GPU_1")]),
         ("SCH011", "a-st-b", [(f"{Q}.Name", "a-st-b")]),

@@ -43,6 +43,7 @@ def test_fields_of_the_configuration(tmp_path: Path) -> None:
         "DevSettings.Timeouts.ComputeNodeBootstrapTimeout": f"{CLUSTER}.timeouts.computeNodeBootstrap",
         "HeadNode.Iam": f"{CLUSTER}.policies",
         "Scheduling.SlurmSettings": f"{CLUSTER}.customSlurmSettings",
+        "Scheduling.SlurmSettings.CustomSlurmSettings.3": f"{CLUSTER}.customSlurmSettings.MaxArraySize",
         "Scheduling.SlurmSettings.ScaledownIdletime": f"{CLUSTER}.scaledownIdletime",
         "Scheduling.SlurmSettings.Database": f"{CLUSTER}.accounting",
         "Monitoring.DetailedMonitoring": f"{CLUSTER}.detailedMonitoring",

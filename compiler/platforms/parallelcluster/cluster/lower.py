@@ -172,6 +172,10 @@ def _places(cluster: SlurmCluster) -> Places:
         ("DevSettings", "Timeouts", "ComputeNodeBootstrapTimeout"): cluster.where("node_minutes"),
         ("Tags",): cluster.where("tags"),
     }
+    for index, (name, _) in enumerate(cluster.settings):
+        if name in cluster.origins:
+            own = ("Scheduling", "SlurmSettings", "CustomSlurmSettings", index)
+            places[own] = cluster.where(name)
     if cluster.login is not None:
         places |= _login_places(cluster.login)
     return places

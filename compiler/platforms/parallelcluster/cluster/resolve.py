@@ -301,6 +301,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
             "allowed_cidr": AT / "ssh" / "allowedCidr",
             "idle_minutes": AT / "scaledownIdletime",
             "settings": AT / "customSlurmSettings",
+            **{name: AT / "customSlurmSettings" / name for name in own.custom_slurm_settings},
             "database": AT / "accounting",
             "policies": AT / "policies",
             "log_days": AT / "logRetentionDays",

@@ -31,9 +31,10 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
     for pool in whole.items("LoginNodes", "Pools"):
         yield from _groups(pool)
         yield from _wrong_actions(pool)
-    yield from _open(head)
-    for pool in (head, *whole.items("LoginNodes", "Pools")):
-        yield from _wide(pool)
+    yield from _open(head, "the head node")
+    yield from _unnamed(head)
+    for pool in whole.items("LoginNodes", "Pools"):
+        yield from _open(pool, "the login nodes")
 
 
 def _groups(part: Part) -> Iterator[Fault]:
@@ -109,31 +110,28 @@ def _bucket(place: str | None) -> str:
     return place.removeprefix("s3://").partition("/")[0]
 
 
-def _wide(part: Part) -> Iterator[Fault]:
+def _open(part: Part, whose: str) -> Iterator[Fault]:
     """Blocks that are larger than any owner's (IANA IPv4 address space registry)."""
     length = (part.text("Ssh", "AllowedIps") or "").partition("/")[2]
-    if length.isdecimal() and 0 < int(length) < 8:
-        yield never_works(
-            part.at("Ssh", "AllowedIps"),
-            f"1 of {2 ** int(length)} addresses of the internet reaches the SSH port",
-            "name the addresses that log in, or `127.0.0.1/32` and use Session Manager",
-            warning=True,
-        )
+    if not length.isdecimal() or int(length) >= 8:
+        return
+    who = f"1 of {2 ** int(length)} addresses of the internet"
+    if int(length) == 0:
+        who = "everybody on the internet"
+    yield never_works(
+        part.at("Ssh", "AllowedIps"),
+        f"{who} reaches the SSH port of {whose}",
+        "name the addresses that log in, or `127.0.0.1/32` and use Session Manager",
+        warning=True,
+    )
 
 
-def _open(head: Part) -> Iterator[Fault]:
-    """ParallelCluster opens SSH to everybody where nobody is named (HeadNodeSsh.allowed_ips, 0.0.0.0/0)."""
+def _unnamed(head: Part) -> Iterator[Fault]:
+    """ParallelCluster opens SSH to everybody where nobody is named (HeadNodeSsh.allowed_ips, 0.0.0.0/0); login nodes
+    take what the head node has (LoginNodesSsh)."""
     if not isinstance(head.body, dict):
         return
-    allowed = head.text("Ssh", "AllowedIps")
-    if allowed == "0.0.0.0/0":
-        yield never_works(
-            head.at("Ssh", "AllowedIps"),
-            "everybody on the internet reaches the SSH port of the head node",
-            "name the addresses that log in, or `127.0.0.1/32` and use Session Manager",
-            warning=True,
-        )
-    elif allowed is None and head.has("Ssh", "KeyName"):
+    if head.text("Ssh", "AllowedIps") is None and head.has("Ssh", "KeyName"):
         yield never_works(
             head.at("Ssh"),
             "`AllowedIps` is not given: everybody on the internet reaches the SSH port of the head node",

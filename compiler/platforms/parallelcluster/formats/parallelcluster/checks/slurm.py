@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
+from compiler.manifest import placeholder
 from compiler.platforms.parallelcluster.formats.parallelcluster.checks.parts import (
     Part,
     queues_of,
     resources_of,
+)
+from compiler.platforms.parallelcluster.formats.parallelcluster.slurm_conf import (
+    largest,
+    names,
+    parameters,
+    unknown_plugin,
 )
 from compiler.verify.fault import Fault, never_works, refused
 
@@ -40,12 +48,15 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
     denied = _CLUSTER | (_ACCOUNTED if settings.has("Database") else frozenset())
     for part in settings.items("CustomSlurmSettings"):
         yield from _denied(part, denied)
+        yield from _never_starts(part, "cluster")
     for queue in queues_of(body):
-        yield from _denied(queue.below("CustomSlurmSettings"), _QUEUE)
+        of_queue = queue.below("CustomSlurmSettings")
+        yield from _denied(of_queue, _QUEUE)
+        yield from _never_starts(of_queue, "partition")
         for resource in resources_of(queue):
             own = resource.below("CustomSlurmSettings")
             yield from _denied(own, _RESOURCE)
-            yield from _unknown(own)
+            yield from _never_starts(own, "node")
     yield from _memory(settings)
     if settings.has("Database") and settings.has("ExternalSlurmdbd"):
         yield refused(
@@ -69,30 +80,62 @@ def _denied(part: Part, names: frozenset[str]) -> Iterator[Fault]:
             )
 
 
-# Slurm documentation, slurm.conf, node configuration (25.05), and what ParallelCluster itself refuses.
-_OF_NODES = _RESOURCE | frozenset((
-    "bcastaddr", "boards", "corespeccount", "corespersocket", "cpubind", "cpuspeclist", "feature",
-    "features", "memspeclimit", "parameters", "port", "procs", "realmemory", "reason",
-    "restrictedcorespergpu", "sockets", "socketsperboard", "threadspercore", "tmpdisk", "topology",
-    "tresweights",
-))  # fmt: skip
-
-
-def _unknown(part: Part) -> Iterator[Fault]:
-    """Parameters that nodes do not have: ``slurmctld`` ends with "Parsing error at unrecognized key" (22.05.8)."""
+def _never_starts(part: Part, where: str) -> Iterator[Fault]:
+    """Parameters with which ``slurmctld`` does not start; ``where`` is ``cluster``, ``partition`` or ``node``."""
     if not isinstance(part.body, dict):
         return
-    for name in part.body:
-        if str(name).lower() not in _OF_NODES:
-            gpus = str(name).lower() in ("gpu", "gpus")
-            yield never_works(
-                part.at(name),
-                f"nodes of Slurm have no parameter `{name}`, and `slurmctld` does not start with it",
-                _GPUS if gpus else meant(str(name), _OF_NODES) or "remove it",
-                key=True,
-            )
+    for name, value in part.body.items():
+        if name.lower() not in parameters(where):
+            yield _unknown(part, name, where)
+        elif isinstance(value, str | int) and not placeholder(str(value)):
+            yield from _wrong_value(part, name, value, where)
 
 
+def _unknown(part: Part, name: str, where: str) -> Fault:
+    is_gpus = where == "node" and name.lower() in ("gpu", "gpus")
+    return never_works(
+        part.at(name),
+        f"{_WHOSE[where]} have no parameter `{name}`, and `slurmctld` does not start with it",
+        _GPUS if is_gpus else meant(name, names(where)) or "remove it",
+        key=True,
+    )
+
+
+def _wrong_value(part: Part, name: str, value: str | int, where: str) -> Iterator[Fault]:
+    most = largest(where, name, value)
+    plugin = unknown_plugin(name, value)
+    only = _ONLY.get(name.lower())
+    if most is not None:
+        yield never_works(
+            part.at(name),
+            f"`{name}` is `{value}`, and Slurm takes a whole number up to {most:,}",
+            f"write a number from 0 to {most:,}, or `UNLIMITED`",
+        )
+    elif plugin is not None:
+        unknown, known = plugin
+        yield never_works(
+            part.at(name),
+            f"Slurm has no plugin `{unknown}` for `{name}`, and `slurmctld` does not start",
+            meant(unknown, known) or f"write one of {listed(known)}",
+        )
+    elif only is not None and str(value) != only[0]:
+        needed, why = only
+        yield never_works(part.at(name), f"`{name}` is `{value}`: {why}", f"write `{needed}`")
+
+
+_WHOSE = {
+    "cluster": "clusters of Slurm",
+    "partition": "partitions of Slurm",
+    "node": "nodes of Slurm",
+}
+_MUNGE = "ParallelCluster gives every node the key of MUNGE, and no other proof of who asks"
+_ONLY = {
+    "authtype": ("auth/munge", _MUNGE),
+    "credtype": ("cred/munge", _MUNGE),
+    "selecttype": ("select/cons_tres", "only `select/cons_tres` gives jobs their GPUs"),
+}
+"""What the rest of a cluster is set up for (aws-parallelcluster-cookbook 3.16, slurm.conf; Slurm, gres.html: ``--gpus``
+and its kin need ``select/cons_tres``)."""
 _GPUS = "remove it: ParallelCluster writes `Gres=gpu:…` by the instance type; jobs ask by `--gres=gpu:8`"
 
 
