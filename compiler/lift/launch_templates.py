@@ -98,6 +98,14 @@ def launch_template(
     )
     in_script = script.text if script is not None else ""
     own_type = text(types)
+    open_fields = {
+        "instance_types": spelling.filled_in(types),
+        "interfaces": spelling.filled_in(interfaces),
+        "block_devices": spelling.filled_in(devices),
+        "reservation": spelling.filled_in(target),
+        "image": spelling.filled_in(image),
+        "scripts": bool(user_data) and script is None,
+    }
     return LaunchTemplate(
         at=body.at,
         name=logical,
@@ -140,18 +148,7 @@ def launch_template(
             "public": (public or interfaces).at,
             "security_groups": groups.at,
         },
-        unread=frozenset(
-            name
-            for name, value in {
-                "instance_types": types,
-                "interfaces": interfaces,
-                "block_devices": devices,
-                "reservation": target,
-                "image": image,
-                "scripts": user_data,
-            }.items()
-            if spelling.filled_in(value) or (name == "scripts" and value and script is None)
-        ),
+        unread=frozenset(name for name, is_open in open_fields.items() if is_open),
     )
 
 
