@@ -339,7 +339,7 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
     """The rules on what templates make, on Dockerfiles, and on clusters and jobs without Kubernetes."""
     judged = {Work, *subjects()}
-    return [rule for rule in rules if rule.subject in judged]
+    return [rule for rule in rules if rule.alone or rule.subject in judged]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

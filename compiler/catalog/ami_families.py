@@ -109,6 +109,26 @@ def of_eksctl(name: str) -> AmiFamily | None:
     return next((family for family in named if family.eksctl == name), None)
 
 
+def of_ami_type(name: str) -> AmiFamily | None:
+    """The family of an ``amiType`` of EKS, like ``AL2023_x86_64_NVIDIA``."""
+    first = name.partition("_")[0]
+    return next((each for each in families().values() if first and each.ami_types == first), None)
+
+
+def of_parameter(path: str) -> AmiFamily | None:
+    """The family of an image that an SSM parameter names."""
+    known = families().values()
+    return next((each for each in known if any(part in path for part in each.parameters)), None)
+
+
+def of_image_name(name: str) -> AmiFamily | None:
+    """The family of an image of EKS, or of images with a `*`, by its name: that of the longest beginning."""
+    named = name.lstrip("*")
+    beginnings = {part: each for each in families().values() for part in each.image_names}
+    fitting = [part for part in beginnings if named.startswith(part)]
+    return beginnings[max(fitting, key=len)] if fitting else None
+
+
 def driver_marks(resource: str) -> frozenset[str]:
     """The parts of EKS' names of images that say that an image has the driver of a resource."""
     marks = [family.drivers.get(resource) for family in families().values()]

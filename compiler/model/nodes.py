@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.ami_families import AmiFamily, of_alias, of_eksctl, of_karpenter
+from compiler.core.launch.plan import Launch
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
@@ -130,6 +132,23 @@ class Nodes:
             for pool in self.plan.of(NodePool)
             if pool.node_class == node_class.name and pool.auto is auto
         ]
+
+    def types_started(self, launch: Launch) -> tuple[InstanceType, ...]:
+        """The instance types that start like this; () where the facts do not say all of them."""
+        if isinstance(launch, NodeClass):
+            by_pool = [self.types(pool) for pool in self.pools_of_class(launch)]
+            by_name = {each.name: each for each in chain.from_iterable(by_pool)}
+            return tuple(by_name.values()) if all(by_pool) else ()
+        named = [self.catalog.instance(name) for name in launch.instance_types]
+        known = tuple(filter(None, named))
+        return known if len(known) == len(named) else ()
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Everything that says how machines start."""
+        cluster = self.plan.one(Cluster)
+        groups = cluster.node_groups if cluster is not None else ()
+        return (*self.plan.every(Launch), *groups)
 
     def accelerated(self, pool: Pool) -> bool:
         """Whether every node of a pool is known to have accelerators."""

@@ -105,7 +105,8 @@ class Rule:
     ``gangs`` one that holds for all pods of a third-party job together.
     ``kubernetes``: why a rule on ``Work`` holds for jobs in pods alone; others are not shown to it. ``doc`` is the
     manual page: its first line says what the rule finds, its examples are its tests. ``aliases`` are slugs that the
-    rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
+    rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level. ``alone``: a rule on
+    ``Plan`` that ``lint`` runs on templates as well, and on whatever else stands without objects.
     """
 
     code: str
@@ -124,6 +125,7 @@ class Rule:
     file: str = ""
     aliases: tuple[str, ...] = ()
     enabled: bool = True
+    alone: bool = False
 
     @property
     def area(self) -> str:
@@ -179,6 +181,7 @@ def rule(
     kubernetes: str = "",
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
+    alone: bool = False,
 ) -> Callable[[F], F]:
     """Mark a generator function as a rule; its name is the slug, its docstring the page.
 
@@ -196,6 +199,7 @@ def rule(
     ``kubernetes``, of a rule on ``Work``: why it holds in Kubernetes alone; it sees no job of another platform.
     ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
     ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
+    ``alone``, of a rule on ``Plan``: ``lint`` runs it on templates and the like too, which stand without objects.
     """
 
     def mark(function: F) -> F:
@@ -216,6 +220,7 @@ def rule(
             file=function.__code__.co_filename,
             aliases=aliases,
             enabled=enabled,
+            alone=alone,
         )
         return function
 

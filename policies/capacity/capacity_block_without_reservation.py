@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.places import Route
+from compiler.core.launch.plan import Launch, LaunchTemplate
+from compiler.model.worded import spelled
 from compiler.policy.rule import Finding, rule
 
 
-@rule("PLC028", aliases=("block-without-reservation",), kinds=("eksctl.io/ClusterConfig",))
-def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
-    """A node group takes a Capacity Block and does not name one.
+@rule("PLC028", aliases=("block-without-reservation",))
+def capacity_block_without_reservation(launch: Launch) -> Iterator[Finding]:
+    """A node group or a launch template takes a Capacity Block and does not name one.
 
     Instances of market type `capacity-block` are launched into a reservation that is named (EC2 user guide, Capacity
     Blocks); without one EC2 refuses them.
@@ -40,15 +39,16 @@ def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
             instanceMarketOptions: {marketType: capacity-block}
             capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
     """
-    for field in ("managedNodeGroups", "nodeGroups"):
-        groups = manifest.body.get(field)
-        for index, group in enumerate(groups if isinstance(groups, list) else ()):
-            market = value(group, "instanceMarketOptions", "marketType")
-            target = value(group, "capacityReservation", "capacityReservationTarget")
-            if market == "capacity-block" and not target:
-                yield Finding(
-                    f"node group `{value(group, 'name')}` uses Capacity Blocks and names none",
-                    Route((manifest.id, field, index, "instanceMarketOptions")),
-                    key=True,
-                    help="add `capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-…}}`",
-                )
+    if launch.capacity_block and not launch.reservation and "reservation" not in launch.unread:
+        yield Finding(
+            f"{launch.words} uses Capacity Blocks and names none",
+            launch.where("capacity_block"),
+            key=True,
+            help=f"add {_target(launch)}",
+        )
+
+
+def _target(launch: Launch) -> str:
+    if isinstance(launch, LaunchTemplate):
+        return f"`{spelled(launch, 'CapacityReservationSpecification')}` with the id of its reservation"
+    return "`capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-…}}`"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.core.launch.plan import Launch
 from compiler.policy.rule import Finding, rule
 
 
 @rule("PLC025", aliases=("node-group-block-of-types",))
-def node_group_capacity_block_with_mixed_types(group: NodeGroup) -> Iterator[Finding]:
+def node_group_capacity_block_with_mixed_types(launch: Launch) -> Iterator[Finding]:
     """A managed node group in a Capacity Block has several instance types.
 
     A Capacity Block is of one instance type (EC2 user guide, Capacity Blocks): nodes of the others have no capacity
@@ -39,10 +39,10 @@ def node_group_capacity_block_with_mixed_types(group: NodeGroup) -> Iterator[Fin
             instanceMarketOptions: {marketType: capacity-block}
             capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
     """
-    if group.capacity_block and len(group.instance_types) > 1:
+    if launch.capacity_block and len(launch.instance_types) > 1:
         yield Finding(
-            f"node group `{group.title}` is in a Capacity Block and has {len(group.instance_types)} instance types",
-            group.where("instance_types"),
+            f"{launch.words} is in a Capacity Block and has {len(launch.instance_types)} instance types",
+            launch.where("instance_types"),
             label="a block is of one type",
             help="keep the type of the block",
         )

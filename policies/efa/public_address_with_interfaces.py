@@ -2,27 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.model.bodies import body_at
-from compiler.model.work import Work
-from compiler.platforms.eks.nodes.plan import AutoNodeClass
+from compiler.core.launch.plan import Launch, LaunchTemplate
+from compiler.model.worded import spelled
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_FIELD = "associatePublicIPAddress"
 
-
-@rule(
-    "EFA046",
-    kubernetes="ParallelCluster refuses a public address with several network cards by itself",
-    pods=True,
-)
-def public_address_with_interfaces(work: Work, world: World) -> Iterator[Finding]:
-    """Nodes of an EFA job are to get a public address, which EC2 gives to one network interface alone.
+@rule("EFA046")
+def public_address_with_interfaces(launch: Launch, world: World) -> Iterator[Finding]:
+    """Nodes with several network interfaces are to get a public address, which EC2 gives to one that is alone.
 
     Karpenter launches nodes for pods that ask for EFA with all EFA interfaces of the type; an instance with more than
     one interface cannot have a public address assigned at its launch, and EC2 refuses it (EC2 user guide,
-    using-instance-addressing; aws/karpenter-provider-aws#5666).
+    using-instance-addressing; aws/karpenter-provider-aws#5666). So does a launch template with several interfaces.
 
     ## Fails
 
@@ -38,28 +31,30 @@ def public_address_with_interfaces(work: Work, world: World) -> Iterator[Finding
         metadata: {name: gpu}
         spec: {associatePublicIPAddress: false}
     """
-    if not work.efa:
+    if launch.public is not True:
         return
-    for pool in work.pools:
-        node_class = world.node_class(pool)
-        if node_class is None or _most_interfaces(work, pool, world) < 2:
-            continue
-        is_auto = isinstance(node_class, AutoNodeClass)
-        inner = ("spec", *(("advancedNetworking",) if is_auto else ()), _FIELD)
-        if body_at(world, node_class.at / inner) is True:
-            yield Finding(
-                f"node class `{node_class.name}` asks for a public address, and nodes for EFA have several interfaces",
-                node_class.at / inner,
-                label="EC2 refuses the launch",
-                help=f"remove `{_FIELD}`, or set it to false",
-            )
-            return
+    if max(len(launch.interfaces), _most_of_jobs(launch, world)) > 1:
+        field = "associatePublicIPAddress"
+        if isinstance(launch, LaunchTemplate):
+            field = spelled(launch, "AssociatePublicIpAddress")
+        yield Finding(
+            f"{launch.words} asks for a public address, and nodes for EFA have several interfaces",
+            launch.where("public"),
+            label="EC2 refuses the launch",
+            help=f"remove `{field}`, or set it to false",
+        )
 
 
-def _most_interfaces(work: Work, pool: Pool, world: World) -> int:
-    """The most network interfaces of a node of a pool that EFA pods are on."""
-    node_class = world.node_class(pool)
-    if node_class is not None and node_class.interfaces:
-        return len(node_class.interfaces)
-    counts = [instance.efa_interfaces for own, instance in work.offers if own is pool]
+def _most_of_jobs(launch: Launch, world: World) -> int:
+    """The most network interfaces that nodes of a class get, since pods on them ask for EFA."""
+    if not isinstance(launch, NodeClass):
+        return 0
+    pools = world.pools_of_class(launch)
+    counts = [
+        instance.efa_interfaces
+        for work in (*world.works, *world.pods)
+        if work.efa
+        for pool, instance in work.offers
+        if pool in pools
+    ]
     return max(counts, default=0)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.ami_families import AmiFamily, families, of_alias
+from compiler.core.launch.plan import Launch, LaunchTemplate
 from compiler.diagnostics import Severity
 from compiler.places import Route
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -12,8 +13,8 @@ from compiler.policy.world import World
 
 
 @rule("HLT041", severity=Severity.WARNING)
-def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
-    """A node class boots Amazon Linux 2, for which EKS no longer publishes images.
+def ami_family_ends(launch: Launch, world: World) -> Iterator[Finding]:
+    """A node class or a launch template boots Amazon Linux 2, for which EKS no longer publishes images.
 
     There is none for Kubernetes 1.33 and later, and since 26 November 2025 none that is new (EKS user guide, AL2 AMI
     deprecation): the next upgrade of the cluster leaves the pool without nodes. Of an alias, where the set says the
@@ -31,6 +32,11 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
         kind: EC2NodeClass
         spec: {amiFamily: AL2023, amiSelectorTerms: [{$patch: replace, alias: al2023@v20260714}]}
     """
+    if isinstance(launch, LaunchTemplate):
+        yield from _in_template(launch)
+    if not isinstance(launch, NodeClass):
+        return
+    node_class = launch
     cluster = world.plan.one(Cluster)
     named = of_alias(node_class.ami_alias or "")
     by_alias = named is not None and bool(named.last_kubernetes)
@@ -45,6 +51,18 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
             else Route((*node_class.at, "spec", "amiFamily")),
             label=f"no image for Kubernetes {family.gone_in} and later",
             help="write `alias: al2023@v20260714`",
+        )
+
+
+def _in_template(template: LaunchTemplate) -> Iterator[Finding]:
+    """EKS' own images alone: those of one's own may be for any version."""
+    family = template.family
+    if family is not None and family.last_kubernetes and not template.own_image:
+        yield Finding(
+            f"{template.words} boots {family.title}",
+            template.where("image"),
+            label=f"no image for Kubernetes {family.gone_in} and later",
+            help="take an image of Amazon Linux 2023",
         )
 
 

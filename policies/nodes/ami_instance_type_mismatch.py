@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from compiler.catalog import InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
-from compiler.platforms.eks.nodes.plan import NodeClass
+from compiler.core.launch.plan import Launch, LaunchTemplate
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("HLT027", aliases=("image-of-other-machines",))
-def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def ami_instance_type_mismatch(launch: Launch, world: World) -> Iterator[Finding]:
     """Nodes boot an image of another architecture, or without the driver of their accelerators.
 
     An alias lets Karpenter take the right variant for each type; an SSM parameter names one image (EKS user guide,
@@ -48,16 +48,15 @@ def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[
             - $patch: replace
               ssmParameter: /aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/image_id
     """
-    images = [re.search(_IMAGE, parameter) for parameter in node_class.ami_parameters]
-    if len(images) != 1 or images[0] is None or node_class.ami_names:
+    images = [re.search(_IMAGE, parameter) for parameter in launch.ami_parameters]
+    if len(images) != 1 or images[0] is None or launch.ami_names:
         return
-    by_pool = [world.types(pool) for pool in world.pools_of_class(node_class)]
-    types = [instance for pool_types in by_pool for instance in pool_types]
-    if not types or not all(by_pool):
+    types = world.types_started(launch)
+    if not types:
         return
     arch, variant = images[0].groups()
     wrong = _arch(types, _ARCH.get(arch, arch))
-    if not wrong and not node_class.user_data:
+    if not wrong and not _may_install(launch):
         wrong = _driver(types, variant)
     if wrong:
         if types[0].arch == "arm64":
@@ -67,14 +66,27 @@ def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[
         driver = _VARIANTS.get(types[0].accelerator_resource or "", "standard")
         right = f"{need}/{driver}"
         yield Finding(
-            f"node class `{node_class.name}` boots image `{arch}/{variant}`, and {wrong}",
-            node_class.where("ami_alias"),
+            f"{launch.words} boots image `{arch}/{variant}`, and {wrong}",
+            launch.where("ami_parameters"),
             label="its pods stay Pending",
-            help=f"write `{right}` in the path, or `alias: al2023@v20260714`",
+            help=f"write `{right}` in the path{_or_alias(launch)}",
         )
 
 
+def _or_alias(launch: Launch) -> str:
+    return "" if isinstance(launch, LaunchTemplate) else ", or `alias: al2023@v20260714`"
+
+
+def _may_install(launch: Launch) -> bool:
+    """Whether user data may install a driver. That of a launch template with an image has to start nodeadm."""
+    if not isinstance(launch, LaunchTemplate):
+        return bool(launch.scripts)
+    is_open = "scripts" in launch.unread
+    return is_open or any(re.search(_FETCHES, script.text) for script in launch.scripts)
+
+
 _IMAGE = r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
+_FETCHES = r"nvidia|neuron|\b(?:curl|wget|dnf|yum|rpm|aws|git|docker|ctr)\b"
 _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 

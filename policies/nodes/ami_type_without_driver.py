@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.catalog.ami_families import AL2023, driver_marks, families
 from compiler.core.cloud.plan import NodeGroupStack
+from compiler.core.launch.plan import LaunchTemplate
 from compiler.model.worded import worded
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -17,8 +18,8 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
 
     "If you specify a GPU instance type, make sure to also specify an applicable GPU AMI type" (EKS API,
     CreateNodegroup, `instanceTypes`): without `AmiType` it is the standard image, whose nodes offer no device. eksctl
-    and Karpenter choose the image by the instance type. Nothing is said of groups with a launch template, which may
-    name another image.
+    and Karpenter choose the image by the instance type. Nothing is said of groups with a launch template that names
+    another image, or is not in the set.
 
     ## Fails
 
@@ -43,7 +44,7 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
               InstanceTypes: [p4d.24xlarge]
               AmiType: AL2023_x86_64_NVIDIA
     """
-    if group.template or group.unread or group.ami_type == "CUSTOM":
+    if group.unread or group.ami_type == "CUSTOM" or _may_have_other_image(group, world):
         return
     image = group.ami_type or _DEFAULT
     for name in group.instance_types:
@@ -70,3 +71,12 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
                 help=worded(group, f"write `AmiType: {driver}`", f'write `ami_type = "{driver}"`'),
             )
             return
+
+
+def _may_have_other_image(group: NodeGroupStack, world: World) -> bool:
+    """Whether the launch template of a group names an image, or nobody knows it."""
+    if not group.template:
+        return False
+    of_group = [each for each in world.plan.of(LaunchTemplate) if group.logical in each.groups]
+    own = [each for each in of_group if each.at[:1] == group.at[:1]]
+    return not own or any(each.own_image or each.ami_parameters or each.ami_names for each in own)

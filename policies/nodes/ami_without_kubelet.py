@@ -3,24 +3,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.bodies import body_at
+from compiler.core.launch.plan import Launch, LaunchTemplate
+from compiler.model.worded import spelled
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
 
 _INSTALLS = re.compile(
     r"\b(?:install|curl|wget|cp|mv|tar|pull)\b[^\n]*\b(?:kubelet|nodeadm|kubeadm|k3s)"
 )
 
+_PARAMETERS = "/aws/service/deeplearning/"
+"""Where SSM has the ids of Deep Learning AMIs (AWS Deep Learning AMIs, developer guide, ssm-parameters)."""
+
 
 @rule("HLT026", aliases=("image-without-kubelet",))
-def ami_without_kubelet(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def ami_without_kubelet(launch: Launch) -> Iterator[Finding]:
     """Nodes boot an image that cannot join a cluster.
 
     A Deep Learning AMI is made for single machines: it has drivers and frameworks, and neither kubelet nor nodeadm,
     which the user data of Karpenter's AMI families starts (AWS Deep Learning AMIs, developer guide;
     karpenter-provider-aws v1.14.1, pkg/providers/amifamily). The instances run, cost, and never become nodes. With
-    `amiFamily: Custom`, or with user data that installs a kubelet, they may be: nothing is reported.
+    `amiFamily: Custom`, or with user data that installs a kubelet, they may be: nothing is reported. A launch
+    template is judged where a node group of EKS starts its nodes by it.
 
     ## Fails
 
@@ -47,16 +51,25 @@ def ami_without_kubelet(node_class: NodeClass, world: World) -> Iterator[Finding
           amiFamily: Custom
           amiSelectorTerms: [{$patch: replace, name: "Deep Learning Base AMI with our kubelet"}]
     """
-    if node_class.ami_family == "Custom":
+    if isinstance(launch, NodeClass) and launch.ami_family == "Custom":
         return
-    user_data = body_at(world, node_class.at / "spec" / "userData")
-    if isinstance(user_data, str) and _INSTALLS.search(user_data):
+    if isinstance(launch, LaunchTemplate) and not launch.groups:
         return
-    names = [name.lstrip("*").lower() for name in node_class.ami_names]
-    if any(name.startswith("deep learning ") for name in names):
+    if "scripts" in launch.unread or any(_INSTALLS.search(each.text) for each in launch.scripts):
+        return
+    names = [name.lstrip("*").lower() for name in launch.ami_names]
+    by_name = any(name.startswith("deep learning ") for name in names)
+    if by_name or any(_PARAMETERS in parameter for parameter in launch.ami_parameters):
         yield Finding(
-            f"node class `{node_class.name}` boots a Deep Learning AMI, which has no kubelet",
-            node_class.where("ami_alias"),
+            f"{launch.words} boots a Deep Learning AMI, which has no kubelet",
+            launch.where("ami_names"),
             label="its instances never join the cluster",
-            help="write `alias: al2023@v20260714`, the EKS image with the drivers",
+            help=_image_of_eks(launch),
         )
+
+
+def _image_of_eks(launch: Launch) -> str:
+    if isinstance(launch, LaunchTemplate):
+        field = spelled(launch, "ImageId")
+        return f"remove `{field}`, so that EKS takes the image of the group, which has the drivers"
+    return "write `alias: al2023@v20260714`, the EKS image with the drivers"

@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import Launch
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC023", aliases=("node-group-type-cannot",))
-def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[Finding]:
-    """A managed node group needs a feature that its instance type does not have.
+def node_group_feature_unsupported(launch: Launch, world: World) -> Iterator[Finding]:
+    """A node group or a launch template needs a feature that its instance type does not have.
 
     EFA only on types that have interfaces for it, Capacity Blocks only for types that are sold so (EC2
-    DescribeInstanceTypes): eksctl fails, or the nodes never come.
+    DescribeInstanceTypes): eksctl fails, or the nodes never come. EFA006 says it of interfaces of launch templates.
 
     ## Fails
 
@@ -30,21 +31,21 @@ def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[F
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: efa, instanceType: g5.8xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}]
     """
-    for name in group.instance_types:
+    for name in launch.instance_types:
         instance = world.catalog.instance(name)
         if instance is None:
             continue
         efa = instance.efa_interfaces or "efa_interfaces" in instance.unknown
         block = instance.capacity_block or "usage_classes" in instance.unknown
-        if group.efa and not efa:
+        if isinstance(launch, NodeGroup) and launch.efa and not efa:
             yield Finding(
-                f"node group `{group.title}` enables EFA, and `{name}` has none",
-                group.where("efa"),
+                f"{launch.words} enables EFA, and `{name}` has none",
+                launch.where("efa"),
                 help="take a larger size, or remove `efaEnabled`",
             )
-        if group.capacity_block and not block:
+        if launch.capacity_block and not block:
             yield Finding(
-                f"`{name}` of node group `{group.title}` is not sold in Capacity Blocks",
-                group.where_type(name),
+                f"`{name}` of {launch.words} is not sold in Capacity Blocks",
+                launch.where_type(name),
                 help="take a type like `p5.48xlarge`",
             )

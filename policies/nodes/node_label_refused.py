@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.manifest import Manifest
-from compiler.model.user_data import KINDS, boot_scripts
+from compiler.core.launch.plan import BootScript, Launch
+from compiler.manifest import Manifest, group_of
 from compiler.model.values import indexed, mapping
 from compiler.places import Route
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 _FREE = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """Domains that the kubelet may set on its node, with those below them."""
@@ -25,8 +27,8 @@ _WELL_KNOWN = frozenset(
 _FLAG = re.compile(r"--node-labels[= ]\s*[\"']?([^\s\"',]+(?:,[^\s\"',]+)*)")
 
 
-@rule("HLT078", kinds=(*KINDS, "karpenter.sh/NodePool"))
-def node_label_refused(manifest: Manifest) -> Iterator[Finding]:
+@rule("HLT078", alone=True)
+def node_label_refused(plan: Plan, world: World) -> Iterator[Finding]:
     """Nodes are to have a label of Kubernetes' own that a node may not set on itself.
 
     The kubelet ends at its start with a label below `kubernetes.io` or `k8s.io` that is not one of a few ("unknown
@@ -70,19 +72,24 @@ def node_label_refused(manifest: Manifest) -> Iterator[Finding]:
           - {name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true},
              labels: {example.com/role: gpu, node.kubernetes.io/purpose: training}}
     """
-    for labels, at, whose in _labels(manifest):
-        for key in labels:
-            if _refused(str(key)):
-                yield _finding(str(key), at / key, whose, key=True)
-    if manifest.ref.kind == "NodePool":
-        return
-    for script in boot_scripts(manifest):
-        for offset, line in script.commands():
-            for given in _FLAG.findall(line):
-                for pair in given.split(","):
-                    key = pair.partition("=")[0]
-                    if _refused(key):
-                        yield _finding(key, script.line_at(offset), script.title, key=False)
+    for manifest in world.manifests:
+        for labels, at, whose in _labels(manifest):
+            for key in labels:
+                if _refused(str(key)):
+                    yield _finding(str(key), at / key, whose, key=True)
+    for launch in world.launches:
+        for script in launch.scripts:
+            yield from _in_script(script, launch)
+
+
+def _in_script(script: BootScript, launch: Launch) -> Iterator[Finding]:
+    """The labels that a script hands to the kubelet."""
+    for offset, line in script.commands():
+        for given in _FLAG.findall(line):
+            for pair in given.split(","):
+                key = pair.partition("=")[0]
+                if _refused(key):
+                    yield _finding(key, script.line_at(offset), launch.words, key=False)
 
 
 def _finding(name: str, at: Route, whose: str, *, key: bool) -> Finding:
@@ -96,16 +103,19 @@ def _finding(name: str, at: Route, whose: str, *, key: bool) -> Finding:
 
 
 def _labels(manifest: Manifest) -> Iterator[tuple[Mapping[str, Any], Route, str]]:
+    group, kind = group_of(manifest.ref.api_version), manifest.ref.kind
     at = Route((manifest.id,))
     name = manifest.ref.name
-    if manifest.ref.kind == "NodePool":
+    if (group, kind) == ("karpenter.sh", "NodePool"):
         path = ("spec", "template", "metadata", "labels")
         yield mapping(manifest.body, *path), at / path, f"pool `{name}`"
         return
+    if (group, kind) != ("eksctl.io", "ClusterConfig"):
+        return
     for groups in ("managedNodeGroups", "nodeGroups"):
-        for index, group in indexed(manifest.body, groups):
-            whose = f"node group `{group.get('name', '')}`"
-            yield mapping(group, "labels"), at / groups / index / "labels", whose
+        for index, body in indexed(manifest.body, groups):
+            whose = f"node group `{body.get('name', '')}`"
+            yield mapping(body, "labels"), at / groups / index / "labels", whose
 
 
 def _refused(key: str) -> bool:

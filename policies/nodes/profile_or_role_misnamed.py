@@ -3,29 +3,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.manifest import Manifest, placeholder
+from compiler.core.launch.plan import LaunchTemplate
+from compiler.manifest import Manifest, group_of, placeholder
 from compiler.model.values import indexed, value
+from compiler.model.worded import spelled
 from compiler.places import Key, Route
+from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
-_CLASSES = ("EC2NodeClass", "NodeClass")
+_CLASSES = (("karpenter.k8s.aws", "EC2NodeClass"), ("eks.amazonaws.com", "NodeClass"))
 _ARN = "arn:"
 
 
-@rule(
-    "HLT082",
-    kinds=(
-        "karpenter.k8s.aws/EC2NodeClass",
-        "eks.amazonaws.com/NodeClass",
-        "eksctl.io/ClusterConfig",
-    ),
-)
-def profile_or_role_misnamed(manifest: Manifest) -> Iterator[Finding]:
+@rule("HLT082", alone=True)
+def profile_or_role_misnamed(plan: Plan, world: World) -> Iterator[Finding]:
     """A role or an instance profile of nodes is given by its ARN where its name belongs, or the other way round.
 
     `role` and `instanceProfile` of a node class are names: Karpenter asks IAM for a profile that is called like the
     ARN, finds none, and launches nothing (karpenter v1.14.1, EC2NodeClass; EKS user guide, create-node-class).
-    `iam.instanceRoleARN` and `iam.instanceProfileARN` of eksctl are ARNs (eksctl v0.230.0).
+    `iam.instanceRoleARN` and `iam.instanceProfileARN` of eksctl are ARNs (eksctl v0.230.0). A launch template has a
+    field for each (EC2 API, LaunchTemplateIamInstanceProfileSpecificationRequest).
 
     ## Fails
 
@@ -54,19 +52,50 @@ def profile_or_role_misnamed(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: gpu}
         spec: {role: null, instanceProfile: KarpenterNode}
     """
+    for manifest in world.manifests:
+        kind = (group_of(manifest.ref.api_version), manifest.ref.kind)
+        if kind in _CLASSES:
+            yield from _in_class(manifest)
+        elif kind == ("eksctl.io", "ClusterConfig"):
+            yield from _in_config(manifest)
+    for template in plan.of(LaunchTemplate):
+        yield from _in_template(template)
+
+
+def _in_template(template: LaunchTemplate) -> Iterator[Finding]:
+    name, arn = template.instance_profile or "", template.profile_arn or ""
+    if name.startswith(_ARN):
+        yield Finding(
+            f"the name of the instance profile of {template.words} is an ARN",
+            template.where("instance_profile"),
+            label="IAM has none of that name",
+            help=f"write it as `{spelled(template, 'Arn')}`",
+        )
+    if arn and not arn.startswith(_ARN) and not placeholder(arn):
+        yield Finding(
+            f"the ARN of the instance profile of {template.words} is `{arn}`, and no ARN",
+            template.where("profile_arn"),
+            label="EC2 refuses it",
+            help=f"write it as `{spelled(template, 'Name')}`, or the whole ARN",
+        )
+
+
+def _in_class(manifest: Manifest) -> Iterator[Finding]:
     at = Route((manifest.id,))
     name = manifest.ref.name
-    if manifest.ref.kind in _CLASSES:
-        for field in ("role", "instanceProfile"):
-            given = value(manifest.body, "spec", field)
-            if isinstance(given, str) and given.startswith(_ARN):
-                yield Finding(
-                    f"`{field}` of node class `{name}` is an ARN, and is read as a name",
-                    at / "spec" / field,
-                    label="IAM has none of that name",
-                    help=f"write the name, `{given.rpartition('/')[2]}`",
-                )
-        return
+    for field in ("role", "instanceProfile"):
+        given = value(manifest.body, "spec", field)
+        if isinstance(given, str) and given.startswith(_ARN):
+            yield Finding(
+                f"`{field}` of node class `{name}` is an ARN, and is read as a name",
+                at / "spec" / field,
+                label="IAM has none of that name",
+                help=f"write the name, `{given.rpartition('/')[2]}`",
+            )
+
+
+def _in_config(manifest: Manifest) -> Iterator[Finding]:
+    at = Route((manifest.id,))
     for path, given in _arns(manifest.body):
         if (
             isinstance(given, str)

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool, Pool, titles
+from compiler.core.launch.plan import BlockDevice, Launch
+from compiler.core.pools.plan import FixedPool, titles
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
@@ -13,7 +14,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("LIM039", severity=Severity.WARNING, params={"gibibytes": 60})
+@rule("LIM039", severity=Severity.WARNING, params={"gibibytes": 60}, alone=True)
 def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
     """The root volume of nodes that pull training images is too small for one.
 
@@ -40,9 +41,11 @@ def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, rootVolume: {size: 30Gi}}]
     """
     said = Quantity.parse(f"{world.param('gibibytes')}Gi")
-    for size, pools, at in _of_classes(plan, world):
-        if size < said and any(map(world.accelerated, pools)):
-            yield _finding(listed(titles(pools)), size, said, at)
+    for launch in plan.every(Launch):
+        disk = _of_images(launch)
+        names = _accelerated(launch, world)
+        if disk is not None and disk.size < said and names:
+            yield _finding(names, disk.size, said, disk.size_at)
     for pool in world.pools:
         if not isinstance(pool, FixedPool) or pool.root is None:
             continue
@@ -51,14 +54,21 @@ def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
             yield _finding(pool.title, pool.root, least, pool.where("root"))
 
 
-def _of_classes(plan: Plan, world: World) -> Iterator[tuple[Quantity, Sequence[Pool], Route]]:
-    """The largest disk of each node class whose nodes have images on it, and the pools that launch by it."""
-    for node_class in plan.every(NodeClass):
-        if node_class.instance_store is None and node_class.block_devices:
-            sizes = [device.size for device in node_class.block_devices]
-            largest = max(sizes)
-            disk = node_class.where("block_devices") / sizes.index(largest)
-            yield largest, world.pools_of_class(node_class), disk / "ebs" / "volumeSize"
+def _of_images(launch: Launch) -> BlockDevice | None:
+    """The largest disk, where images lie on one of them."""
+    if launch.instance_store is not None or launch.unread & {"block_devices", "scripts"}:
+        return None
+    return max(launch.block_devices, key=lambda disk: disk.size, default=None)
+
+
+def _accelerated(launch: Launch, world: World) -> str:
+    """Whose nodes have accelerators; empty where nobody's have."""
+    if isinstance(launch, NodeClass):
+        pools = world.pools_of_class(launch)
+        return listed(titles(pools)) if any(map(world.accelerated, pools)) else ""
+    types = world.types_started(launch) if launch.for_nodes else ()
+    is_accelerated = bool(types) and all(instance.accelerators for instance in types)
+    return launch.words if is_accelerated else ""
 
 
 def _finding(names: str, size: Quantity, least: Quantity, at: Route) -> Finding:

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import Launch
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import other_sizes
-from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC027", aliases=("unknown-type-of-node-group",))
-def unknown_node_group_instance_type(group: NodeGroup, world: World) -> Iterator[Finding]:
+def unknown_node_group_instance_type(launch: Launch, world: World) -> Iterator[Finding]:
     """A node group names a size that its instance family does not have.
 
     EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the
@@ -32,11 +32,11 @@ def unknown_node_group_instance_type(group: NodeGroup, world: World) -> Iterator
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: gpu, instanceType: p4d.24xlarge, nodeRepairConfig: {enabled: true}}]
     """
-    for name in group.instance_types:
+    for name in launch.instance_types:
         known = other_sizes(name, world.catalog)
         if known:
             yield Finding(
                 f"there is no instance type `{name}`",
-                group.where_type(name),
+                launch.where_type(name),
                 help=f"the family has {listed(known)}",
             )

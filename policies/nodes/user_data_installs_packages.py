@@ -3,18 +3,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import Launch
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
 _INSTALLS = (
-    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
+    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|#]+)"
 )
 
 
-@rule("HLT039", severity=Severity.WARNING, kinds=KINDS)
-def user_data_installs_packages(manifest: Manifest) -> Iterator[Finding]:
+@rule("HLT039", severity=Severity.WARNING)
+def user_data_installs_packages(launch: Launch) -> Iterator[Finding]:
     """The user data of nodes installs Python packages, which containers do not see.
 
     A container has the file system of its image, and nothing of its node's (Kubernetes 1.36, images): the program does
@@ -40,14 +39,16 @@ def user_data_installs_packages(manifest: Manifest) -> Iterator[Finding]:
             #!/bin/bash
             dnf install -y nvme-cli
     """
-    for script in boot_scripts(manifest):
+    if not launch.for_nodes:
+        return
+    for script in launch.scripts:
         if "install" not in script.text:
             continue
         installs = re.search(_INSTALLS, script.text)
         if installs is not None:
             yield Finding(
-                f"the user data of {script.title} installs `{installs['what'].strip()}`, which no container sees",
-                script.at,
+                f"the user data of {launch.words} installs `{installs['what'].strip()}`, which no container sees",
+                script.line_at(installs.start()),
                 label="a container has the files of its image",
                 help="install it into the image of the jobs",
             )

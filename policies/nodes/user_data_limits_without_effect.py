@@ -3,17 +3,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import Launch
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
 _LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^[ \t]*ulimit\s+-\w"
 _REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")
 
 
-@rule("HLT038", severity=Severity.WARNING, kinds=KINDS)
-def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
+@rule("HLT038", severity=Severity.WARNING)
+def user_data_limits_without_effect(launch: Launch) -> Iterator[Finding]:
     """The user data of nodes sets limits that containers never have.
 
     `limits.conf` is read by PAM for logins (pam_limits), and `ulimit` is for the shell that runs it; containers are
@@ -39,15 +38,17 @@ def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
             #!/bin/bash
             sysctl -w vm.max_map_count=262144
     """
-    for script in boot_scripts(manifest):
+    if not launch.for_nodes:
+        return
+    for script in launch.scripts:
         if "limit" not in script.text:
             continue
         line = re.search(_LIMITS, script.text)
         if line is None or any(name in script.text for name in _REACHES):
             continue
         yield Finding(
-            f"the limits that the user data of {script.title} sets (`{line[0].strip()}`) do not reach containers",
-            script.at,
+            f"the limits that the user data of {launch.words} sets (`{line[0].strip()}`) do not reach containers",
+            script.line_at(line.start()),
             label="only logins and this shell have them",
             help="write it into a drop-in of containerd.service, like `LimitMEMLOCK=infinity`",
         )

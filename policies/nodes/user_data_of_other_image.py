@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.user_data import KINDS, BootScript, boot_scripts
+from compiler.core.launch.plan import BootScript, Launch, LaunchTemplate
 from compiler.policy.rule import Finding, rule
 
 _SCRIPT = re.compile(r"(?:/etc/eks/)?\bbootstrap\.sh\b")
@@ -17,8 +16,8 @@ _OURS = re.compile(
 )
 
 
-@rule("HLT077", kinds=KINDS)
-def user_data_of_other_image(manifest: Manifest) -> Iterator[Finding]:
+@rule("HLT077")
+def user_data_of_other_image(launch: Launch) -> Iterator[Finding]:
     """The user data of nodes starts them as another image does.
 
     Amazon Linux 2 joins a cluster by `/etc/eks/bootstrap.sh`. Amazon Linux 2023 has no such script: nodeadm reads a
@@ -75,43 +74,48 @@ def user_data_of_other_image(manifest: Manifest) -> Iterator[Finding]:
             #!/bin/bash
             sed -i "s/^exec/export X=1; exec/" /etc/eks/bootstrap.sh
     """
-    for script in boot_scripts(manifest):
-        family = script.family
-        if family is None or family.alias.startswith(("windows", "ubuntu")):
-            continue
+    family = launch.family
+    if family is None or family.alias.startswith(("windows", "ubuntu")):
+        return
+    for script in launch.scripts:
         if family.alias not in _WITH_SCRIPT:
-            yield from _calls(script, family.title)
+            yield from _calls(script, launch, family.title)
         if family.alias not in _WITH_NODEADM:
-            yield from _configures(script, family.title)
+            yield from _configures(script, launch, family.title)
 
 
-def _calls(script: BootScript, image: str) -> Iterator[Finding]:
+def _calls(script: BootScript, launch: Launch, image: str) -> Iterator[Finding]:
     for offset, line in script.commands():
         if _SCRIPT.search(line) and not _OURS.search(line):
             yield Finding(
-                f"{script.title} uses `bootstrap.sh`, and {image} has no such script",
+                f"{launch.words} uses `bootstrap.sh`, and {image} has no such script",
                 script.line_at(offset),
                 label="the node never joins as it is meant to",
-                help=_help(image),
+                help=_help(launch, image),
             )
             return
 
 
-def _configures(script: BootScript, image: str) -> Iterator[Finding]:
+def _configures(script: BootScript, launch: Launch, image: str) -> Iterator[Finding]:
     for offset, line in script.commands():
         if _NODE_CONFIG.search(line):
             yield Finding(
-                f"{script.title} has a NodeConfig, and {image} has no nodeadm that reads it",
+                f"{launch.words} has a NodeConfig, and {image} has no nodeadm that reads it",
                 script.line_at(offset),
                 label="it has no effect",
-                help="write `kubelet` of the node class, or the settings of that image",
+                help=f"write {_or_kubelet(launch, 'the settings of that image')}",
             )
             return
 
 
-def _help(image: str) -> str:
+def _help(launch: Launch, image: str) -> str:
     if image == "Bottlerocket":
-        return (
-            "write settings in TOML, like `[settings.kubernetes]`, or `kubelet` of the node class"
-        )
-    return "remove it, and write a NodeConfig (node.eks.aws/v1alpha1) for nodeadm, or `kubelet` of the node class"
+        settings = "settings in TOML, like `[settings.kubernetes]`"
+        return f"write {_or_kubelet(launch, settings)}"
+    config = "a NodeConfig (node.eks.aws/v1alpha1) for nodeadm"
+    return f"remove it, and write {_or_kubelet(launch, config)}"
+
+
+def _or_kubelet(launch: Launch, what: str) -> str:
+    """What to write, or the field that a node class has for it."""
+    return what if isinstance(launch, LaunchTemplate) else f"{what}, or `kubelet` of the node class"

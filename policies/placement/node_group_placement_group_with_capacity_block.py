@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.core.launch.plan import Launch
+from compiler.model.worded import spelled
 from compiler.policy.rule import Finding, rule
 
 
 @rule("PLC022", aliases=("node-group-block-with-placement",))
-def node_group_placement_group_with_capacity_block(group: NodeGroup) -> Iterator[Finding]:
+def node_group_placement_group_with_capacity_block(launch: Launch) -> Iterator[Finding]:
     """A placement group constrains a managed node group that comes from a Capacity Block.
 
     EC2 places a block closely by itself (EC2 user guide, Capacity Blocks), and where it was placed the group may
@@ -40,10 +41,10 @@ def node_group_placement_group_with_capacity_block(group: NodeGroup) -> Iterator
             instanceMarketOptions: {marketType: capacity-block}
             capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
     """
-    if group.capacity_block and group.placement_group:
+    if launch.capacity_block and launch.placement_group:
         yield Finding(
-            f"node group `{group.title}` is in a Capacity Block and in placement group `{group.placement_group}`",
-            group.where("placement_group"),
+            f"{launch.words} is in a Capacity Block and in placement group `{launch.placement_group}`",
+            launch.where("placement_group"),
             label="a block is placed closely by itself",
-            help="remove `placement`",
+            help=f"remove `{spelled(launch, 'Placement')}`",
         )

@@ -3,21 +3,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.cloud.plan import FileSystemStack
+from compiler.core.launch.plan import Launch
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
 from compiler.model.storage import FSX
-from compiler.model.user_data import KINDS, boot_scripts
-from compiler.model.values import items, mapping, value
+from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
+from compiler.platforms.eks.nodes.plan import AutoNodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 _CONFIGURES = ("--net efa", "configure-efa-fsx-lustre-client", "FSxLustreEFAClient")
-_OWN_IMAGE = ("ami", "launchTemplate")
 
 
-@rule("RUN110", severity=Severity.WARNING)
+@rule("RUN110", severity=Severity.WARNING, alone=True)
 def lustre_efa_without_clients(plan: Plan, world: World) -> Iterator[Finding]:
     """A file system of FSx for Lustre has EFA, and no node is made its client over EFA.
 
@@ -69,10 +68,11 @@ def lustre_efa_without_clients(plan: Plan, world: World) -> Iterator[Finding]:
         metadata: {name: gpu}
         spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
-    of_nodes = [each for each in world.manifests if _has_nodes(each)]
-    if not of_nodes or any(_may_be_client(each) for each in of_nodes):
-        return
+    nodes = [each for each in world.launches if each.for_nodes and not _boots_by_itself(each)]
     for title, at in _with_efa(plan, world):
+        own = [each for each in nodes if each.at[:1] == at[:1]] or nodes
+        if not own or any(map(_may_be_client, own)):
+            continue
         yield Finding(
             f"{title} has EFA, and no node is made its client over EFA",
             at,
@@ -95,24 +95,13 @@ def _with_efa(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
             yield f"what storage class `{manifest.ref.name}` makes", at
 
 
-def _has_nodes(manifest: Manifest) -> bool:
-    """Whether it describes nodes that run scripts."""
-    kind = f"{manifest.ref.api_version.partition('/')[0]}/{manifest.ref.kind}"
-    if kind not in KINDS:
-        return False
-    groups = [*items(manifest.body, "managedNodeGroups"), *items(manifest.body, "nodeGroups")]
-    return manifest.ref.kind == "EC2NodeClass" or bool(groups)
+def _boots_by_itself(launch: Launch) -> bool:
+    """Whether nodes run no scripts of one's own."""
+    return isinstance(launch, AutoNodeClass)
 
 
-def _may_be_client(manifest: Manifest) -> bool:
+def _may_be_client(launch: Launch) -> bool:
     """Whether a script of its nodes sets up LNet, or their image may."""
-    for script in boot_scripts(manifest):
-        if any(word in script.text for word in _CONFIGURES):
-            return True
-    if manifest.ref.kind == "EC2NodeClass":
-        terms = value(manifest.body, "spec", "amiSelectorTerms")
-        if not isinstance(terms, list):
-            return True
-        return not all(isinstance(term, dict) and "alias" in term for term in terms)
-    groups = [*items(manifest.body, "managedNodeGroups"), *items(manifest.body, "nodeGroups")]
-    return any(key in group for group in groups for key in _OWN_IMAGE)
+    if launch.own_image or "scripts" in launch.unread:
+        return True
+    return any(word in script.text for script in launch.scripts for word in _CONFIGURES)

@@ -2,21 +2,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import Launch, LaunchTemplate
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.places import Route
+from compiler.model.worded import setting
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 
 
-@rule("ACC043", severity=Severity.WARNING, kinds=("karpenter.k8s.aws/EC2NodeClass",))
-def instance_metadata_open(manifest: Manifest) -> Iterator[Finding]:
+@rule("ACC043", severity=Severity.WARNING)
+def instance_metadata_open(launch: Launch) -> Iterator[Finding]:
     """Pods reach the instance metadata of their node, and with it the credentials of the node's role.
 
     With `httpTokens: optional` (IMDSv1) one plain request to 169.254.169.254 is answered, so that any program which
     can be made to fetch a URL gives the role away; with a hop limit above 1 pods without the host's network get a
     token too. Karpenter sets `required` and 1 (Karpenter 1.14, NodeClasses, spec.metadataOptions; EKS best practices,
-    security: restrict access to the instance profile). Pods have roles of their own by EKS Pod Identity.
+    security: restrict access to the instance profile), and eksctl `disableIMDSv1` (v0.230.0). Pods have roles of their
+    own by EKS Pod Identity. Of a launch template the hops are judged if its instances become nodes.
 
     ## Fails
 
@@ -30,6 +31,18 @@ def instance_metadata_open(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: gpu}
         spec: {metadataOptions: {httpPutResponseHopLimit: 2}}
 
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.35"}
+        autoModeConfig: {enabled: false}
+        managedNodeGroups:
+          - {name: gpu, instanceType: p4d.24xlarge, disableIMDSv1: false, nodeRepairConfig: {enabled: true}}
+
+        Resources:
+          Gpu:
+            Type: AWS::EC2::LaunchTemplate
+            Properties: {LaunchTemplateData: {MetadataOptions: {HttpTokens: optional}}}
+
     ## Passes
 
         apiVersion: karpenter.k8s.aws/v1
@@ -37,18 +50,24 @@ def instance_metadata_open(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: gpu}
         spec: {metadataOptions: {httpTokens: required, httpPutResponseHopLimit: 1}}
     """
-    options = ("spec", "metadataOptions")
-    if value(manifest.body, *options, "httpTokens") == "optional":
+    if launch.http_tokens == "optional":
         yield Finding(
-            f"instances of `{manifest.ref.name}` answer without a token (IMDSv1)",
-            Route((manifest.id, *options, "httpTokens")),
+            f"instances of {launch.words} answer without a token (IMDSv1)",
+            launch.where("http_tokens"),
             label="the credentials of the node's role leave with one request",
-            help="write `required`, or remove it: it is the default",
+            help=f"write {_required(launch)}",
         )
-    hops = value(manifest.body, *options, "httpPutResponseHopLimit")
-    if isinstance(hops, int) and hops > 1:
+    hops = launch.metadata_hops
+    if launch.for_nodes and hops is not None and hops > 1:
         yield Finding(
-            f"pods on instances of `{manifest.ref.name}` get the credentials of the node's role",
-            Route((manifest.id, *options, "httpPutResponseHopLimit")),
+            f"pods on instances of {launch.words} get the credentials of the node's role",
+            launch.where("metadata_hops"),
             help="write 1, and give the pods that need it a role of their own (EKS Pod Identity)",
         )
+
+
+def _required(launch: Launch) -> str:
+    if isinstance(launch, LaunchTemplate):
+        return setting(launch, "HttpTokens", "required")
+    field = "disableIMDSv1: true" if isinstance(launch, NodeGroup) else "required"
+    return f"`{field}`, or remove it: it is the default"

@@ -3,10 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from compiler.core.launch.plan import Launch
 from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
 from compiler.model.statements import read_commands
-from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
 _FETCHERS = ("curl", "wget")
@@ -25,8 +24,8 @@ _COMPARES = (
 _INSIDE = re.compile(r"[<$]\(\s*(?:curl|wget)\b[^)]*\)")
 
 
-@rule("ACC044", severity=Severity.WARNING, kinds=KINDS)
-def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
+@rule("ACC044", severity=Severity.WARNING)
+def user_data_runs_download(launch: Launch) -> Iterator[Finding]:
     """The user data of nodes runs, as root, what a server answers at that moment.
 
     Every node runs what the address serves on the day that it boots: nobody has read it, no hash holds it, and
@@ -62,13 +61,13 @@ def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
             echo "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03  /tmp/setup.sh" | sha256sum --check
             bash /tmp/setup.sh
     """
-    for script in boot_scripts(manifest):
+    for script in launch.scripts:
         if not any(program in script.text for program in _FETCHERS):
             continue
         for fetched in _run(script.text):
             yield Finding(
-                f"nodes of {script.title} run what `{fetched}` answers, as root",
-                script.at,
+                f"nodes of {launch.words} run what `{fetched}` answers, as root",
+                script.line_at(max(script.text.find(max(fetched.split(), key=len)), 0)),
                 help="write the lines into the user data, or compare the download with its SHA-256 before it runs",
             )
             break

@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.catalog import load_catalog
 from compiler.context import Context
+from compiler.core.launch.plan import NetworkInterface
 from compiler.core.pools.plan import Pool as PlannedPool
 from compiler.core.pools.pools import Pool, placement_group
 from compiler.model.fit import node_room
@@ -16,7 +17,7 @@ from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.boot import boot_of_pool
 from compiler.platforms.eks.nodes.parts import parts
-from compiler.platforms.eks.nodes.plan import Boot, NetworkInterface, NodePool
+from compiler.platforms.eks.nodes.plan import Boot, NodePool
 from compiler.platforms.eks.settings.launcher import PoolLauncher, Volume
 
 Facts = dict[str, Any]

@@ -21,6 +21,7 @@ from builders import (
 )
 
 from compiler.catalog import allocatable, huge_pages_mib, load_catalog
+from compiler.core.launch.plan import NetworkInterface
 from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
 from compiler.core.storage.plan import PersistentVolume, VolumeClaim
 from compiler.places import Route
@@ -39,7 +40,7 @@ from compiler.platforms.eks.kueue.plan import (
     WorkloadPriority,
     queue_of,
 )
-from compiler.platforms.eks.nodes.plan import NetworkInterface, NodeClass, NodeOverlay, NodePool
+from compiler.platforms.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
 from compiler.platforms.eks.teams.plan import PodPriority
 
 

@@ -177,11 +177,13 @@ class PlacementGroupStack(CloudResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupStack(CloudResource):
-    """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image."""
+    """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image; ``template_name``: how
+    it names that, which may be what the stack calls it."""
 
     instance_types: tuple[str, ...] = ()
     ami_type: str | None = None
     template: bool = False
+    template_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

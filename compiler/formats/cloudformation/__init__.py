@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from compiler.core.cloud.plan import RESOURCES
+from compiler.core.launch.plan import Launch, LaunchTemplate
 from compiler.diagnostics import Diagnostic
 from compiler.emit.yaml import dump
 from compiler.formats import Setting
@@ -26,7 +27,7 @@ from compiler.verify.verifier import diagnostic
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
-SUBJECTS = RESOURCES
+SUBJECTS = (*RESOURCES, Launch, LaunchTemplate)
 _SECTIONS = ("AWSTemplateFormatVersion", "Resources")
 _SECTION = (
     r"""(?m)^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:"""

@@ -32,6 +32,7 @@ TYPES = (
     "AWS::DLM::LifecyclePolicy",
     "AWS::EC2::EIP",
     "AWS::EC2::InternetGateway",
+    "AWS::EC2::LaunchTemplate",
     "AWS::EC2::NatGateway",
     "AWS::EC2::PlacementGroup",
     "AWS::EC2::Route",

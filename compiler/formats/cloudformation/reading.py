@@ -24,9 +24,19 @@ from compiler.core.cloud.plan import (
     SecurityGroupStack,
     SecurityRule,
 )
+from compiler.core.launch.plan import LaunchTemplate
 from compiler.formats.cloudformation.functions import is_call
+from compiler.formats.cloudformation.launches import SPELLING
 from compiler.formats.cloudformation.policies import policy_of, texts_at
 from compiler.formats.cloudformation.values import flag_at, name_at, names_at, text_at, unread_of
+from compiler.lift.launch_templates import (
+    Starter,
+    joined,
+    launch_template,
+    starter_of_ec2,
+    starter_of_eks,
+    template_named,
+)
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.places import Route
@@ -34,13 +44,16 @@ from compiler.places import Route
 Read = Callable[[Reader, str], list[CloudResource]]
 
 
-def nodes(artifact: Artifact) -> list[CloudResource]:
+def nodes(artifact: Artifact) -> list[CloudResource | LaunchTemplate]:
     """The resources of a template whose type is read."""
     template = Reader(artifact.body, Route((artifact.id,)))
     resources = template / "Resources"
     read: list[CloudResource] = []
+    templates: list[LaunchTemplate] = []
+    starters: list[Starter] = []
     for name, resource in resources.entries():
         kind = resource / "Type"
+        properties = resource / "Properties"
         if type_regions.without(kind.word()):
             read.append(
                 LimitedResource(
@@ -49,8 +62,18 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
             )
         reader = _READERS.get(kind.word())
         if reader is not None:
-            read += reader(resource / "Properties", name)
-    return _with_rules(_with_attached(read), resources)
+            read += reader(properties, name)
+        elif kind.value == "AWS::EC2::LaunchTemplate":
+            data = properties / "LaunchTemplateData"
+            own_name = properties / "LaunchTemplateName"
+            templates.append(launch_template(resource, name, data, own_name, SPELLING))
+        elif kind.value == "AWS::AutoScaling::AutoScalingGroup":
+            starters.append(starter_of_ec2(properties, name, SPELLING))
+    whole = _with_rules(_with_attached(read), resources)
+    if not templates:
+        return [*whole]
+    starters += [starter_of_eks(each) for each in whole if isinstance(each, NodeGroupStack)]
+    return [*whole, *joined(templates, starters)]
 
 
 def _region(template: Reader, resources: Reader) -> str:
@@ -228,6 +251,7 @@ def _node_group(body: Reader, logical: str) -> list[CloudResource]:
         instance_types=tuple(filter(None, texts_at(types))),
         ami_type=text_at(image),
         template=bool(body / "LaunchTemplate"),
+        template_name=template_named(body / "LaunchTemplate", SPELLING),
         origins={"instance_types": types.at, "ami_type": image.at},
         unread=unread_of(instance_types=types, ami_type=image),
     )

@@ -8,10 +8,12 @@ Modules in the native syntax (`*.tf`) are not read.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler.core.cloud.plan import RESOURCES
+from compiler.core.launch.plan import Launch, LaunchTemplate
 from compiler.diagnostics import Diagnostic
 from compiler.formats import Setting
 from compiler.formats.terraform.faults import faults
@@ -24,7 +26,7 @@ from compiler.verify.verifier import diagnostic
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
-SUBJECTS = RESOURCES
+SUBJECTS = (*RESOURCES, Launch, LaunchTemplate)
 TAGS: Mapping[str, str] = {}
 _SECTIONS = ("resource", "data")
 
@@ -39,9 +41,12 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-    """The resources of modules, as far as they are read."""
+    """The resources of modules, as far as they are read. A module is all files of a folder."""
+    modules: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
-        yield from nodes(artifact)
+        modules.setdefault(os.path.dirname(artifact.path), []).append(artifact)
+    for files in modules.values():
+        yield from nodes(files)
 
 
 def hinted(text: str) -> bool:

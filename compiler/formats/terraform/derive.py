@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.formats.terraform.structure import DATA
+from compiler.lift.launch_templates import snake
 
 TYPES = (
     "aws_cloudwatch_event_rule",
@@ -44,6 +45,7 @@ TYPES = (
     "aws_internet_gateway_attachment",
     "aws_kms_alias",
     "aws_kms_key",
+    "aws_launch_template",
     "aws_nat_gateway",
     "aws_placement_group",
     "aws_prometheus_alert_manager_definition",
@@ -111,7 +113,7 @@ def derived(name: str, types: Assembly) -> dict[str, Any]:
     for left_out in _LEFT_OUT:
         arguments.pop(left_out, None)
     computed = {
-        _snake(attribute["name"])
+        snake(attribute["name"])
         for attribute in resource["properties"]
         if attribute.get("immutable") and not attribute.get("static")
     }
@@ -137,7 +139,7 @@ def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
         if anchor:
             name = anchor[2]
         else:
-            name = _snake(member["name"])
+            name = snake(member["name"])
         shape = _shape(member["type"], types)
         if not member.get("optional"):
             shape["required"] = True
@@ -175,10 +177,6 @@ def _version(config: Mapping[str, Any]) -> str:
         if anchor:
             return anchor[1]
     return "unknown"
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)([A-Z])", lambda match: f"_{match[1].lower()}", name)
 
 
 def write(wheel: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ and its field is among the node's ``unread``; a reference gives the address of w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from compiler.core.cloud.plan import (
@@ -28,7 +28,9 @@ from compiler.core.cloud.plan import (
     SecurityGroupStack,
     SecurityRule,
 )
+from compiler.core.launch.plan import LaunchTemplate
 from compiler.formats.terraform.faults import resources
+from compiler.formats.terraform.launches import IMAGES, field_of, spelling
 from compiler.formats.terraform.policies import policy_of
 from compiler.formats.terraform.values import (
     flag_at,
@@ -38,6 +40,13 @@ from compiler.formats.terraform.values import (
     text_at,
     texts_at,
     unread_of,
+)
+from compiler.lift.launch_templates import (
+    joined,
+    launch_template,
+    starter_of_ec2,
+    starter_of_eks,
+    template_named,
 )
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
@@ -52,14 +61,15 @@ _PUBLIC = {
 Read = Callable[[Reader, str], list[CloudResource]]
 
 
-def nodes(artifact: Artifact) -> list[CloudResource]:
-    """The resources of a module whose type is read."""
-    module = Reader(artifact.body, Route((artifact.id,)))
-    found: dict[str, list[tuple[Reader, str]]] = {}
-    for place, kind, _ in resources(artifact.body):
-        body = module.follow(*place)
-        address = f"{kind}.{place[2]}"
-        found.setdefault(kind, []).append((body, address))
+def nodes(artifacts: Iterable[Artifact]) -> list[CloudResource | LaunchTemplate]:
+    """The resources of the files of one module whose type is read."""
+    found: Found = {}
+    for artifact in artifacts:
+        file = Reader(artifact.body, Route((artifact.id,)))
+        for place, kind, _ in resources(artifact.body):
+            body = file.follow(*place)
+            address = f"{kind}.{place[2]}"
+            found.setdefault(kind, []).append((body, address))
     read: list[CloudResource] = []
     for kind, of_cloudformation in _LIMITED.items():
         for body, address in found.get(kind, ()):
@@ -68,7 +78,24 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
         for body, address in found.get(kind, ()):
             read += reader(body, address)
     attached = _attached(read, found)
-    return [_whole(resource, found) for resource in attached]
+    whole = [_whole(resource, found) for resource in attached]
+    return [*whole, *_launch_templates(found, whole)]
+
+
+def _launch_templates(found: Found, read: Iterable[CloudResource]) -> list[LaunchTemplate]:
+    """The launch templates of a module, with what its groups say of the machines."""
+    bodies = found.get("aws_launch_template", ())
+    if not bodies:
+        return []
+    images = {address: body for kind in IMAGES for body, address in found.get(kind, ())}
+    spelled = spelling(images)
+    templates = [
+        launch_template(body, address, body, body / "name", spelled) for body, address in bodies
+    ]
+    starters = [starter_of_eks(each) for each in read if isinstance(each, NodeGroupStack)]
+    for body, address in found.get("aws_autoscaling_group", ()):
+        starters.append(starter_of_ec2(body, address, spelled))
+    return joined(templates, starters)
 
 
 def _role(body: Reader, address: str) -> list[CloudResource]:
@@ -211,6 +238,7 @@ def _node_group(body: Reader, address: str) -> list[CloudResource]:
         instance_types=tuple(filter(None, texts_at(types))),
         ami_type=text_at(image),
         template=bool(body / "launch_template"),
+        template_name=template_named(field_of(body, "LaunchTemplate"), spelling({})),
         origins={"instance_types": types.at, "ami_type": image.at},
         unread=unread_of(instance_types=types, ami_type=image),
     )

@@ -44,7 +44,8 @@ __all__ = [
 
 
 NOT_GIVEN: Mapping[str, str] = {
-    "CapacityWindow": "SageMaker knows when a training plan begins and ends, and the spec does not"
+    "CapacityWindow": "SageMaker knows when a training plan begins and ends, and the spec does not",
+    "Launch": "SageMaker chooses the image, the disks and the interfaces of its machines",
 }
 """Nodes of the core that it has none of."""
 

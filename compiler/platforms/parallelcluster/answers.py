@@ -28,6 +28,7 @@ __all__ = [
 
 
 NOT_GIVEN: Mapping[str, str] = {
+    "Launch": "ParallelCluster writes the launch templates of its nodes",
     "PersistentVolume": "nodes mount file systems themselves, by what the configuration says of each",
     "VolumeClaim": "a job has the folders that its nodes have mounted",
 }

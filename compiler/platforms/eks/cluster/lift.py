@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compiler.catalog.ami_families import of_eksctl
+from compiler.core.launch.plan import BootScript
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
 from compiler.output.artifact import part_of
@@ -16,7 +18,7 @@ from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Taint
 from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
 from compiler.platforms.eks.network.plan import Network, Subnet
-from compiler.platforms.eks.nodes.lift import boot_of
+from compiler.platforms.eks.nodes.lift import boot_of, scripts
 from compiler.platforms.eks.nodes.plan import Boot, NodeGroup
 
 
@@ -215,6 +217,10 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
     if len(commands) == 1:
         boot = boot_of(commands[0])
     all_taints = _taints(body / "taints")
+    family = None
+    if not (body / "ami").value:
+        family = of_eksctl((body / "amiFamily").word() or _DEFAULT_FAMILY)
+    imds = body / "disableIMDSv1"
     return NodeGroup(
         at=body.at,
         name=(body / "name").word(),
@@ -235,6 +241,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         efa=bool((body / "efaEnabled").flag()),
         placement_group=body.follow("placement", "groupName").text(),
         reservation=target.text(),
+        unread=_unread_reservation(body),
         capacity_block=market.value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         repair_config=_repair_config(body / "nodeRepairConfig"),
@@ -245,7 +252,13 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         volume_throughput=(body / "volumeThroughput").integer(),
         security_groups=body.follow("securityGroups", "attachIDs").texts(),
         local_storage=config or "",
+        image=family.alias if family is not None else "",
+        own_image=bool(body / "ami" or body / "launchTemplate"),
+        scripts=_commands(body),
+        http_tokens=_TOKENS.get(imds.value) if imds.flag() is not None else None,
         origins={
+            "http_tokens": imds.at,
+            "capacity_block": (body / "instanceMarketOptions").at,
             "instance_types": types_at,
             "labels": (body / "labels").at,
             "boot": (body / "preBootstrapCommands").at,
@@ -261,6 +274,23 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
             "reservation": target.at,
         },
     )
+
+
+_DEFAULT_FAMILY = "AmazonLinux2023"
+"""What eksctl boots where a group does not say (eksctl v0.230.0)."""
+_TOKENS = {True: "required", False: "optional"}
+
+
+def _unread_reservation(body: Reader) -> frozenset[str]:
+    """Whether a group names its reservation otherwise than by id."""
+    target = body.follow("capacityReservation", "capacityReservationTarget")
+    is_open = bool(target.value) and not (target / "capacityReservationID").text()
+    return frozenset({"reservation"}) if is_open else frozenset()
+
+
+def _commands(body: Reader) -> tuple[BootScript, ...]:
+    """What nodes of a group run: in place of EKS' own script, and before it."""
+    return scripts(body / "overrideBootstrapCommand", *(body / "preBootstrapCommands").items())
 
 
 def _instance_types(body: Reader) -> tuple[tuple[str, ...], Route]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from compiler.catalog.ami_families import AL2023, families, of_alias
 from compiler.context import Context
 from compiler.core.jobs.stopping import BLOCK_DRAIN
+from compiler.core.launch.plan import BlockDevice, NetworkInterface
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import HUGEPAGES
 from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, placement_group
@@ -28,9 +29,7 @@ from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
     BLOCK_ENDS,
-    BlockDevice,
     Budget,
-    NetworkInterface,
     NodeClass,
     NodeOverlay,
     NodePool,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import AmiFamily, of_alias, of_karpenter
+from compiler.core.launch.plan import BlockDevice, BootScript, NetworkInterface
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, annotations_of, name_of, pruned, unread
 from compiler.places import Route
@@ -12,10 +14,8 @@ from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
 from compiler.platforms.eks.nodes.plan import (
     AutoNodeClass,
-    BlockDevice,
     Boot,
     Budget,
-    NetworkInterface,
     NodeClass,
     NodeOverlay,
     NodePool,
@@ -28,9 +28,12 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     images = spec / "amiSelectorTerms"
     aliases = _texts(images, "alias")
-    hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
+    metadata = spec / "metadataOptions"
+    hops = metadata / "httpPutResponseHopLimit"
+    public = spec / "associatePublicIPAddress"
     has_user_data = bool(spec / "userData")
     boot = boot_of((spec / "userData").word())
+    family = _family(aliases, (spec / "amiFamily").word())
     own_user_data = has_user_data and not boot.runs
     yield NodeClass(
         at=body.at,
@@ -48,8 +51,19 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
             "block_devices": (spec / "blockDeviceMappings").at,
             "instance_store": (spec / "instanceStorePolicy").at,
             "ami_alias": images.at,
+            "ami_parameters": images.at,
+            "ami_names": images.at,
+            "image": images.at if aliases else (spec / "amiFamily").at,
+            "http_tokens": (metadata / "httpTokens").at,
+            "metadata_hops": hops.at,
+            "public": public.at,
             **_selected_at(spec),
         },
+        image=family.alias if family is not None else "",
+        own_image=not aliases or len(aliases) < len(images.items()),
+        scripts=scripts(spec / "userData"),
+        http_tokens=(metadata / "httpTokens").text(),
+        public=public.flag(),
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
@@ -65,6 +79,17 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         boot=boot,
         prune=pruned(body),
     )
+
+
+def _family(aliases: tuple[str, ...], name: str) -> AmiFamily | None:
+    """The family of a class: by its alias, or by the ``amiFamily`` beside other ways to select an image."""
+    named = (of_alias(alias) for alias in aliases)
+    return next(filter(None, named), None) or of_karpenter(name)
+
+
+def scripts(*values: Reader) -> tuple[BootScript, ...]:
+    """The texts that nodes run."""
+    return tuple(BootScript(value.word(), value.at) for value in values if value.word())
 
 
 def _selected_at(spec: Reader) -> dict[str, Route]:
@@ -90,6 +115,7 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     storage = spec / "ephemeralStorage"
     interfaces = spec.follow("advancedNetworking", "networkInterfaces")
+    public = spec.follow("advancedNetworking", "associatePublicIPAddress")
     first = interfaces.items()[:1]
     prefixes = [(entry / "secondaryIPv4PrefixCount").integer() for entry in first]
     size = (storage / "size").quantity()
@@ -111,6 +137,7 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
             "instance_profile": (spec / "instanceProfile").at,
             "interfaces": interfaces.at,
             "block_devices": storage.at,
+            "public": public.at,
             **_selected_at(spec),
         },
         subnets=_terms(spec / "subnetSelectorTerms"),
@@ -121,6 +148,8 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
         prune=pruned(body),
+        image="bottlerocket",  # EKS user guide, ml-node-pools, commit 80436be5
+        public=public.flag(),
         ephemeral=ephemeral,
         prefixes=prefixes[0] if prefixes else None,
         snat_policy=(spec / "snatPolicy").text(),
@@ -167,7 +196,8 @@ def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
         card = (interface / "networkCardIndex").integer()
         device = (interface / "deviceIndex").integer()
         if card is not None and device is not None:
-            yield NetworkInterface(card, device, (interface / "interfaceType").word())
+            kind = (interface / "interfaceType").word()
+            yield NetworkInterface(card, device, kind, at=interface.at)
 
 
 def _devices(devices: Reader) -> Iterator[BlockDevice]:
@@ -182,6 +212,8 @@ def _devices(devices: Reader) -> Iterator[BlockDevice]:
                 (ebs / "iops").integer(),
                 (ebs / "throughput").integer(),
                 (ebs / "encrypted").flag() or False,
+                device.at,
+                (ebs / "volumeSize").at,
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.launch.plan import BlockDevice, NetworkInterface
 from compiler.lowering.body import NO_PRUNE, given, head, manifest_in, quantities, taints
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
@@ -13,8 +14,6 @@ from compiler.plan.scheduling import Requirement
 from compiler.platforms.eks.nodes.plan import (
     BLOCK_ENDS,
     AutoNodeClass,
-    BlockDevice,
-    NetworkInterface,
     NodeClass,
     NodeOverlay,
     NodePool,

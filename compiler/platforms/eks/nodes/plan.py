@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
+from compiler.core.launch.plan import BlockDevice, Launch
 from compiler.core.pools.plan import Pool
 from compiler.dataclass import dataclass
-from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import POOL_LABEL, Requirement, Taint
 from compiler.plan.units import Quantity
@@ -23,27 +23,6 @@ class SelectorTerm:
 
     id: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkInterface:
-    """One entry of EC2NodeClass.spec.networkInterfaces. ``type`` is ``interface`` or ``efa-only``."""
-
-    card: int
-    device: int
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
-class BlockDevice:
-    """An EBS volume of a node. ``iops`` and ``throughput`` (MiB/s) are gp3's; ``None`` leaves AWS' default."""
-
-    device: str
-    size: Quantity
-    type: str = "gp3"
-    iops: int | None = None
-    throughput: int | None = None
-    encrypted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,29 +46,21 @@ class Boot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeClass(PlanNode):
+class NodeClass(Launch):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
-    (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
-    ``boot`` is what its user data does.
+    (``user_data``). ``boot`` is what its user data does.
     ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
     and takes the other as it is.
     """
 
-    name: str
+    called: ClassVar[str] = "node class"
+
     ami_family: str | None = None
     ami_alias: str | None = None
-    ami_names: tuple[str, ...] = ()
-    ami_parameters: tuple[str, ...] = ()
     role: str | None = None
-    instance_profile: str | None = None
     subnets: tuple[SelectorTerm, ...] = ()
     security_groups: tuple[SelectorTerm, ...] = ()
     reservations: tuple[SelectorTerm, ...] = ()
-    placement_group: str | None = None
-    interfaces: tuple[NetworkInterface, ...] = ()
-    instance_store: str | None = None
-    block_devices: tuple[BlockDevice, ...] = ()
-    metadata_hops: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
@@ -160,7 +131,7 @@ class NodeOverlay(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeGroup(PlanNode):
+class NodeGroup(Launch):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
     The latter are read of third parties' files and never written: their fields differ (eksctl v0.230.0, schema.json).
@@ -173,8 +144,8 @@ class NodeGroup(PlanNode):
     ``startup_taints``: those that an agent takes off each node once it is ready there; ``tags`` of AWS.
     """
 
-    name: str
-    instance_types: tuple[str, ...]
+    called: ClassVar[str] = "node group"
+
     zones: tuple[str, ...] = ()
     min_size: int | None = None
     max_size: int | None = None
@@ -189,9 +160,6 @@ class NodeGroup(PlanNode):
     startup_taints: tuple[Taint, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
     efa: bool = False
-    placement_group: str | None = None
-    reservation: str | None = None
-    capacity_block: bool = False
     repair: bool | None = None
     managed: bool = True
     own_kubelet: bool = False
@@ -208,19 +176,10 @@ class NodeGroup(PlanNode):
         """What people call it: by the name of its pool, where it is one of a spec."""
         return self.labels.get(POOL_LABEL, self.name)
 
-    def where_type(self, name: str) -> Route:
-        """The place of one of the instance types; the field where it has just one."""
-        at = self.where("instance_types")
-        if len(self.instance_types) <= 1:
-            return at
-        return at / self.instance_types.index(name)
-
 
 __all__ = [
     "AutoNodeClass",
-    "BlockDevice",
     "Budget",
-    "NetworkInterface",
     "NodeClass",
     "NodeGroup",
     "NodeOverlay",

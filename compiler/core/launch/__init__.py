@@ -1,0 +1,1 @@
+"""How machines start: nodes that platforms and formats share."""
