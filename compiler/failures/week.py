@@ -27,21 +27,23 @@ class Loss:
     """What failures and saves take of a job in a week, in node hours: from ``least`` to ``most``, as far as known.
 
     ``waits`` and ``repeats`` are those of failures alone, ``saves`` the time that training waits for saves, ``None``
-    where it is not known how long one takes. ``is_whole``: all of it is known.
+    where it is not known how long one takes. ``is_whole``: all of it is known. No more is lost than ``week``, all that
+    its nodes have: failures that come faster than a job starts leave no time in which it trains.
     """
 
     waits: tuple[float, float]
     repeats: tuple[float, float]
     saves: float | None
     is_whole: bool
+    week: float
 
     @property
     def least(self) -> float:
-        return self.waits[0] + self.repeats[0] + (self.saves or 0)
+        return min(self.week, self.waits[0] + self.repeats[0] + (self.saves or 0))
 
     @property
     def most(self) -> float:
-        return self.waits[1] + self.repeats[1] + (self.saves or 0)
+        return min(self.week, self.waits[1] + self.repeats[1] + (self.saves or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Week:
             repeats=(fewest * every / 2 * hours, most * every / 2 * hours),
             saves=saves,
             is_whole=saves is not None and not self.waits.unknown,
+            week=self.node_hours,
         )
 
     def _saves(self, every: int) -> float | None:
@@ -85,7 +88,7 @@ class Week:
             return 0.0
         if schedule.write is None:
             return None
-        return self.node_hours * schedule.write / every
+        return self.node_hours * min(1.0, schedule.write / every)
 
 
 def week(planned: PlannedCluster, job: Footing, outcomes: Sequence[Outcome]) -> Week | None:

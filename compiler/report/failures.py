@@ -265,6 +265,8 @@ def _lost(loss: Loss | None) -> Text:
     why = (
         f"{_range(loss.waits)} until the first new steps, {_range(loss.repeats)} repeated, {saves}"
     )
+    if loss.most == loss.week:
+        why += f"; the week has {loss.week:,.0f}"
     return Explained(f"{_range((loss.least, loss.most))} node hours{and_more(loss)}", why)
 
 

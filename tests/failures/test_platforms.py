@@ -144,7 +144,7 @@ def test_new_nodes_of_hyperpod_are_tested() -> None:
 
 
 def test_hyperpod_may_leave_sick_nodes() -> None:
-    found = outcomes(hyperpod(own={"nodeRecovery": "None"}))[Failure.RESET]
+    found = outcomes(hyperpod(own={"nodeRecovery": "None"}, job={"retries": 0}))[Failure.RESET]
     assert "batch-replace-cluster-nodes" in found.acts
 
 

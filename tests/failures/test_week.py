@@ -101,6 +101,17 @@ def test_the_loss_grows_with_the_gang(nodes: int, more: int, every: int) -> None
     assert share[0] < share[1] or isclose(share[0], share[1])
 
 
+@pytest.mark.parametrize("mean", ["1h", "24h", "720h"])
+@pytest.mark.parametrize("every", [1, 60, 1800, 86_400, 30 * 86_400])
+def test_no_more_is_lost_than_there_is(mean: str, every: int) -> None:
+    """Neither where nodes fail faster than a job starts, nor where a save takes longer than the interval."""
+    week = found(saving(pool={"meanTimeBetweenFailures": mean}))
+    loss = week.loss(every)
+    assert loss.saves is not None
+    assert 0 <= loss.least <= loss.most <= week.node_hours
+    assert loss.saves <= week.node_hours
+
+
 @pytest.mark.slow
 @given(every=st.integers(60, 7 * 86_400))
 def test_the_best_interval_loses_the_least(every: int) -> None:
