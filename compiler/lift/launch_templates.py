@@ -21,7 +21,13 @@ from compiler.catalog.ami_families import (
     of_parameter,
 )
 from compiler.core.cloud.plan import NodeGroupStack
-from compiler.core.launch.plan import BlockDevice, BootScript, LaunchTemplate, NetworkInterface
+from compiler.core.launch.plan import (
+    BlockDevice,
+    BootScript,
+    LaunchTemplate,
+    NetworkInterface,
+    Setting,
+)
 from compiler.dataclass import dataclass
 from compiler.lift.reader import Reader
 from compiler.places import Route
@@ -115,6 +121,7 @@ def launch_template(
         ami_parameters=(parameter,) if parameter else (),
         instance_profile=text(follow(profile, "Name")),
         profile_arn=text(follow(profile, "Arn")),
+        of_groups=tuple(_of_groups(data, spelling)),
         interfaces=read,
         block_devices=tuple(_devices(devices, spelling)),
         instance_store="RAID0" if _RAID.search(in_script) else None,
@@ -150,6 +157,24 @@ def launch_template(
         },
         unread=frozenset(name for name, is_open in open_fields.items() if is_open),
     )
+
+
+def _of_groups(data: Reader, spelling: Spelling) -> Iterator[Setting]:
+    """What a node group of EKS says itself (EKS API, LaunchTemplateSpecification)."""
+    follow = spelling.follow
+    profile = follow(data, "IamInstanceProfile")
+    if profile:
+        yield Setting("IamInstanceProfile", profile.at)
+    market = follow(data, "InstanceMarketOptions")
+    if spelling.text(follow(market, "MarketType")) == "spot":
+        yield Setting("InstanceMarketOptions", market.at)
+    hibernation = follow(data, "HibernationOptions")
+    if spelling.flag(follow(hibernation, "Configured")):
+        yield Setting("HibernationOptions", hibernation.at)
+    for interface in spelling.entries(follow(data, "NetworkInterfaces")):
+        subnet = spelling.field(interface, "SubnetId")
+        if subnet:
+            yield Setting("SubnetId", subnet.at)
 
 
 def _groups_of(data: Reader, spelling: Spelling) -> Reader:

@@ -16,10 +16,11 @@ _MIME = re.compile(r"(?im)^(?:mime-version|content-type)\s*:")
 def launch_template_refused_by_eks(template: LaunchTemplate, world: World) -> Iterator[Finding]:
     """A launch template says what EKS does not take of one for a managed node group.
 
-    EKS makes the instance profile of the group's role, chooses the subnets of the group, and takes instance types from
-    the template or from the group. Where the template names no image, EKS adds its own part to user data, which must be
-    MIME multi-part, as for Amazon Linux (EKS user guide, launch-templates, read 2026-11). The group is not created.
-    Nothing is said of a template that no group of the set uses.
+    The group itself says its role, its subnets and whether it is of spot instances, and its nodes do not hibernate (EKS
+    API, LaunchTemplateSpecification). Instance types come from the template or from the group. Where the template names
+    no image, EKS adds its own part to user data, which must be MIME multi-part, as for Amazon Linux (EKS user guide,
+    launch-templates, read 2026-11). The group is not created. Nothing is said of a template that no group of the set
+    uses.
 
     ## Fails
 
@@ -79,15 +80,14 @@ def launch_template_refused_by_eks(template: LaunchTemplate, world: World) -> It
     """
     if not template.groups:
         return
-    for field in ("instance_profile", "profile_arn"):
-        if getattr(template, field):
-            name = spelled(template, "IamInstanceProfile")
-            yield Finding(
-                f"{template.words} has `{name}`, and node group `{template.groups[0]}` its own role",
-                template.where(field),
-                label="EKS creates no group with it",
-                help=f"remove `{name}`",
-            )
+    for setting in template.of_groups:
+        name = spelled(template, setting.name)
+        yield Finding(
+            f"{template.words} has `{name}`, {_INSTEAD[setting.name]}",
+            setting.at,
+            label=f"EKS does not create node group `{template.groups[0]}` with it",
+            help=f"remove `{name}`",
+        )
     twice = [group for group in _groups(template, world) if group.instance_types]
     if template.own_types and twice:
         yield Finding(
@@ -110,6 +110,12 @@ def launch_template_refused_by_eks(template: LaunchTemplate, world: World) -> It
             )
 
 
+_INSTEAD = {
+    "IamInstanceProfile": "and a node group its role",
+    "InstanceMarketOptions": "and a node group its capacity type",
+    "HibernationOptions": "and nodes of EKS do not hibernate",
+    "SubnetId": "and a node group its subnets",
+}
 _AMAZON_LINUX = ("al2", "al2023")
 
 

@@ -94,6 +94,13 @@ FAULTS: Mapping[str, tuple[str, Settings, Settings]] = {
     ),
     "no primary": ("EFA072", {"NetworkInterfaces": EFA[1:]}, GPU),
     "a role": ("HLT104", {"IamInstanceProfile": {"Name": "nodes"}}, GPU),
+    "spot": ("HLT104", {"InstanceMarketOptions": {"MarketType": "spot"}}, GPU),
+    "hibernation": ("HLT104", {"HibernationOptions": {"Configured": True}}, GPU),
+    "a subnet": (
+        "HLT104",
+        {"NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": "subnet-0a1b2c3d"}]},
+        GPU,
+    ),
     "types twice": ("HLT104", {"InstanceType": "p4d.24xlarge"}, GPU),
     "no MIME": ("HLT104", {"UserData": "sysctl -w a=1"}, GPU),
 }
@@ -216,7 +223,7 @@ def test_what_is_filled_in_later_is_no_fault(
     open_settings.pop("UserData", None)
     open_group = dict.fromkeys(group, UNKNOWN[form])
     text = FORMS[form](open_settings, open_group)
-    if fault in ("groups beside", "a role", "a block without a name"):
+    if fault in ("groups beside", "a role", "a subnet", "a block without a name"):
         return  # the field itself is the fault, whatever its value
     assert code not in dict(found(trainyard, tmp_path, form, text))
 

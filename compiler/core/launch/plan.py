@@ -115,6 +115,14 @@ class Launch(PlanNode):
         return at / self.instance_types.index(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a launch template by EC2's name, as in ``SubnetId``, and its place."""
+
+    name: str
+    at: Route
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchTemplate(Launch):
     """AWS::EC2::LaunchTemplate, or Terraform's aws_launch_template, with what the groups of the same stack say that
@@ -122,8 +130,9 @@ class LaunchTemplate(Launch):
 
     ``instance_types`` are those of its groups where it has none of its own (``own_types``); ``groups`` are what the
     stack calls those of EKS, which boot an image of their own unless it names one. ``profile_arn``: that of its
-    instance profile. ``security_groups``: it names some, beside those of its interfaces. Of a field with a function or
-    an expression inside, the rest is read, and its name is among those that are ``unread``.
+    instance profile. ``of_groups``: what it says that a node group of EKS says itself. ``security_groups``: it names
+    some, beside those of its interfaces. Of a field with a function or an expression inside, the rest is read, and its
+    name is among those that are ``unread``.
     """
 
     carried: ClassVar[bool] = False
@@ -132,8 +141,9 @@ class LaunchTemplate(Launch):
     template_name: str | None = None
     groups: tuple[str, ...] = ()
     profile_arn: str | None = None
+    of_groups: tuple[Setting, ...] = ()
     security_groups: bool = False
     own_types: bool = False
 
 
-__all__ = ["BlockDevice", "BootScript", "Launch", "LaunchTemplate", "NetworkInterface"]
+__all__ = ["BlockDevice", "BootScript", "Launch", "LaunchTemplate", "NetworkInterface", "Setting"]
