@@ -7,7 +7,7 @@ from compiler.core.pools.plan import Pool
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
-from compiler.platforms.hyperpod.jobs.auto_resume import AUTO_RESUME, MOST_RETRIES, resumes_in
+from compiler.platforms.hyperpod.jobs.resuming import AUTO_RESUME, MOST_RETRIES, resumes_in
 
 __all__ = ["AUTO_RESUME", "MOST_RETRIES", "in_catalog", "is_on_hyperpod", "resumes_in"]
 

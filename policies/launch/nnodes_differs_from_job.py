@@ -42,6 +42,26 @@ def nnodes_differs_from_job(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, kind: JobSet, command: [torchrun, train.py], env: {PET_NNODES: "1"}}]
 
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: lora, namespace: team-a}
+        spec:
+          pytorchReplicaSpecs:
+            Master:
+              replicas: 1
+              restartPolicy: OnFailure
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "nvcr.io/nvidia/pytorch:26.06-py3",
+                    command: [torchrun, --nnodes=2, train.py], resources: {limits: {nvidia.com/gpu: 8}}}]
+            Worker:
+              replicas: 1
+              restartPolicy: OnFailure
+              template:
+                spec:
+                  containers: [{name: pytorch, image: "nvcr.io/nvidia/pytorch:26.06-py3",
+                    command: [torchrun, --nnodes=4, train.py], resources: {limits: {nvidia.com/gpu: 8}}}]
+
     ## Passes
 
         jobs:
@@ -60,6 +80,7 @@ def nnodes_differs_from_job(work: Work, world: World) -> Iterator[Finding]:
     held = held_back(work, world)
     if held is not None and named_options(work.words).get("nnodes") == str(held.all):
         return  # RUN195 reports that they start one after another
+    yield from _of_other_sets(work)
     given = named_options(work.words).get("nnodes")
     if given is not None:
         help = f"write `--nnodes={_nodes(work)}`"
@@ -74,6 +95,19 @@ def nnodes_differs_from_job(work: Work, world: World) -> Iterator[Finding]:
         if work.own_sets:
             help = f"write `{_nodes(work)}`"
         yield from _differing(work, "PET_NNODES", in_env, work.where_env("PET_NNODES"), help)
+
+
+def _of_other_sets(work: Work) -> Iterator[Finding]:
+    """What sets of pods say whose command is another one than that of the job's first, as of a PyTorchJob's workers."""
+    for pods in work.own_sets:
+        for container in pods.pod.containers if pods.pod is not None else ():
+            words = (*container.command, *container.args)
+            given = named_options(words).get("nnodes")
+            if words == work.words or given is None or not launches(words):
+                continue
+            field = "command" if any("nnodes" in word for word in container.command) else "args"
+            help = f"write `--nnodes={_nodes(work)}`"
+            yield from _differing(work, "--nnodes", given, container.where(field), help)
 
 
 def _is_set(work: Work) -> bool:

@@ -180,6 +180,7 @@ def test_what_a_removal_means(kind: str, body: dict[str, object], consequence: C
         ("AWS::FSx::FileSystem", "StorageCapacity", {}, Consequence.COST),
         ("AWS::FSx::FileSystem", "Tags", {}, Consequence.HARMLESS),
         ("AWS::EKS::Nodegroup", "InstanceTypes", {}, Consequence.REPLACES_NODES),
+        ("AWS::EC2::LaunchTemplate", "LaunchTemplateData", {}, Consequence.REPLACES_NODES),
         ("AWS::IAM::Role", "AssumeRolePolicyDocument", {}, Consequence.ACCESS),
         ("AWS::EC2::PlacementGroup", "Tags", {}, Consequence.UNKNOWN),
         ("AWS::Logs::LogGroup", "RetentionInDays", {}, Consequence.DESTROYS_DATA),

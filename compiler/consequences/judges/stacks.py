@@ -183,6 +183,18 @@ def _nodes(edit: Edit, steps: Steps) -> Effect | None:
     return _common(edit, steps)
 
 
+def _launches(edit: Edit, steps: Steps) -> Effect | None:
+    """Launch templates: another version, which groups take that name no other."""
+    is_setting = steps[:2] == ("Properties", "LaunchTemplateData")
+    if edit.action is Action.CHANGED and is_setting:
+        return Effect(
+            Consequence.REPLACES_NODES,
+            "node groups that take its newest version replace their nodes",
+            "EKS user guide, launch-templates",
+        )
+    return _plain(edit, steps)
+
+
 def _plain(edit: Edit, steps: Steps) -> Effect | None:
     """Types of which nothing but their making is known."""
     if edit.action is Action.ADDED:
@@ -240,5 +252,6 @@ KINDS: Mapping[str, Judge] = {
     **{f"AWS::{name}": _paid for name in _PAID},
     **{f"AWS::{name}": _plain for name in _PLAIN},
     "AWS::EKS::Nodegroup": _nodes,
+    "AWS::EC2::LaunchTemplate": _launches,
     STACK: _template,
 }

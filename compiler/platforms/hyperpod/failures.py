@@ -14,7 +14,7 @@ from compiler.platforms.eks.failures.nodes import node_lost, zone_lost
 from compiler.platforms.eks.failures.repairing import Repairing
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
-from compiler.platforms.hyperpod.jobs.auto_resume import AUTO_RESUME, MOST_RETRIES
+from compiler.platforms.hyperpod.jobs.resuming import AUTO_RESUME, MOST_RETRIES
 
 _SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-resiliency"
 _OPERATOR, _CHART = "training-operator", "hyperpod-helm-chart"

@@ -38,7 +38,7 @@ SHARED = ROOT.parent / "shared" / "aws" / "hyperpod"
 FORMS: list[dict[str, Any]] = [
     {},
     {"own": {"deepHealthChecks": ["InstanceStress", "InstanceConnectivity"], "threadsPerCore": 1}},
-    {"own": {"trainingPlans": {"a100": PLAN}, "nodeRecovery": "None"}},
+    {"own": {"trainingPlans": {"a100": PLAN}, "nodeRecovery": "None"}, "job": {"retries": 0}},
     {"pool": {"capacity": {"spot": {}}, "rootVolume": {"size": "500Gi"}}, "tags": {"team": "a"}},
     {
         "pool": {
@@ -144,7 +144,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     [({}, "reboots or replaces sick ones"), ({"nodeRecovery": "None"}, "leaves them")],
 )
 def test_the_report_says_who_replaces_sick_nodes(own: dict[str, Any], words: str) -> None:
-    _, planned = read(spec(own=own))
+    _, planned = read(spec(own=own, job={"retries": 0}))
     _, said, groups = repair(planned)
     assert isinstance(said, Paragraph)
     assert isinstance(groups, Table)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from compiler.core.jobs.retrying import job_retries
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
-from compiler.platforms.hyperpod.jobs.auto_resume import (
+from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
+from compiler.platforms.hyperpod.jobs.resuming import (
     AUTO_RESUME,
     MOST_RETRIES,
     RESUMED_PREFIX,
     resumes_in,
 )
-from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
 from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
 if TYPE_CHECKING:
