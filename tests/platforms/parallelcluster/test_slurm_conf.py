@@ -78,6 +78,28 @@ def test_queues_and_resources_have_parameters_of_their_own(
     ] == ["SCH012"]
 
 
+@pytest.mark.parametrize(
+    ("place", "settings"),
+    [
+        (Q, {"PartitionName": "a"}),
+        (R, {"NodeName": "a"}),
+        (R, {"Weight": -1}),
+        (Q, {"ResumeTimeout": -1}),
+    ],
+)
+def test_what_parallelcluster_sets_itself_is_said_once(
+    place: str, settings: Settings, tmp_path: Path
+) -> None:
+    body = changed((f"{place}.CustomSlurmSettings", settings))
+    assert [code for code, _ in found(body, tmp_path)] == ["SCH011"]
+
+
+@pytest.mark.parametrize("key", [1, 1.5, True])
+def test_a_name_that_is_no_text_is_no_parameter(key: Any, tmp_path: Path) -> None:
+    body = changed((f"{S}.CustomSlurmSettings", [{key: "x"}]))
+    assert "SCH012" in [code for code, _ in found(body, tmp_path)]
+
+
 @pytest.mark.skipif(shutil.which("sinfo") is None, reason="Slurm is not installed")
 @pytest.mark.parametrize("settings", [*UNREAD, *NO_PLUGIN, *OTHERS, *RIGHT], ids=str)
 def test_slurm_reads_what_is_not_found_and_no_other(settings: Settings, tmp_path: Path) -> None:

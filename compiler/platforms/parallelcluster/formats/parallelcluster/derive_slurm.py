@@ -41,8 +41,8 @@ def plugins(folder: Path) -> dict[str, list[str]]:
 
 def main(checkout: Path) -> None:
     source = (checkout / "src/common/read_config.c").read_text()
-    facts = {name: parameters(source, table) for name, table in _TABLES.items()}
-    facts["plugins"] = plugins(checkout / "src/plugins")  # type: ignore[assignment]
+    tables = {name: parameters(source, table) for name, table in _TABLES.items()}
+    facts = {**tables, "plugins": plugins(checkout / "src/plugins")}
     FILE.write_text(json.dumps(facts, sort_keys=True, separators=(",", ":")) + "\n")
 
 

@@ -1,6 +1,6 @@
 """What ``slurm.conf`` takes: its parameters, the numbers that they hold, and the plugins that they name.
 
-Source: SchedMD/slurm, slurm-25-05-8-1 (``make`` of its facts: ``derive_slurm.py``). ``slurmctld`` and every command of
+Source: SchedMD/slurm, slurm-25-05-8-1, read by ``derive_slurm.py``. ``slurmctld`` and every command of
 Slurm end with "Parsing error at unrecognized key" at a parameter that they do not know.
 """
 

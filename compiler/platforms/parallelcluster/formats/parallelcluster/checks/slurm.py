@@ -47,16 +47,12 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
     settings = Part(body).below("Scheduling", "SlurmSettings")
     denied = _CLUSTER | (_ACCOUNTED if settings.has("Database") else frozenset())
     for part in settings.items("CustomSlurmSettings"):
-        yield from _denied(part, denied)
-        yield from _never_starts(part, "cluster")
+        yield from _of_settings(part, "cluster", denied)
     for queue in queues_of(body):
-        of_queue = queue.below("CustomSlurmSettings")
-        yield from _denied(of_queue, _QUEUE)
-        yield from _never_starts(of_queue, "partition")
+        yield from _of_settings(queue.below("CustomSlurmSettings"), "partition", _QUEUE)
         for resource in resources_of(queue):
             own = resource.below("CustomSlurmSettings")
-            yield from _denied(own, _RESOURCE)
-            yield from _never_starts(own, "node")
+            yield from _of_settings(own, "node", _RESOURCE)
     yield from _memory(settings)
     if settings.has("Database") and settings.has("ExternalSlurmdbd"):
         yield refused(
@@ -67,34 +63,31 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
         )
 
 
-def _denied(part: Part, names: frozenset[str]) -> Iterator[Fault]:
+def _of_settings(part: Part, where: str, denied: frozenset[str]) -> Iterator[Fault]:
+    """What is wrong with each parameter: ParallelCluster sets it itself (``denied``), or ``slurmctld`` does not start
+    with it. ``where`` is ``cluster``, ``partition`` or ``node``."""
     if not isinstance(part.body, dict):
         return
-    for name in part.body:
-        if str(name).lower() in names:
+    for key, value in part.body.items():
+        name = str(key)
+        if name.lower() in denied:
             yield refused(
-                part.at(name),
+                part.at(key),
                 f"ParallelCluster sets `{name}` itself, and refuses it here",
-                _INSTEAD.get(str(name).lower(), "remove it"),
+                _INSTEAD.get(name.lower(), "remove it"),
                 key=True,
             )
-
-
-def _never_starts(part: Part, where: str) -> Iterator[Fault]:
-    """Parameters with which ``slurmctld`` does not start; ``where`` is ``cluster``, ``partition`` or ``node``."""
-    if not isinstance(part.body, dict):
-        return
-    for name, value in part.body.items():
-        if name.lower() not in parameters(where):
-            yield _unknown(part, name, where)
+        elif name.lower() not in parameters(where):
+            yield _unknown(part, key, where)
         elif isinstance(value, str | int) and not placeholder(str(value)):
             yield from _wrong_value(part, name, value, where)
 
 
-def _unknown(part: Part, name: str, where: str) -> Fault:
+def _unknown(part: Part, key: str | int, where: str) -> Fault:
+    name = str(key)
     is_gpus = where == "node" and name.lower() in ("gpu", "gpus")
     return never_works(
-        part.at(name),
+        part.at(key),
         f"{_WHOSE[where]} have no parameter `{name}`, and `slurmctld` does not start with it",
         _GPUS if is_gpus else meant(name, names(where)) or "remove it",
         key=True,
