@@ -167,6 +167,17 @@ class Reading(Nodes):
     def _by_job(self) -> dict[int, Work]:
         return {id(work.job): work for work in self.works}
 
+    def works_named(self, name: str, namespace: str) -> list[Work]:
+        """The jobs of a name, as what a spec alone says of a job has it: its model, or how long it takes."""
+        return self._by_name.get((name, namespace), [])
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str | None], list[Work]]:
+        by_name: dict[tuple[str, str | None], list[Work]] = {}
+        for work in self.works:
+            by_name.setdefault((work.name, work.namespace), []).append(work)
+        return by_name
+
     def works_of(self, runtime: Runtime) -> list[Work]:
         """The jobs that refer to a runtime."""
         return self._by_runtime.get(id(runtime), [])

@@ -70,8 +70,8 @@ def _limits(state: TrainingState, world: World) -> Iterator[tuple[str, int, Rout
     for length in world.plan.of(ExpectedLength):
         if (length.name, length.namespace) == mine:
             yield "is expected to run", length.seconds, length.where("seconds")
-    for work in world.works:
-        if (work.name, work.namespace) == mine and work.deadline is not None:
+    for work in world.works_named(*mine):
+        if work.deadline is not None:
             yield "is ended after", work.deadline, work.where("deadline")
 
 

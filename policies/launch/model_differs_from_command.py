@@ -62,9 +62,8 @@ def model_differs_from_command(state: TrainingState, world: World) -> Iterator[F
 
         jobs: [{name: llama, command: [torchrun, pretrain_gpt.py, --seq-length=131072]}]
     """
-    for work in world.works:
-        if (work.name, work.namespace) == (state.name, state.namespace):
-            yield from _of_job(state, work)
+    for work in world.works_named(state.name, state.namespace):
+        yield from _of_job(state, work)
 
 
 def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:

@@ -43,9 +43,8 @@ def parallel_degrees_differ_from_model(state: TrainingState, world: World) -> It
 
         jobs: [{name: llama, command: [torchrun, pretrain.py, --tensor-model-parallel-size=8]}]
     """
-    for work in world.works:
-        if (work.name, work.namespace) == (state.name, state.namespace):
-            yield from _of_job(state, work)
+    for work in world.works_named(state.name, state.namespace):
+        yield from _of_job(state, work)
 
 
 def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
