@@ -96,7 +96,7 @@ def launch_template(
     read = tuple(_interfaces(interfaces, spelling))
     public = _public(interfaces, spelling)
     parameter, image_name = _image(image, spelling)
-    groups = _groups_of(data, spelling)
+    groups = _security_groups(data, spelling)
     family = of_parameter(parameter) or of_image_name(image_name)
     script = spelling.script(user_data)
     reserved = follow(target, "CapacityReservationId") or follow(
@@ -121,7 +121,7 @@ def launch_template(
         ami_parameters=(parameter,) if parameter else (),
         instance_profile=text(follow(profile, "Name")),
         profile_arn=text(follow(profile, "Arn")),
-        of_groups=tuple(_of_groups(data, spelling)),
+        of_groups=tuple(_settings_of_groups(data, spelling)),
         interfaces=read,
         block_devices=tuple(_devices(devices, spelling)),
         instance_store="RAID0" if _RAID.search(in_script) else None,
@@ -159,7 +159,7 @@ def launch_template(
     )
 
 
-def _of_groups(data: Reader, spelling: Spelling) -> Iterator[Setting]:
+def _settings_of_groups(data: Reader, spelling: Spelling) -> Iterator[Setting]:
     """What a node group of EKS says itself (EKS API, LaunchTemplateSpecification)."""
     follow = spelling.follow
     profile = follow(data, "IamInstanceProfile")
@@ -177,7 +177,7 @@ def _of_groups(data: Reader, spelling: Spelling) -> Iterator[Setting]:
             yield Setting("SubnetId", subnet.at)
 
 
-def _groups_of(data: Reader, spelling: Spelling) -> Reader:
+def _security_groups(data: Reader, spelling: Spelling) -> Reader:
     """The security groups of a template itself."""
     for name in ("SecurityGroupIds", "VpcSecurityGroupIds"):
         found = spelling.follow(data, name)
