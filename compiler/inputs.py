@@ -153,7 +153,7 @@ def _note_unread(path: str, fault: OSError) -> None:
 def _bytes_of(path: Path, status: os.stat_result) -> bytes:
     is_regular = stat.S_ISREG(status.st_mode)
     name = os.fspath(path)
-    if not is_regular and not name.startswith(_HANDED):
+    if not is_regular and not is_handed(name):
         is_folder = stat.S_ISDIR(status.st_mode)
         if is_folder:
             number = errno.EISDIR
@@ -167,6 +167,11 @@ def _bytes_of(path: Path, status: os.stat_result) -> bytes:
             return data
     with open(path, "rb", buffering=0) as handle:
         return _bounded(handle.read)
+
+
+def is_handed(path: Path) -> bool:
+    """Whether a shell opened it for this command; what lies beside it is not its folder."""
+    return os.fspath(path).startswith(_HANDED)
 
 
 def read_stdin() -> bytes:

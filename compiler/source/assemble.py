@@ -26,7 +26,7 @@ from compiler.source.inherit import inherit
 from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, belongs_to, cluster_folder, holds_cluster
 from compiler.source.parse import parse
-from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
+from compiler.source.read import STDIN, STDIN_SHOWN, is_yaml, read, read_stdin, walk
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
 _MARK = b'"trainyard.dev/file": ".manifest.json"'  # and what says there that it is ours, a merge's marks or not
@@ -194,7 +194,7 @@ def _homes(
 ) -> set[str]:
     """The folders of the clusters of the given documents, but for those of which all is given."""
     folders = [os.path.abspath(path) for path in paths if inputs.is_folder(path)]
-    homes = {_folder(header) for header in _clusters(given) if header.file.name != STDIN}
+    homes = {_folder(cluster) for cluster in _clusters(given) if not _is_handed(cluster)}
     for folder in {_folder(part) for part in given if part.kind != CLUSTER}:
         known = homes if _is_in(folder, folders) else set()
         home = next((above for above in ancestors(folder) if above in known), None)
@@ -335,8 +335,15 @@ def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header |
 
 
 def _folder(header: Header) -> str:
+    """The folder of a document; of one that comes from another program, the working directory."""
+    if _is_handed(header):
+        return os.getcwd()
     path = os.path.abspath(header.file.name)
     return os.path.dirname(path)
+
+
+def _is_handed(header: Header) -> bool:
+    return header.file.name == STDIN_SHOWN or inputs.is_handed(header.file.name)
 
 
 def _title(part: Header) -> str:

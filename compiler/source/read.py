@@ -27,7 +27,8 @@ _MARKS = (
 _SAVE = "save the file as UTF-8"
 STDIN = "-"
 """The path that means standard input on a command line."""
-_STDIN_SHOWN = "<stdin>"
+STDIN_SHOWN = "<stdin>"
+"""What findings call it."""
 
 
 def is_yaml(name: str) -> bool:
@@ -58,8 +59,8 @@ def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
     try:
         data = inputs.read_stdin()
     except OSError as fault:
-        return None, [_unreadable(_STDIN_SHOWN, fault)]
-    return _decoded(data, _STDIN_SHOWN)
+        return None, [_unreadable(STDIN_SHOWN, fault)]
+    return _decoded(data, STDIN_SHOWN)
 
 
 def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:

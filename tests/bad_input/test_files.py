@@ -9,6 +9,8 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+import uuid
 from pathlib import Path
 
 import pytest
@@ -219,6 +221,29 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
     )
     assert "--> <stdin>:11:" in done.stdout
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+def test_what_a_shell_hands_over_has_no_folder(path: str, tmp_path: Path) -> None:
+    """Parts beside it are not its own: `/dev` is no folder of a cluster, and holds all of shared memory."""
+    name = f"handed-{uuid.uuid4().hex[:8]}"
+    text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
+    text = text.replace("name: starter", f"name: {name}")
+    broken = f"apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\ncluster: {name}\nunknown: 1\n"
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as shared_memory:
+        for folder in (Path(shared_memory), tmp_path):
+            (folder / "queue.yaml").write_text(broken, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "compiler", "check", path],
+            input=text,
+            env=environment(),
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"clean: {name}\n")
 
 
 def test_names_in_capitals_are_taken(trainyard: Command, tmp_path: Path) -> None:
