@@ -27,6 +27,7 @@ from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
+from compiler.lint.unfilled import Filling, left, once
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
@@ -93,6 +94,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     ]
     findings += _findings_alone(reading, catalog, policies)
     findings += _unread(objects)
+    findings = _with_unfilled(findings, objects, reading, paths)
     if policies.config.exceptions:
         lost = reading.broken or reading.templates or _hide_policies(findings)
         findings, excused = policies.config.excuse(
@@ -334,6 +336,21 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     faults.discard(None)
     # A cluster may be in several groups.
     return [finding for finding in _without_repeats(placed) if finding.span not in faults]
+
+
+def _with_unfilled(
+    findings: list[Diagnostic],
+    objects: list[LintObject],
+    reading: Reading,
+    paths: Iterable[str | os.PathLike[str]],
+) -> list[Diagnostic]:
+    """The findings with the values that nobody fills in, each where nothing else is said of it."""
+    said = {finding.span for finding in findings}
+    for item, finding in left(objects, reading.alone):
+        placed = _placed(finding, {item.artifact.id: item})
+        if placed.span not in said:
+            findings.append(placed)
+    return once(findings, Filling(objects, [os.fspath(path) for path in paths]))
 
 
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:

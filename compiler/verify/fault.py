@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from compiler.dataclass import dataclass
@@ -56,6 +56,34 @@ def never_works(
 ) -> Fault:
     """A fault that every check of the cluster lets through, and that then does nothing, or not what is written."""
     return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
+
+
+UNFILLED = "SCH055"
+
+
+def unfilled(path: Path) -> Fault:
+    """A value that somebody is to fill in, at a place where it cannot be right as it stands."""
+    names = [key for key in path if isinstance(key, str)]
+    return Fault(
+        SCHEMA,
+        UNFILLED,
+        path,
+        f"`{names[-1] if names else ''}` is left to be filled in",
+        "write the value, or keep beside the file what fills it in, as a script with `envsubst`",
+        warning=True,
+    )
+
+
+def as_they_stand(
+    faults: Iterable[Fault], is_open: Callable[[Fault], bool], *, closed: bool
+) -> Iterator[Fault]:
+    """The faults, and of those whose value somebody is to fill in that it was left so. What is ours is filled in by
+    our own scripts."""
+    for fault in faults:
+        if not is_open(fault):
+            yield fault
+        elif not closed:
+            yield unfilled(fault.path)
 
 
 def like(word: str, names: Iterable[str], least: float = ALIKE) -> str:

@@ -14,7 +14,7 @@ from compiler.places import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
 from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
-from compiler.verify.fault import NAME, SCHEMA, Fault
+from compiler.verify.fault import NAME, SCHEMA, Fault, unfilled
 from compiler.verify.keys import absent_keys
 from compiler.verify.loose_ends import Near, beside, everywhere, loose_ends
 from compiler.verify.objects import Collide, ObjectSet, always
@@ -80,8 +80,8 @@ def verify(
         faults += loose_ends(objects, near, external)
         faults = [
             (manifest, fault)
-            for manifest, fault in faults
-            if not _filled_in_later(manifest.body, fault)
+            for manifest, found in faults
+            for fault in _as_it_stands(manifest.body, found)
         ]
     places = enumerate(manifests)
     order = {id(manifest): place for place, manifest in places}
@@ -139,6 +139,14 @@ def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
         key=fault.key,
         object=str(artifact.ref),
     )
+
+
+def _as_it_stands(body: Body, fault: Fault) -> Iterator[Fault]:
+    """A fault, or that its value was left to be filled in: what that will be is not known."""
+    if not _filled_in_later(body, fault):
+        yield fault
+    elif fault.layer in (SCHEMA, NAME) and not fault.key and isinstance(at(body, *fault.path), str):
+        yield unfilled(fault.path)
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:

@@ -56,7 +56,7 @@ def test_counts_that_are_filled_in_silence_only_what_reads_them(tmp_path: Path, 
     text = JOB.format(nodes=form, gpus=form, image="registry.example/train", token="$(TOKEN)")
     if form != inside:  # no part of a word can be in quotes
         text = text.replace(f"={form}", f"={inside}")
-    assert codes(tmp_path, text) == {"RUN013", "LIM005", "RUN124"}
+    assert codes(tmp_path, text) == {"RUN013", "LIM005", "RUN124", "SCH055"}
 
 
 def test_with_numbers_more_is_told(tmp_path: Path) -> None:

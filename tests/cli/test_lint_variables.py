@@ -36,8 +36,9 @@ def linted(tmp_path: Path, text: str) -> Linted:
 
 
 def found(result: Linted) -> list[tuple[str, int]]:
+    """What is found but that values are left so (``test_lint_unfilled.py``)."""
     lines = ((each.code, each.span.line) for each in result.diagnostics if each.span is not None)
-    return sorted(lines)
+    return sorted((code, line) for code, line in lines if code != "SCH055")
 
 
 @pytest.mark.parametrize("form", ["${%s}", "$%s", "<%s>", "{{ %s }}", "        ${%s}"])

@@ -514,7 +514,8 @@ def test_several_scripts_and_imds_at_the_top(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["{SUBNET_ID}", {"SUBNET_ID": None}, "${SUBNET_ID}"])
 def test_a_value_that_is_filled_in_later(value: Any, tmp_path: Path) -> None:
     body = changed(("HeadNode.Networking.SubnetId", value))
-    assert found(body, tmp_path) == found(CLUSTER, tmp_path)
+    left = [("SCH055", 8 if isinstance(value, dict) else 7)]
+    assert found(body, tmp_path) == sorted([*found(CLUSTER, tmp_path), *left])
 
 
 def test_a_script_is_judged_with_the_cluster_nearest_to_it(tmp_path: Path) -> None:

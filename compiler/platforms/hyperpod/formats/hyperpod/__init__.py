@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -21,7 +22,7 @@ from compiler.platforms.hyperpod.formats.hyperpod.checks import checked
 from compiler.platforms.hyperpod.formats.hyperpod.reading import nodes
 from compiler.platforms.hyperpod.formats.hyperpod.structure import kind_of, structure
 from compiler.platforms.hyperpod.formats.hyperpod.whole import Whole, wholes
-from compiler.verify.fault import Fault
+from compiler.verify.fault import Fault, as_they_stand
 from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
 
@@ -37,14 +38,16 @@ _KEY = re.compile(rf"""(?:^|[{{,])\s*["']?(?:{"|".join(_KEYS)})["']?\s*:""", re.
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that SageMaker would refuse, as far as the request itself shows it."""
     return [
-        diagnostic(*whole.place(fault)) for whole in wholes(artifacts) for fault in _faults(whole)
+        diagnostic(*whole.place(fault))
+        for whole in wholes(artifacts)
+        for fault in _faults(whole, setting)
     ]
 
 
-def _faults(whole: Whole) -> list[Fault]:
-    shape = [
-        fault for fault in walk(structure(whole.kind), whole.body) if not _is_open(whole, fault)
-    ]
+def _faults(whole: Whole, setting: Setting) -> list[Fault]:
+    shape = as_they_stand(
+        walk(structure(whole.kind), whole.body), partial(_is_open, whole), closed=setting.closed
+    )
     return [*shape, *checked(whole.kind, whole.body)]
 
 

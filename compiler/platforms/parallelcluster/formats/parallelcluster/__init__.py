@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from compiler.core.cloud.plan import LinkedFolder
@@ -25,7 +26,7 @@ from compiler.platforms.parallelcluster.formats.parallelcluster.reading import n
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import structure
 from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole, wholes
 from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.verify.fault import Fault
+from compiler.verify.fault import Fault, as_they_stand
 from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
 
@@ -42,12 +43,16 @@ _KEY = re.compile(rf"^(?:{'|'.join(_KEYS)}):", re.MULTILINE)
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that ``pcluster create-cluster`` would refuse, as far as the file itself shows it."""
     return [
-        diagnostic(*whole.place(fault)) for whole in wholes(artifacts) for fault in _faults(whole)
+        diagnostic(*whole.place(fault))
+        for whole in wholes(artifacts)
+        for fault in _faults(whole, setting)
     ]
 
 
-def _faults(whole: Whole) -> list[Fault]:
-    shape = [fault for fault in walk(structure(), whole.body) if not _is_open(whole, fault)]
+def _faults(whole: Whole, setting: Setting) -> list[Fault]:
+    shape = as_they_stand(
+        walk(structure(), whole.body), partial(_is_open, whole), closed=setting.closed
+    )
     return [*whole.mended, *shape, *checked(whole.body)]
 
 
