@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
+
+DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +43,12 @@ class Minor:
     @property
     def before(self) -> str:
         """The minor version before it."""
-        return _beside(self.version, -1)
+        return beside(self.version, -1)
 
     @property
     def after(self) -> str:
         """The minor version after it."""
-        return _beside(self.version, 1)
+        return beside(self.version, 1)
 
 
 def minors_from(files: Mapping[str, Mapping[str, Any]]) -> dict[str, Minor]:
@@ -57,6 +62,26 @@ def minors_from(files: Mapping[str, Mapping[str, Any]]) -> dict[str, Minor]:
         facts["adds"] = {name: tuple(fields) for name, fields in adds}
         minors[version] = Minor(version=version, **facts)
     return minors
+
+
+@cache
+def ended() -> Mapping[str, Mapping[str, str]]:
+    """The dates (ISO) on which support ended of minors that no release has; older ones ended before all of them."""
+    facts: dict[str, Any] = json.loads((DATA / "kubernetes_ended.json").read_bytes())
+    return {version: dates for version, dates in facts.items() if version_key(version)}
+
+
+def support_of(version: str, minors: Mapping[str, Minor]) -> Mapping[str, str] | None:
+    """The dates of a minor version's support; empty where it ended before all that are known, and ``None`` where
+    nothing is known of it."""
+    minor = minors.get(version)
+    if minor is not None:
+        return minor.support_ends or None
+    past = ended()
+    if version in past:
+        return past[version]
+    is_older = version_key(version)[:2] < min(map(version_key, past))
+    return {} if version_key(version) and is_older else None
 
 
 def unknown_fields(minors: Mapping[str, Minor], version: str) -> dict[str, dict[str, str]]:
@@ -127,6 +152,7 @@ def _filled(template: Any, words: Mapping[str, str]) -> Any:
     return template
 
 
-def _beside(version: str, offset: int) -> str:
+def beside(version: str, offset: int) -> str:
+    """The minor version a number of minors later."""
     major, minor = version_key(version)
     return f"{major}.{minor + offset}"

@@ -25,7 +25,7 @@ def field_of_later_kubernetes(cluster: Cluster, world: World) -> Iterator[Findin
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.30"}
+        metadata: {name: a, region: us-west-2, version: "1.34"}
         ---
         apiVersion: v1
         kind: Pod
@@ -48,7 +48,7 @@ def field_of_later_kubernetes(cluster: Cluster, world: World) -> Iterator[Findin
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.30"}
+        metadata: {name: a, region: us-west-2, version: "1.33"}
         ---
         apiVersion: v1
         kind: PersistentVolumeClaim

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 
 from compiler.catalog import hyperpod
-from compiler.catalog.minors import Minor
+from compiler.catalog.minors import Minor, beside, support_of
 from compiler.catalog.prices import MONTH, service
 from compiler.diagnostics import Severity
 from compiler.diagnostics.words import numbered
@@ -21,14 +21,23 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
-    Versions whose dates are not known are not judged, nor is the newest that HyperPod takes in a cluster of its nodes,
-    or its training operator in one with its jobs: there is no other yet.
+    Versions that no release of Trainyard has are judged by the calendar of EKS (kubernetes-versions at 10ac1b44), and
+    all that are older than those in it have left extended support. Newer ones are not judged, nor is the newest that
+    HyperPod takes in a cluster of its nodes, or its training operator in one with its jobs: there is no other yet.
 
     ## Fails
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.32"}
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.29"}
+
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.21"}
 
         # params: {days: 100000}
         apiVersion: eksctl.io/v1alpha5
@@ -46,14 +55,16 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.36"}
     """
-    minors = world.catalog.newest_release.minors
-    minor = minors.get(cluster.kubernetes)
-    if minor is None or not minor.support_ends:
+    dates = support_of(cluster.kubernetes, world.catalog.newest_release.minors)
+    if dates is None:
         return
     if world.plan.of(HyperPodCluster) and cluster.kubernetes == _newest_of_hyperpod(world):
         return
+    if not dates:
+        yield _finding(cluster, world, "left extended support", _UPGRADED)
+        return
     standard, extended = (
-        date.fromisoformat(minor.support_ends[support]) for support in ("standard", "extended")
+        date.fromisoformat(dates[support]) for support in ("standard", "extended")
     )
     left = (standard - world.today).days
     if left > world.param("days"):
@@ -64,18 +75,51 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         said = f"left standard support on {standard}"
     else:
         said = f"left extended support on {extended}"
-    yield Finding(
+    yield _finding(cluster, world, said, _cost(world.today, standard, extended))
+
+
+def _finding(cluster: Cluster, world: World, said: str, label: str) -> Finding:
+    minors = world.catalog.newest_release.minors
+    help = ""
+    if label == _UPGRADED:
+        help = _way_back(minors, world.today, int(world.param("days")))
+    return Finding(
         f"Kubernetes {cluster.kubernetes} {said}",
         cluster.where("kubernetes"),
-        label=_cost(world.today, standard, extended),
-        help=_next_step(minor.after, minors.get(minor.after)),
+        label=label,
+        help=help or _next_step(beside(cluster.kubernetes, 1), minors),
     )
 
 
-def _next_step(version: str, minor: Minor | None) -> str:
+def _next_step(version: str, minors: Mapping[str, Minor]) -> str:
+    minor = minors.get(version)
     if minor is None or not minor.support_ends:
         return f"the next step is Kubernetes {version}: take it when a release of Trainyard has it"
     return f'write `version: "{version}"` as the next step: EKS takes one minor version at a time'
+
+
+def _way_back(minors: Mapping[str, Minor], today: date, days: int) -> str:
+    """What to write for a version that EKS runs no more: it takes clusters to the oldest that it supports, and makes no
+    new one before that (EKS user guide, kubernetes-versions at 10ac1b44, extended support FAQs)."""
+    oldest = _first(minors, "extended", today)
+    lasting = _first(minors, "standard", today + timedelta(days=days))
+    if not oldest:
+        return ""
+    if oldest == lasting or not lasting:
+        return f'write `version: "{oldest}"`, the oldest that EKS supports'
+    return (
+        f'write `version: "{oldest}"`, to which EKS takes such a cluster, then go to {lasting}, '
+        "one minor version at a time"
+    )
+
+
+def _first(minors: Mapping[str, Minor], support: str, today: date) -> str:
+    """The oldest version that has a kind of support on a day; empty where it ended for all that are known."""
+    for version, minor in minors.items():
+        ends = minor.support_ends.get(support)
+        if ends and today < date.fromisoformat(ends):
+            return version
+    return ""
 
 
 def _newest_of_hyperpod(world: World) -> str:
@@ -85,9 +129,12 @@ def _newest_of_hyperpod(world: World) -> str:
     return hyperpod.kubernetes()[-1]
 
 
+_UPGRADED = "EKS upgrades it by itself, on a day of its own choice"
+
+
 def _cost(today: date, standard: date, extended: date) -> str:
     if today >= extended:
-        return "EKS upgrades it by itself, on a day of its own choice"
+        return _UPGRADED
     more = service("eks extended support hour", "us-east-1")
     assert more is not None
     price = f"${more.usd:.2f} an hour more (${more.usd * MONTH:.0f} a month)"

@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 
 from compiler.catalog import load_catalog
+from compiler.catalog.minors import ended
 from compiler.core.pods.plan import Container, Pod
 from compiler.diagnostics import Severity
 from compiler.model.amounts import amounts_of, total
@@ -340,6 +341,37 @@ def test_the_support_of_kubernetes_by_day(day: str, said: str) -> None:
     config = Config(today=date.fromisoformat(day))
     found = findings_for(CLUSTER.replace("1.35", "1.33"), config=config)
     assert [each.message for each in found if each.code == "HLT024"] == [f"Kubernetes 1.33 {said}"]
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1.30", "left extended support on 2026-07-23"),
+        ("1.27", "left extended support on 2025-07-24"),
+        ("1.26", "left extended support"),
+        ("1.9", "left extended support"),
+        ("1.38", ""),
+        ("latest", ""),
+    ],
+)
+def test_a_kubernetes_that_no_release_has(version: str, said: str) -> None:
+    """EKS takes clusters of those that ended to the oldest that it supports; of newer ones nothing is known."""
+    found = findings_for(CLUSTER.replace("1.35", version), config=Config(today=date(2026, 11, 29)))
+    findings = [each for each in found if each.code == "HLT024"]
+    assert [each.message for each in findings] == ([f"Kubernetes {version} {said}"] if said else [])
+    for finding in findings:
+        assert 'write `version: "1.32"`' in (finding.help or "")
+        assert "then go to 1.35" in (finding.help or "")
+
+
+def test_the_calendar_of_ended_versions_leaves_no_gap() -> None:
+    """The newest of them stands before the oldest that releases have; each ends a year after standard support."""
+    minors = load_catalog().newest_release.minors
+    versions = [*ended(), *minors]
+    assert versions == [f"1.{number}" for number in range(27, 27 + len(versions))]
+    for dates in ended().values():
+        standard, extended = map(date.fromisoformat, (dates["standard"], dates["extended"]))
+        assert extended.replace(year=extended.year - 1) == standard
 
 
 def test_the_next_kubernetes_is_one_that_a_release_has() -> None:
