@@ -168,8 +168,7 @@ class JobKind(Kind):
                 f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, "
                 f"and Kueue admits all pods of {a(self.name)} or none",
                 job.at / "minNodes",
-                "remove it; or write `kind: Job`, for pods that do not talk to each other: some start without "
-                "the others",
+                "; or ".join(["remove it", *_elastic(context, job)]),
                 source="kueue v0.19.2, features.PartialAdmission and ElasticJobsViaWorkloadSlices; trainer v2.2.0, "
                 "which has no elasticPolicy",
             )
@@ -182,6 +181,10 @@ class JobKind(Kind):
                 "write `kind: JobSet`",
                 source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
             )
+
+    def instead_elastic(self, context: Context, job: Job) -> str:
+        """What to write so that this kind starts a job of another one with fewer nodes; empty where it cannot."""
+        return ""
 
     def refuse_launcher(self, context: Context, job: Job, able: Sequence[str]) -> None:
         """Report a launcher that it cannot run; ``able`` are the kinds that can."""
@@ -352,6 +355,15 @@ def renamed(pod: Pod, main: str) -> Pod:
             container = replace(container, name=main)
         containers.append(container)
     return replace(pod, containers=tuple(containers))
+
+
+def _elastic(context: Context, job: Job) -> Iterator[str]:
+    """What to write so that another kind starts a job with fewer nodes."""
+    known: list[JobKind] = list(context.answers.kinds().values())
+    for kind in known:
+        instead = kind.instead_elastic(context, job)
+        if instead:
+            yield instead
 
 
 def kind_of(job: Job) -> JobKind:

@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING
 from compiler.core.jobs.retrying import job_retries
 from compiler.platforms.eks.jobs.kinds import kinds_of_eks
 from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
+from compiler.platforms.hyperpod.governance.names import namespace_of
 from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND as OPERATED
-from compiler.platforms.hyperpod.jobs.resuming import (
-    AUTO_RESUME,
-    MOST_RETRIES,
-    RESUMED_PREFIX,
-    resumes_in,
-)
+from compiler.platforms.hyperpod.jobs.resuming import AUTO_RESUME, MOST_RETRIES, resumes_in
 from compiler.platforms.hyperpod.settings.spec import HyperPodSection
 
 if TYPE_CHECKING:
@@ -52,10 +48,26 @@ def _check_namespace(context: Context, job: Job) -> None:
         "RES321",
         f"job `{job.spec.name}` is in namespace `{job.namespace}`, in which HyperPod resumes no job",
         _place_of_namespace(job),
-        f"write a namespace whose name begins with `{RESUMED_PREFIX}`, like `hyperpod-ns-research`, or "
-        "`retries: 0`",
+        f"{_resumed_place(job)}; or write `retries: 0`",
         source=_SOURCE,
     )
+
+
+def _resumed_place(job: Job) -> str:
+    """What to write so that a job is in a namespace that its queue serves and HyperPod resumes jobs in."""
+    queue = job.queue
+    resumed = [name for name in queue.namespaces if resumes_in(name)]
+    if resumed:
+        return f"write `namespace: {resumed[0]}`"
+    if queue.implicit:
+        name = namespace_of("research")
+        return (
+            f"add `{{name: {name}}}` to `spec.namespaces`, and write `namespace: {name}` in the job"
+        )
+    name = namespace_of(queue.name)
+    if job.spec.namespace is None:
+        return f"write `{name}`"
+    return f"add `{name}` to `namespaces` of queue `{queue.name}`, and write `namespace: {name}`"
 
 
 class ResumedPyTorchJob(PyTorchJob):

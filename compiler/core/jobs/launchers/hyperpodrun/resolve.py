@@ -75,19 +75,26 @@ def _check_nodes(context: Context, job: Job) -> None:
     )
 
 
-def _check_version(context: Context, job: Job) -> None:
-    """The PyTorch of the job, where it is known, is one that the operator takes."""
-    at = job.at / "image"
+def refused_torch(job: Job) -> tuple[int, int] | None:
+    """The PyTorch of a job, where it is known to be one that the operator does not take."""
     version = torch_of(job.spec.image)
     said = job.spec.torch_version or job.image_torch
     if said is not None:
         major, minor, *_ = (int(part) for part in said.split("."))
         version = (major, minor)
-    if job.spec.torch_version is not None:
-        at = job.at / "torchVersion"
     oldest, newest = hyperpod.operated_torch()
     if version is None or _number(oldest) <= version <= _number(newest):
+        return None
+    return version
+
+
+def _check_version(context: Context, job: Job) -> None:
+    """The PyTorch of the job, where it is known, is one that the operator takes."""
+    version = refused_torch(job)
+    if version is None:
         return
+    at = job.at / ("image" if job.spec.torch_version is None else "torchVersion")
+    oldest, newest = hyperpod.operated_torch()
     context.doubt(
         "RES334",
         f"job `{job.spec.name}` has PyTorch {version[0]}.{version[1]}, and HyperPod's training operator takes {oldest} "

@@ -91,6 +91,16 @@ class PlainJob(OwnPods):
                 source="batch/v1 Job, completionMode Indexed",
             )
 
+    def instead_elastic(self, context: Context, job: Job) -> str:
+        from compiler.core.jobs.launchers.launcher import launcher_of  # only specs have jobs
+
+        spec = job.spec
+        is_gang = launches_torchrun([*spec.command, *spec.args]) or bool(spec.roles)
+        for_torchrun = spec.torch_version is not None or spec.max_restarts is not None
+        if is_gang or for_torchrun or launcher_of(job).framework not in self.launchers:
+            return ""
+        return "write `kind: Job`, for pods that do not talk to each other: some start without the others"
+
     def host(self, job: Job, name: str) -> str:
         """The pod itself."""
         return _ALONE

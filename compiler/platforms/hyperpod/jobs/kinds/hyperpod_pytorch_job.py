@@ -104,6 +104,20 @@ class HyperPodPyTorchJob(OwnPods):
         _check_governance(context, job)
         _check_spot(context, job)
 
+    def instead_elastic(self, context: Context, job: Job) -> str:
+        # only specs have jobs
+        from compiler.core.jobs.launchers.hyperpodrun.resolve import refused_torch
+        from compiler.core.jobs.launchers.launcher import launcher_of
+
+        is_other = launcher_of(job).framework != "torch" or bool(job.spec.roles)
+        is_spot = any("spot" in pool.spec.capacity_types for pool in job.pools)
+        if is_other or is_spot or refused_torch(job) is not None:
+            return ""
+        words = "write `kind: HyperPodPyTorchJob` and start the program by `hyperpodrun`"
+        if not _has_governance(context):
+            words += ", with `taskGovernance: {}` in `platform.hyperPod`"
+        return words
+
     def environment(
         self, context: Context, job: Job, name: str, processes: int
     ) -> Iterator[EnvVar]:
@@ -238,11 +252,7 @@ class HyperPodPyTorchJob(OwnPods):
 
 def _check_governance(context: Context, job: Job) -> None:
     """Of Kueue the operator takes 0.12.2 and 0.12.3, and that of the newest task governance."""
-    from compiler.platforms.hyperpod.settings.spec import (
-        HyperPodSection,  # only specs have settings
-    )
-
-    if HyperPodSection.of(context.spec).own.task_governance is None:
+    if not _has_governance(context):
         context.fault(
             "RES331",
             f"job `{job.spec.name}` is a HyperPodPyTorchJob, whose operator does not take the cluster's own Kueue",
@@ -251,6 +261,14 @@ def _check_governance(context: Context, job: Job) -> None:
             "a PyTorchJob, which HyperPod resumes as well",
             source="SageMaker developer guide, sagemaker-eks-operator: supported versions",
         )
+
+
+def _has_governance(context: Context) -> bool:
+    from compiler.platforms.hyperpod.settings.spec import (
+        HyperPodSection,  # only specs have settings
+    )
+
+    return HyperPodSection.of(context.spec).own.task_governance is not None
 
 
 def _check_spot(context: Context, job: Job) -> None:
