@@ -201,3 +201,23 @@ def test_the_ceiling_of_a_namespace_counts_shares(sharing: dict[str, Any], resou
         "requests.aws.amazon.com/neuron": "0",
         f"requests.{resource}": "0",
     }
+
+
+@pytest.mark.parametrize("replicas", [2, 3, 4, 8, 16, 48])
+@pytest.mark.parametrize(
+    "name", ["g4dn.xlarge", "g5.xlarge", "g6.xlarge", "g6.4xlarge", "p4d.24xlarge"]
+)
+def test_as_many_jobs_run_as_a_node_has_shares(name: str, replicas: int) -> None:
+    """Of a node of 3 CPUs each of 8 shares is less than one: with a whole one each, three jobs ran on eight shares."""
+    data = shared({"timeSlicing": {"replicas": replicas}})
+    (pool,) = data["spec"]["nodePools"]
+    pool["instanceTypes"] = [name]
+    (queue,) = plan_of(data).of(ClusterQueue)
+    (flavor,) = queue.flavors()
+    requests = job_of(data).requests
+    shares = flavor.of("nvidia.com/gpu.shared")
+    assert shares is not None
+    for resource in ("cpu", "memory"):
+        quota = flavor.of(resource)
+        assert quota is not None
+        assert Quantity(0) < requests[resource] * shares.nominal.value <= quota.nominal

@@ -32,11 +32,8 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
         part += f", less what {who}"
         cpu_count -= taken["cpu"].value
         memory_bytes -= taken["memory"].value
-    cpus = cpu_count * used // parts
-    cpu = Quantity.of(max(cpus, 1))
-    memory_gib = memory_bytes // 1024**3
-    part_gib = memory_gib * used // parts
-    memory = Quantity.gib(max(part_gib, 1))
+    cpu = _cpus(cpu_count, used, parts)
+    memory = _memory(memory_bytes, used, parts)
     source = f"`trainyard explain pool/{job.pool.name} share`"
     asked = {}
     asked["cpu"] = _settle(context, job, "cpu", own.cpu, cpu, part, source)
@@ -48,6 +45,23 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     if own.ephemeral_storage is not None:
         asked[EPHEMERAL] = own.ephemeral_storage
     return asked
+
+
+def _cpus(count: int, used: int, parts: int) -> Quantity:
+    """The part of so many CPUs: whole ones, or thousandths where it is less than one."""
+    whole = count * used // parts
+    if whole or count < 1:
+        return Quantity.of(max(whole, 1))
+    return Quantity(count * 1000 * used // parts)
+
+
+def _memory(bytes_: int, used: int, parts: int) -> Quantity:
+    """The part of so much memory: whole GiB, or MiB where it is less than one."""
+    gib = bytes_ // 1024**3 * used // parts
+    mib = bytes_ // 1024**2 * used // parts
+    if gib or mib < 1:
+        return Quantity.gib(max(gib, 1))
+    return Quantity.mib(mib)
 
 
 def _check_agents(context: Context, job: Job) -> None:
