@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.diagnostics.near import near
 from compiler.places import Route
 from compiler.plan import Plan, PlanNode
+from compiler.plan.naming import other_cluster
 from compiler.platforms import EKS
 from compiler.rooms import Platform, parts
 from compiler.source.include import Included
@@ -63,6 +64,7 @@ def resolve(
             SPEC / "region",
             _region_help(spec.spec, catalog),
         )
+    _check_name(context)
     plan = _plan(context)
     check_arns(context)
     context.forget()
@@ -70,6 +72,18 @@ def resolve(
     if Severity.ERROR in severities:
         return None, context.diagnostics
     return plan, context.diagnostics
+
+
+def _check_name(context: Context) -> None:
+    """A cluster `a-network` and a cluster `a` would have one stack in an account, and take turns in it."""
+    other = other_cluster(context.name)
+    if other:
+        context.doubt(
+            "RES499",
+            f"a stack of cluster `{context.name}` has the name that one of a cluster `{other}` has",
+            Route(("metadata", "name")),
+            f"write another name, unless no cluster `{other}` will be in this account and Region",
+        )
 
 
 def _region_help(spec: ClusterSpec, catalog: Catalog) -> str:

@@ -6,6 +6,7 @@ that is cut reads the same as another of the same beginning. Both end in a diges
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
 _DIGITS = 8
@@ -13,6 +14,23 @@ _LONGEST_LABEL = 63
 LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 OWN_BUCKETS = ("loki", "scripts")
 """The words by which buckets of a cluster are called that are no storage of its spec."""
+
+OWN_STACKS = {
+    *("network", "nodes", "hyperpod", "budget", "logs", "monitoring", "notifications"),
+    *("external-secrets", "ebs-csi-controller-sa", "fsx-csi-controller-sa", "s3-csi-driver-sa"),
+}
+STACKS_OF = {"bucket", "cache", "image", "principal", "secret", "snapshots", "storage", "nodegroup"}
+"""What stacks of a cluster are called after its name: words, and those before the name of something of it, eksctl's
+too. A cluster's first stack has its name alone."""
+_OF_ANOTHER = re.compile(
+    rf"(?P<cluster>.+)-(?:(?:{'|'.join(sorted(OWN_STACKS))})|(?:{'|'.join(sorted(STACKS_OF))})-.+)"
+)
+
+
+def other_cluster(name: str) -> str:
+    """The cluster that would have a stack of the name that this one's has; empty where none would."""
+    found = _OF_ANOTHER.fullmatch(name)
+    return found["cluster"] if found else ""
 
 
 def bounded(name: str, longest: int) -> str:

@@ -6,9 +6,19 @@ import re
 from itertools import combinations, product
 
 import pytest
+from builders import ROOT, resolved, spec
 
 from compiler.core.storage.spec import Storage
-from compiler.plan.naming import LONGEST_BUCKET, OWN_BUCKETS, bounded, joined
+from compiler.diagnostics import Severity
+from compiler.plan.naming import (
+    LONGEST_BUCKET,
+    OWN_BUCKETS,
+    OWN_STACKS,
+    STACKS_OF,
+    bounded,
+    joined,
+    other_cluster,
+)
 
 LONG = "research-language-models-pretraining"
 CLUSTERS = ("a", "a-b", "a-b-c", "b", "c", "a-loki", "i2", LONG, f"{LONG}-train", f"{LONG}-eval")
@@ -48,3 +58,64 @@ def test_a_bucket_of_a_storage_is_none_of_the_clusters_own(
     end = f"-{account}-{region}"
     own = {joined(cluster, word, LONGEST_BUCKET - len(end)) + end for word in OWN_BUCKETS}
     assert bucket not in own
+
+
+_PARTS = ("", *OWN_STACKS, *(f"{kind}-{name}" for kind in STACKS_OF for name in NAMES))
+
+
+def _stacks(cluster: str) -> set[str]:
+    """The names of all stacks that a cluster may have: the first, the others, and those of eksctl."""
+    own = {"-".join(filter(None, ("trainyard", cluster, part))) for part in _PARTS}
+    groups = {f"eksctl-{cluster}-nodegroup-{name}" for name in (*NAMES, "b-cluster")}
+    return {*own, f"eksctl-{cluster}-cluster", *groups}
+
+
+def test_no_two_clusters_have_one_stack_unless_a_name_is_told_of() -> None:
+    """Each cluster is tried with each that is called after it: `a-network`, `a-storage-b`, `a-nodegroup-b`."""
+    named = {*CLUSTERS, *(f"{name}-{part}" for name in CLUSTERS[:4] for part in _PARTS if part)}
+    clusters = sorted(named | {f"a-{name}-{part}" for name in NAMES for part in OWN_STACKS})
+    made = {cluster: _stacks(cluster) for cluster in clusters}
+    alike = 0
+    for one, other in combinations(clusters, 2):
+        if made[one].isdisjoint(made[other]):
+            continue
+        alike += 1
+        assert other_cluster(one) or other_cluster(other), (one, other)
+    assert alike > 100
+
+
+def test_every_stack_that_is_written_is_one_of_these() -> None:
+    """Over the examples; the names of the others stand in the code that writes them."""
+    folders = (ROOT / "generated").glob("*/bootstrap/stacks")
+    written = {path.stem for folder in folders for path in folder.glob("*.yaml")}
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "compiler").rglob("lower.py")]
+    written |= {name for text in texts for name in re.findall(r"\{STACKS\}/([a-z-]+)\.yaml", text)}
+    assert len(written) > 20
+    for name in written:
+        assert name in OWN_STACKS or name.partition("-")[0] in STACKS_OF, name
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("research-network", "research"),
+        ("a-storage-data", "a"),
+        ("a-b-nodes", "a-b"),
+        ("network", ""),
+        ("networks-a", ""),
+        ("a-networked", ""),
+        ("a-storage", ""),
+    ],
+)
+def test_which_cluster_would_have_the_same_stack(name: str, other: str) -> None:
+    assert other_cluster(name) == other
+
+
+def test_a_name_that_another_cluster_would_take_is_doubted() -> None:
+    data = spec()
+    assert "RES499" not in {fault.code for fault in resolved(data)[1]}
+    data["metadata"]["name"] = "research-network"
+    (doubt,) = [fault for fault in resolved(data)[1] if fault.code == "RES499"]
+    assert doubt.severity is Severity.WARNING
+    assert str(doubt.at) == "metadata.name"
+    assert "a cluster `research` has" in doubt.message
