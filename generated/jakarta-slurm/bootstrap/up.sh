@@ -81,6 +81,12 @@ delete_stack() {
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
+# What nothing goes on without: needs WORD WHAT. The word stands for it in a dry run alone.
+needs() {
+  case $answer in '' | None | null) ;; *) return 0 ;; esac
+  [ -n "$dry" ] || fail "there is no $2 yet" "then: bash $0${again:+ $again}${step:+ --from $step}"
+  answer=$1
+}
 programs=(aws pcluster)
 steps=(
   "version|pcluster is of the version that this cluster is written for"
@@ -243,8 +249,9 @@ has_ended() {
 on_head() {
   local node id ended script
   ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
-  node=${answer//\"/}
-  node=${node:-HEAD_NODE}
+  answer=${answer//\"/}
+  needs HEAD_NODE "head node of cluster $cluster"
+  node=$answer
   script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
   script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
   set -- "$1" aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \

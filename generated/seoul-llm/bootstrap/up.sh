@@ -135,6 +135,12 @@ main() {
   done
   [ -z "$dry" ] || { echo "this was a dry run: nothing was changed"; exit 0; }
 }
+# What nothing goes on without: needs WORD WHAT. The word stands for it in a dry run alone.
+needs() {
+  case $answer in '' | None | null) ;; *) return 0 ;; esac
+  [ -n "$dry" ] || fail "there is no $2 yet" "then: bash $0${again:+ $again}${step:+ --from $step}"
+  answer=$1
+}
 programs=(aws eksctl kubectl flux git)
 steps=(
   "quotas|the account's quotas, an increase of which takes days"
@@ -259,14 +265,16 @@ step_cluster() {
 step_endpoint() {
   local vpc
   of_cluster vpcId
-  vpc=${answer:-VPC}
+  needs VPC "VPC of cluster $cluster"
+  vpc=$answer
   ask aws ec2 describe-vpc-endpoints --filters "Name=vpc-id,Values=$vpc" Name=vpc-endpoint-type,Values=Gateway \
     "Name=service-name,Values=com.amazonaws.$region.s3" --query "VpcEndpoints[?State!='deleting' && State!='deleted'].VpcEndpointId" --output text
   [ -z "$answer" ] || return 0
   ask aws ec2 describe-route-tables --filters "Name=vpc-id,Values=$vpc" --query 'RouteTables[].RouteTableId' --output text
+  needs TABLES "route table of $vpc"
   # shellcheck disable=SC2086
   run aws ec2 create-vpc-endpoint --vpc-endpoint-type Gateway --vpc-id "$vpc" --service-name "com.amazonaws.$region.s3" \
-    --route-table-ids ${answer:-TABLES}
+    --route-table-ids $answer
 }
 
 # Whoever made the cluster has an entry already, and EKS takes one for each: that of an administrator gives way to the stack.
@@ -323,11 +331,14 @@ step_routes() {
   ids=$(find "$here" -path '*/storage/*.md' -exec sed -n 's/^file-system //p' {} + | sort -u)
   [ -n "$ids" ] || return 0
   of_cluster vpcId
-  vpc=${answer:-VPC}
+  needs VPC "VPC of cluster $cluster"
+  vpc=$answer
   of_cluster clusterSecurityGroupId
-  group=${answer:-GROUP}
+  needs GROUP "security group of cluster $cluster"
+  group=$answer
   cidr_of "$vpc"
-  ours=${answer:-CIDR}
+  needs CIDR "block of $vpc"
+  ours=$answer
   for id in $ids; do
     of_system "$id" VpcId
     other=$answer

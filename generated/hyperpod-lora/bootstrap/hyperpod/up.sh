@@ -81,6 +81,12 @@ delete_stack() {
     fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
       "then: bash $0 $again --from $step"
 }
+# What nothing goes on without: needs WORD WHAT. The word stands for it in a dry run alone.
+needs() {
+  case $answer in '' | None | null) ;; *) return 0 ;; esac
+  [ -n "$dry" ] || fail "there is no $2 yet" "then: bash $0${again:+ $again}${step:+ --from $step}"
+  answer=$1
+}
 programs=(aws jq kubectl)
 steps=(
   "stack|the role of the nodes, and the bucket of what they run when they are made"
