@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from compiler.catalog import Catalog, InstanceType, Release, iam
 from compiler.dataclass import dataclass
-from compiler.diagnostics import Diagnostic
+from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import near
 from compiler.places import Route
@@ -80,6 +80,13 @@ class Context:
         """Report a warning: what is likely wrong, and not certain."""
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
+
+    def is_faulty(self, code: str, at: Route) -> bool:
+        """Whether a fault of a code is reported at a place, beside which others would lead on."""
+        return any(
+            fault.at == at and fault.code == code and fault.severity is Severity.ERROR
+            for fault in self.diagnostics
+        )
 
     def derive(
         self,

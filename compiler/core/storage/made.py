@@ -447,7 +447,7 @@ def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
 def _subnet(context: Context, zone: str, at: Route) -> tuple[str | None, str | None]:
     """The VPC and the private subnet of a zone; none of a VPC that eksctl makes, whose ids nobody knows yet."""
     network = NetworkSection.of(context.spec).network
-    if not zone:
+    if not zone or context.is_faulty("RES004", at / "zone"):
         return None, None
     place, help = at / "zone", "take a zone of the pools"
     if network.existing is not None:

@@ -360,6 +360,28 @@ def test_what_it_cannot_do_is_an_error_at_its_place(
     assert (code, at) in codes(spec(**parts), tmp_path)
 
 
+_ELSEWHERE = {
+    "a file system": {"name": "work", "fsxLustre": {"existing": {**FSX, "zone": "eu-west-1a"}}},
+    "a disk": {
+        "name": "work",
+        "ebs": {"existing": {"id": "vol-0a1b2c3d4e5f60718", "zone": "eu-west-1a", "size": "100Gi"}},
+    },
+    "a file system to make": {
+        "name": "work",
+        "fsxLustre": {"create": {"size": "1200Gi", "zone": "eu-west-1a", "throughputPerTiB": 125}},
+    },
+}
+
+
+@pytest.mark.parametrize("storage", _ELSEWHERE.values(), ids=_ELSEWHERE)
+def test_a_storage_of_another_region_is_told_of_that_alone(
+    storage: dict[str, Any], tmp_path: Path
+) -> None:
+    """To put a pool into its zone would lead to the next error: there is no such zone in the Region."""
+    found = [code for code, _ in codes(spec(storage=[storage], job=UNSAVED), tmp_path)]
+    assert found == ["RES004"]
+
+
 def test_a_storage_beside_a_misspelt_type_is_not_in_the_zone_of_no_pool(tmp_path: Path) -> None:
     pools = [
         {"name": "a100", "instanceTypes": ["p4d.24large"], "zones": ["us-west-2b"], "nodes": 4},

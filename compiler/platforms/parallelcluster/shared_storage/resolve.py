@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from compiler.catalog.ami_families import families
 from compiler.catalog.lustre import OLDEST
 from compiler.context import Context
+from compiler.core.network.zones import in_region
 from compiler.core.pools.pools import resolve_pools, zones_of_faulty_pools
 from compiler.core.storage.bounds import check_file_systems
 from compiler.core.storage.storages import Storage, resolve_storage
@@ -118,12 +119,15 @@ def _check_zone(context: Context, storage: Storage) -> None:
     zones = {zone for pool in pools for zone in pool.zones}
     if storage.zone is None or not zones or storage.zone in zones:
         return
-    if context.once(zones_of_faulty_pools):
+    at = storage.place / "zone"
+    if storage.spec.ebs is not None:
+        in_region(context, storage.zone, at)  # of file systems the core has asked it
+    if context.is_faulty("RES004", at) or context.once(zones_of_faulty_pools):
         return
     context.doubt(
         "RES319",
         f"storage `{storage.spec.name}` is in `{storage.zone}`, and the nodes are in {listed(sorted(zones))}",
-        storage.place / "zone",
+        at,
         "put it and a pool into one zone",
         source="FSx for Lustre user guide, performance; EC2 on-demand pricing, data transfer",
     )
