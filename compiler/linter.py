@@ -181,7 +181,7 @@ def _coverage(
     patches = len(reading.objects) - len(objects) + reading.patches
     coverage = covered(reading, objects, patches, ruled, kinds(), made)
     coverage.resource_rules = len(_on_what_is_alone(rules))
-    coverage.rules = len(rules) - coverage.resource_rules
+    coverage.rules = len(_on_objects(rules))
     coverage.pod_rules = sum(rule.pods for rule in rules)
     return coverage
 
@@ -357,6 +357,17 @@ def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
     """The rules on what templates make, on Dockerfiles, and on clusters and jobs without Kubernetes."""
     judged = {Work, *subjects()}
     return [rule for rule in rules if rule.alone or rule.subject in judged]
+
+
+def _on_objects(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules on objects: all but those on what templates and the like have to themselves."""
+    own = subjects()
+    return [rule for rule in rules if rule.subject not in own or _kinds_below(rule.subject) - own]
+
+
+def _kinds_below(kind: type) -> set[type]:
+    below: set[type] = set(kind.__subclasses__())
+    return below.union(*map(_kinds_below, below))
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

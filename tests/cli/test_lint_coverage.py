@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from running import Command
+
+from tests.policy.harness import builtin_rules
 
 POD = """\
 apiVersion: v1
@@ -170,3 +173,19 @@ spec:
     lines = said(trainyard, tmp_path, files)
     (line,) = [line for line in lines if line.startswith("must exist")]
     assert line == ("must exist elsewhere: PersistentVolumeClaim `x/data`, PriorityClass `high`")
+
+
+def test_rules_are_counted_where_they_run(trainyard: Command, tmp_path: Path) -> None:
+    """A rule on jobs or pools runs on objects and on what stands alone: it counts for both."""
+    files = {"a.yaml": QUEUE, "stack.yaml": "Resources: {Q: {Type: AWS::SQS::Queue}}\n"}
+    line = " ".join(said(trainyard, tmp_path, files))
+    on_objects = int(re.findall(r"by schema and ([0-9]+) rules", line)[0])
+    on_resources = int(re.findall(r"by structure and ([0-9]+) rules", line)[0])
+    rules = builtin_rules()
+    assert on_objects < len(rules) < on_objects + on_resources
+    of_objects = [rule for rule in rules if any("apiVersion:" in text for text in rule.fails)]
+    assert len(of_objects) > 200
+    assert on_objects >= len(of_objects)
+    of_templates = [rule for rule in rules if rule.subject.__module__ == "compiler.core.cloud.plan"]
+    assert len(of_templates) > 10
+    assert on_objects <= len(rules) - len(of_templates)
