@@ -7,6 +7,7 @@ run: `$NAME`, `${NAME}` and `$(…)` stay in their words as they are written.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _REDIRECTION = re.compile(r"(?:&>>?|\d*(?:<<<|<<-?|>>|>\||[<>]&|<>|[<>](?!\()))")
@@ -49,6 +50,18 @@ def statements(text: str) -> list[Command]:
     reader = _Reader(text)
     reader.read()
     return reader.found
+
+
+def program(words: Sequence[str]) -> str:
+    """The name of the program that a command starts, without its folder; empty without a command."""
+    if words:
+        return words[0].rpartition("/")[2]
+    return ""
+
+
+def runs_shell(words: Sequence[str]) -> bool:
+    """Whether the program of a command is a shell."""
+    return program(words) in ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
 
 class _Reader:

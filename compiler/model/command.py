@@ -65,15 +65,3 @@ def starts(words: Sequence[str], program: str) -> bool:
         if may_start and pattern.search(word):
             return True
     return False
-
-
-def program(words: Sequence[str]) -> str:
-    """The name of the program that a command starts, without its folder; empty without a command."""
-    if words:
-        return words[0].rpartition("/")[2]
-    return ""
-
-
-def runs_shell(words: Sequence[str]) -> bool:
-    """Whether the program of a command is a shell."""
-    return program(words) in ("sh", "bash", "dash", "ash", "zsh", "ksh")

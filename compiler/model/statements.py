@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.model.command import program, runs_shell
-from compiler.shellcommands import Command, commands
+from compiler.shellcommands import Command, commands, program, runs_shell
 from compiler.shellcommands import statements as read_statements
 
 _BLOCKS = frozenset({"if", "for", "while", "until", "case", "function", "trap", "{"})
@@ -17,22 +16,31 @@ _VARIABLE = re.compile(
     r"\$(?:\{([A-Za-z_]\w*)(?::?[-=?][^}]*)?\}|\(([A-Za-z_]\w*)\)|([A-Za-z_]\w*))"
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_BEFORE = frozenset({"exec", "time", "env", "nohup", "nice", "command"})
-# Programs that start the one behind their options: how many words come before it, and options with a value.
+
+
+class _Wrapper(NamedTuple):
+    """A program that starts the one behind its options: those with a value, how many words come before it, and whether
+    it is one to ask about itself, unlike words that a shell has in any place."""
+
+    valued: tuple[str, ...] = ()
+    before: int = 0
+    is_asked_for: bool = True
+
+
 _WRAPPERS = {
-    "sudo": (0, ("-u", "-g")),
-    "timeout": (1, ("-s", "-k", "--signal", "--kill-after")),
-    "nice": (0, ("-n", "--adjustment")),
-    "ionice": (0, ("-c", "-n")),
-    "taskset": (1, ()),
-    "numactl": (0, ("-N", "-m", "-C", "-p", "-i")),
-    "stdbuf": (0, ("-i", "-o", "-e")),
-    "setsid": (0, ()),
-    "env": (0, ("-u", "-C", "--unset", "--chdir")),
-    "command": (0, ()),
-    "exec": (0, ("-a",)),
-    "nohup": (0, ()),
-    "time": (0, ("-f", "-o")),
+    "sudo": _Wrapper(("-u", "-g")),
+    "timeout": _Wrapper(("-s", "-k", "--signal", "--kill-after"), before=1),
+    "ionice": _Wrapper(("-c", "-n")),
+    "taskset": _Wrapper(before=1),
+    "numactl": _Wrapper(("-N", "-m", "-C", "-p", "-i")),
+    "stdbuf": _Wrapper(("-i", "-o", "-e")),
+    "setsid": _Wrapper(),
+    "nice": _Wrapper(("-n", "--adjustment"), is_asked_for=False),
+    "env": _Wrapper(("-u", "-C", "--unset", "--chdir"), is_asked_for=False),
+    "command": _Wrapper(is_asked_for=False),
+    "exec": _Wrapper(("-a",), is_asked_for=False),
+    "nohup": _Wrapper(is_asked_for=False),
+    "time": _Wrapper(("-f", "-o"), is_asked_for=False),
 }
 
 
@@ -44,10 +52,15 @@ class Statement(NamedTuple):
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The program with its words, without what stands before it."""
-        for index, word in enumerate(self.words):
-            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-                return self.words[index:]
+        """The program with its words, without what stands before it: variables, and programs that start it."""
+        words: tuple[str, ...] | None = self.words
+        while words and _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        while words:
+            inner = _behind(program(words), words[1:])
+            if not inner:
+                return words
+            words = inner
         return ()
 
     @property
@@ -96,7 +109,7 @@ def _started(words: tuple[str, ...], *, in_shell: bool, piped: bool) -> Iterator
     name, rest = program(words), words[1:]
     inner = _behind(name, rest)
     if inner is not None:
-        if name not in _BEFORE:
+        if _WRAPPERS[name].is_asked_for:
             yield Started(name, rest, in_shell, piped)
         yield from _started(inner, in_shell=True, piped=piped)
         return
@@ -123,7 +136,7 @@ def _behind(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     """What a program like `timeout` or `env` starts; ``None`` of another program, or where it starts none."""
     if name not in _WRAPPERS:
         return None
-    before, valued = _WRAPPERS[name]
+    valued, before, _ = _WRAPPERS[name]
     index = 0
     while index < len(rest):
         word = rest[index]
@@ -149,13 +162,18 @@ def read_commands(text: str) -> list[Command] | None:
 
 def text_of(words: tuple[str, ...]) -> str | None:
     """The text that a command gives to a shell; ``None`` of another command."""
+    index = _place_of_text(words)
+    return None if index is None else words[index]
+
+
+def _place_of_text(words: tuple[str, ...]) -> int | None:
     if not runs_shell(words):
         return None
-    for index, word in enumerate(words[1:-1], start=1):
+    for index, word in enumerate(words[1:-1], start=2):
         if word.startswith("-") and word.endswith("c") and not word.startswith("--"):
-            if len(words) > index + 2 and "$" not in words[index + 1]:
+            if len(words) > index + 1 and "$" not in words[index]:
                 return None  # words that were meant to be of the script (RUN035)
-            return words[index + 1]
+            return index
     return None
 
 
@@ -168,10 +186,10 @@ def filled(word: str, env: Mapping[str, str | None]) -> str:
 def script_of(words: tuple[str, ...]) -> Script | None:
     """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
     functions, in which a status goes other ways. Most jobs of a set have the same command."""
-    text = text_of(words)
-    if text is None:
+    index = _place_of_text(words)
+    if index is None:
         return None
-    return _read(text, " ".join(words[1 : words.index(text, 1)]))
+    return _read(words[index], " ".join(words[1:index]))
 
 
 def _read(text: str, options: str) -> Script | None:
