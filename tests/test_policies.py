@@ -41,6 +41,8 @@ OF_AWS = ("@Template/bootstrap/", "@JobScript/", "@ClusterConfiguration/", "@Clu
 LEFT_OUT = {"EFA001", "HLT013", "LIM003", "LIM005", "LIM006", "LIM008", "QUE015", "RUN019"}
 """What is found, too, in an example with a job of a kind that the base has not: it shows what it is about, and leaves
 out the rest of a job."""
+BESIDE = {"HLT029": {"HLT024"}}
+"""A cluster that is older than a field of today leaves support, too: both say to upgrade it, to one version."""
 OF_BASE = {body["kind"] for body in SET}
 
 
@@ -63,7 +65,8 @@ def test_fails(rule: Rule, index: int) -> None:
     found = run(plan, load_catalog(), RULES, config_for(rule, text, TODAY), manifests)
     known = {each.id for each in manifests} | ELSEWHERE
     codes = {each.code for each in found}
-    assert codes - (left_out(text) - {rule.code}) == {rule.code}, [
+    beside = left_out(text) | BESIDE.get(rule.code, set())
+    assert codes - (beside - {rule.code}) == {rule.code}, [
         (each.code, each.message) for each in found
     ]
     assert_hides_secrets(found)

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from compiler.model.statements import Started, started
+from compiler.shellcommands import runs_shell
+
 Option = tuple[str, str | None]  # name and value
 
 
@@ -13,7 +16,16 @@ Option = tuple[str, str | None]  # name and value
 def options(words: tuple[str, ...]) -> tuple[Option, ...]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value. Ten rules ask
     for those of every job."""
-    return tuple(_options(words))
+    return tuple(option for each in _programs(words) for option in _options(each))
+
+
+def _programs(words: Sequence[str]) -> tuple[Started, ...]:
+    """The programs of a command: of a line in one word those of the line, and of options alone the image's own."""
+    if words and words[0].startswith("-"):
+        return (Started("", tuple(words)),)
+    if len(words) == 1 and len(words[0].split()) > 1:
+        return started(("sh", "-c", words[0]))
+    return started(tuple(words))
 
 
 @lru_cache(maxsize=8192)
@@ -22,13 +34,13 @@ def named_options(words: tuple[str, ...]) -> Mapping[str, str | None]:
     return dict(options(words))
 
 
-def _options(words: tuple[str, ...]) -> Iterator[Option]:
-    parts = [part for word in words for part in _parts(word)]
-    for index, part in enumerate(parts):
-        if not part.startswith("--") or len(part) == 2:
+def _options(each: Started) -> Iterator[Option]:
+    words = _words(each)
+    for index, word in enumerate(words):
+        if not word.startswith("--") or len(word) == 2:
             continue
-        following = parts[index + 1] if index + 1 < len(parts) else "-"
-        option = part.removeprefix("--")
+        following = words[index + 1] if index + 1 < len(words) else "-"
+        option = word.removeprefix("--")
         name, equals, value = option.partition("=")
         name = name.replace("_", "-")
         if equals:
@@ -39,29 +51,41 @@ def _options(words: tuple[str, ...]) -> Iterator[Option]:
             yield name, following
 
 
-def _parts(word: str) -> Sequence[str]:
-    """The words of a line of shell; a word without spaces as it is."""
-    if " " in word or "\n" in word:
-        return word.split()
-    return (word,)
+def _words(each: Started) -> Sequence[str]:
+    """The words behind a program. A variable with several of them is one word here, as is a text that no shell can
+    read, and each of these is split."""
+    is_unread = runs_shell((each.program,))
+    parts: list[str] = []
+    for word in each.rest:
+        if is_unread or word.startswith("--"):
+            parts += word.split()
+        else:
+            parts.append(word)
+    return parts
 
 
 @lru_cache(maxsize=8192)
 def launches(words: tuple[str, ...]) -> bool:
-    """Whether a command starts torchrun."""
-    line = "\n".join(words)
-    return "torchrun" in line or "torch.distributed.run" in line
+    """Whether a command starts torchrun, itself or by another program."""
+    return any(map(_is_torchrun, _programs(words)))
 
 
-_BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
+_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+_SAYS = frozenset({"echo", "printf", "pip", "pip3", "which", "grep", "pkill", "type", "command"})
+
+
+def _is_torchrun(each: Started) -> bool:
+    if each.program in _SAYS:
+        return False
+    words = (each.program, *_words(each))
+    for before, word in zip(("", *words), words, strict=False):
+        if word in _MODULES:
+            return True
+        if word.rpartition("/")[2] == "torchrun" and not re.fullmatch(r"--\w[^=]*", before):
+            return True
+    return False
 
 
 def starts(words: Sequence[str], program: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
-    pattern = re.compile(rf"{_BEFORE}{program}(?=\s|$)")
-    for index, word in enumerate(words):
-        is_line = " " in word or "\n" in word
-        may_start = index == 0 or is_line
-        if may_start and pattern.search(word):
-            return True
-    return False
+    return any(each.program == program for each in _programs(words))

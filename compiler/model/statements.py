@@ -126,7 +126,8 @@ def _started(words: tuple[str, ...], *, in_shell: bool, piped: bool) -> Iterator
     for each in read:
         words = tuple(filled(word, values) for word in each.words)
         if all(map(_ASSIGNMENT.match, words[words[0] == "export" :])):
-            values |= (word.partition("=")[::2] for word in words if "$(" not in word)
+            known = (word for word in words if "$(" not in word and "`" not in word)
+            values |= (word.partition("=")[::2] for word in known)
             continue
         each = each._replace(words=words)
         yield from _started(each.words, in_shell=True, piped=each.separator in _PIPES or each.reads)

@@ -192,7 +192,7 @@ def test_options() -> None:
     assert dict(options(words)) == {
         "nnodes": "4",
         "nproc-per-node": "8",
-        "standalone": "train.py",
+        "standalone": None,  # the line ends the command
         "save-path": "/data",
     }
     assert dict(options(("torchrun", "--nnodes", "2", "--verbose"))) == {

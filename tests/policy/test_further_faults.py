@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 
 import pytest
@@ -15,7 +16,7 @@ from compiler.model.amounts import amounts_of, total
 from compiler.places import Route
 from compiler.plan.units import Quantity
 from compiler.policy.config import Config
-from tests.policy.harness import findings_for
+from tests.policy.harness import builtin_rules, findings_for
 from tests.policy.manifests import POOL, pods, release, required
 
 LIMITS = """apiVersion: v1
@@ -362,6 +363,18 @@ def test_a_kubernetes_that_no_release_has(version: str, said: str) -> None:
     for finding in findings:
         assert 'write `version: "1.32"`' in (finding.help or "")
         assert "then go to 1.35" in (finding.help or "")
+
+
+def test_a_field_of_later_and_the_support_of_its_cluster_lead_to_one_version() -> None:
+    (rule,) = (rule for rule in builtin_rules() if rule.code == "HLT029")
+    together = 0
+    for text in rule.fails:
+        helps = {each.code: each.help or "" for each in findings_for(text)}
+        if "HLT024" in helps:
+            (wanted,) = re.findall(r"Kubernetes (1\.\d+)", helps["HLT029"])
+            assert f'write `version: "{wanted}"`' in helps["HLT024"]
+            together += 1
+    assert together
 
 
 def test_the_calendar_of_ended_versions_leaves_no_gap() -> None:

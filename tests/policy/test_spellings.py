@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from compiler.model.command import launches, named_options, options, starts
 from compiler.model.statements import started
 from tests.policy.saying import said
 
@@ -124,3 +125,120 @@ def test_a_configuration_stands_behind_its_program(words: list[str]) -> None:
 def test_what_a_text_starts(text: str, programs: list[str]) -> None:
     """A text that does not end is read as the shell that it is given to."""
     assert [each.program for each in started(("bash", "-c", text))] == programs
+
+
+OPTIONS = (
+    ["torchrun", "--nnodes=2", "train.py"],
+    ["torchrun", "--nnodes", "2", "train.py"],
+    ["bash", "-c", "torchrun --nnodes 2; echo done"],
+    ["bash", "-c", "torchrun --nnodes 2;echo done"],
+    ["bash", "-c", "(torchrun train.py --nnodes 2)"],
+    ["bash", "-c", "torchrun --nnodes '2' train.py"],
+    ["bash", "-c", 'torchrun "--nnodes=2" train.py'],
+    ["bash", "-c", "torchrun \\\n  --nnodes \\\n  2 train.py"],
+    ["bash", "-c", "torchrun train.py --nnodes 2 > /l 2>&1"],
+    ["bash", "-c", "N=2; torchrun --nnodes $N train.py"],
+    ["bash", "-c", "export N=2 && torchrun --nnodes ${N} train.py"],
+    ["bash", "-c", "A='--nnodes 2 --seed 1'; torchrun $A train.py"],
+    ["bash", "-c", "timeout 1h torchrun --nnodes 2 train.py"],
+    ["bash", "-c", "bash -c 'torchrun --nnodes 2 train.py'"],
+    ["--nnodes", "2"],
+    ["torchrun --nnodes 2 train.py"],
+)
+NO_OPTIONS = (
+    ["bash", "-c", "# torchrun --nnodes 2\ntorchrun train.py"],
+    ["bash", "-c", "torchrun train.py --note 'to run with --nnodes 2'"],
+    ["bash", "-c", "cat <<E > x\n--nnodes 2\nE\ntorchrun train.py"],
+    ["torchrun", "train.py", "--note", "with --nnodes 2"],
+)
+
+
+@pytest.mark.parametrize("words", OPTIONS)
+def test_an_option_has_its_value(words: list[str]) -> None:
+    assert named_options(tuple(words)).get("nnodes") == "2"
+
+
+@pytest.mark.parametrize("words", NO_OPTIONS)
+def test_what_is_no_option(words: list[str]) -> None:
+    assert "nnodes" not in named_options(tuple(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("pip install a --quiet\n\npython3 train.py", "quiet", None),
+        ("./install.sh --skip-kmod && exec torchrun train.py", "skip-kmod", None),
+        ("preprocess --workers 64; ls", "workers", "64"),
+        ("train --rank $(hostname | cut -d- -f4-) --seed 1", "rank", "$(hostname | cut -d- -f4-)"),
+        ("H=`cat /h`; mpiexec --host $H train", "host", "$H"),
+        ("H=$(cat /h); mpiexec --host ${H} train", "host", "${H}"),
+        ("accelerate launch --use-deepspeed \\\n  train.py", "use-deepspeed", "train.py"),
+    ],
+)
+def test_a_value_ends_where_the_shell_ends_it(text: str, name: str, value: str | None) -> None:
+    assert dict(options(("bash", "-c", text)))[name] == value
+
+
+TORCHRUN = (
+    ["torchrun", "train.py"],
+    ["/opt/conda/bin/torchrun", "train.py"],
+    ["python", "-m", "torch.distributed.run", "train.py"],
+    ["srun", "--mpi=pmix", "torchrun", "train.py"],
+    ["nsys", "profile", "-o", "/l", "torchrun", "train.py"],
+    ["numactl", "-N", "0", "torchrun", "train.py"],
+    ["bash", "-c", "cd /w;torchrun train.py"],
+    ["bash", "-c", "if true; then exec torchrun train.py; fi"],
+    ["bash", "-c", "NCCL_DEBUG=INFO torchrun train.py"],
+    ["torchrun train.py"],
+)
+NO_TORCHRUN = (
+    ["python", "train.py", "--launcher", "torchrun"],
+    ["bash", "-c", "echo torchrun; python train.py"],
+    ["bash", "-c", "# torchrun train.py\npython train.py"],
+    ["python", "train.py", "--out", "/data/torchrun-1"],
+    ["bash", "-c", "pip install torchrun-tools && python train.py"],
+)
+
+
+@pytest.mark.parametrize("words", TORCHRUN)
+def test_torchrun_is_started(words: list[str]) -> None:
+    assert launches(tuple(words))
+
+
+@pytest.mark.parametrize("words", NO_TORCHRUN)
+def test_torchrun_is_named_and_not_started(words: list[str]) -> None:
+    assert not launches(tuple(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "is_started"),
+    [
+        (["mpirun", "train"], True),
+        (["/usr/local/bin/mpirun", "train"], True),
+        (["bash", "-c", "sleep 1;mpirun train"], True),
+        (["bash", "-c", "(mpirun train)"], True),
+        (["bash", "-c", "sudo -u mpi timeout 2h mpirun train"], True),
+        (["bash", "-c", "while ! nc -z h 22; do sleep 1; done; A=1 mpirun train"], True),
+        (["bash", "-c", "echo 'mpirun train'"], False),
+        (["python", "mpirun"], False),
+        (["bash", "-c", "which mpirun"], False),
+    ],
+)
+def test_a_program_is_started(words: list[str], is_started: bool) -> None:
+    assert starts(words, "mpirun") is is_started
+
+
+LOSES = (
+    "torchrun train.py || true",
+    "timeout 10h torchrun train.py || true",
+    "env -u A B=1 torchrun train.py || true",
+    "nice -n 5 torchrun train.py || true",
+    "sudo -u team torchrun train.py || true",
+    "exec -a x torchrun train.py || true",
+)
+
+
+@pytest.mark.parametrize("command", LOSES)
+def test_the_status_of_training_is_lost(command: str) -> None:
+    words = json.dumps(["bash", "-c", command])
+    assert said("RUN127", f"jobs: [{{name: llama, command: {words}}}]")
