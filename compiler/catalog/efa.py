@@ -143,9 +143,9 @@ def least_nccl(plugin: str) -> Version:
     return next(fitting)
 
 
-def known_since(instance_type: str) -> Version | None:
-    """The first plugin with support for a type, where that is known."""
-    for prefix, version in KNOWN_SINCE.items():
+def known_since(instance_type: str, since: Mapping[str, Version] = KNOWN_SINCE) -> Version | None:
+    """The first version with support for a type, of aws-ofi-nccl or of another table, where that is known."""
+    for prefix, version in since.items():
         if instance_type.startswith(prefix):
             return version
     return None

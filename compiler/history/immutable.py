@@ -73,56 +73,45 @@ _KARPENTER = "karpenter.sh_nodepools.yaml v1.14.1, x-kubernetes-validations"
 _KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
 _CORE = "Kubernetes 1.35, API validation of updates"
 
+_BY_HAND = "undo the change, or delete the object in the cluster, and then its file here"
+_NEW_JOB = (
+    "give the Job another name, or let Flux make it again, by the annotation "
+    "`kustomize.toolkit.fluxcd.io/force: enabled`"
+)
+
+
+def _of_core(help: str, *fields: str, when: Callable[[Body], bool] = _always) -> list[Rule]:
+    """Fields that Kubernetes' own validation of updates keeps, each by its keys with dots between."""
+    return [Rule(tuple(field.split(".")), help, _CORE, when) for field in fields]
+
+
 _FLAVOR = [
     Rule(("spec", field), _NEW_POOL, _KUEUE, _has_topology)
     for field in ("nodeLabels", "tolerations", "topologyName")
 ]
 _VOLUME = [
     Rule(_SOURCE, _NEW_STORAGE, _CORE),
-    Rule(("spec", "nodeAffinity"), _NEW_STORAGE, _CORE, _has_affinity),
-    Rule(("spec", "volumeMode"), _NEW_STORAGE, _CORE),
+    *_of_core(_NEW_STORAGE, "spec.nodeAffinity", when=_has_affinity),
+    *_of_core(_NEW_STORAGE, "spec.volumeMode"),
 ]
-_CLAIM = [
-    Rule(("spec", field), _NEW_STORAGE, _CORE)
-    for field in (
-        "accessModes",
-        "resources",
-        "selector",
-        "storageClassName",
-        "volumeMode",
-        "volumeName",
-    )
-]
-_STORAGE_CLASS = [
-    Rule((field,), _NEW_STORAGE, _CORE)
-    for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
-]
-_BY_HAND = "undo the change, or delete the object in the cluster, and then its file here"
-_FIXED = [
-    Rule(("data",), _BY_HAND, _CORE, _is_immutable),
-    Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable),
-]
-
-_NEW_JOB = (
-    "give the Job another name, or let Flux make it again, by the annotation "
-    "`kustomize.toolkit.fluxcd.io/force: enabled`"
+_CLAIM = _of_core(
+    _NEW_STORAGE,
+    *("spec.accessModes", "spec.resources", "spec.selector"),
+    *("spec.storageClassName", "spec.volumeMode", "spec.volumeName"),
 )
-_JOB = [
-    Rule(("spec", field), _NEW_JOB, _CORE)
-    for field in (
-        "template",
-        "selector",
-        "completionMode",
-        "podFailurePolicy",
-        "successPolicy",
-        "backoffLimitPerIndex",
-        "managedBy",
-    )
-]
-_STATEFUL_SET = [
-    Rule(("spec", field), _BY_HAND, _CORE)
-    for field in ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
-]
+_STORAGE_CLASS = _of_core(
+    _NEW_STORAGE, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"
+)
+_FIXED = _of_core(_BY_HAND, "data", "binaryData", "immutable", when=_is_immutable)
+_JOB = _of_core(
+    _NEW_JOB,
+    *("spec.template", "spec.selector", "spec.completionMode", "spec.podFailurePolicy"),
+    *("spec.successPolicy", "spec.backoffLimitPerIndex", "spec.managedBy"),
+)
+_STATEFUL_SET = _of_core(
+    _BY_HAND,
+    *("spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"),
+)
 _FLUX = "kustomize.toolkit.fluxcd.io"
 _ANNOTATIONS = {
     f"{_FLUX}/force": "enabled",
@@ -145,26 +134,19 @@ RULES: Mapping[str, Sequence[Rule]] = {
     "PersistentVolume": _VOLUME,
     "PersistentVolumeClaim": _CLAIM,
     "StorageClass": _STORAGE_CLASS,
-    "PriorityClass": [
-        Rule(("value",), _BY_HAND, _CORE),
-        Rule(("preemptionPolicy",), _BY_HAND, _CORE),
-    ],
-    "RoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
-    "ClusterRoleBinding": [Rule(("roleRef",), _BY_HAND, _CORE)],
+    "PriorityClass": _of_core(_BY_HAND, "value", "preemptionPolicy"),
+    "RoleBinding": _of_core(_BY_HAND, "roleRef"),
+    "ClusterRoleBinding": _of_core(_BY_HAND, "roleRef"),
     "Job": _JOB,
     "StatefulSet": _STATEFUL_SET,
-    "ReplicaSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
-    "ResourceClaim": [Rule(("spec",), _BY_HAND, _CORE)],
-    "ResourceClaimTemplate": [Rule(("spec",), _BY_HAND, _CORE)],
-    "RuntimeClass": [Rule(("handler",), _BY_HAND, _CORE)],
-    "Deployment": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
-    "DaemonSet": [Rule(("spec", "selector"), _BY_HAND, _CORE)],
-    "ConfigMap": [*_FIXED, Rule(("immutable",), _BY_HAND, _CORE, _is_immutable)],
-    "Secret": [
-        *_FIXED,
-        Rule(("immutable",), _BY_HAND, _CORE, _is_immutable),
-        Rule(("type",), _BY_HAND, _CORE),
-    ],
+    "ReplicaSet": _of_core(_BY_HAND, "spec.selector"),
+    "ResourceClaim": _of_core(_BY_HAND, "spec"),
+    "ResourceClaimTemplate": _of_core(_BY_HAND, "spec"),
+    "RuntimeClass": _of_core(_BY_HAND, "handler"),
+    "Deployment": _of_core(_BY_HAND, "spec.selector"),
+    "DaemonSet": _of_core(_BY_HAND, "spec.selector"),
+    "ConfigMap": _FIXED,
+    "Secret": [*_FIXED, *_of_core(_BY_HAND, "type")],
 }
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.core.pods.plan import Pod
 from compiler.dataclass import dataclass
-from compiler.manifest import Manifest
-from compiler.model.shell import title_of
+from compiler.model.bodies import spec_of, templates
+from compiler.model.reading import Reading
 from compiler.model.values import indexed, items, value
 from compiler.output.body import texts
 from compiler.places import Route
-from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 # The label of an instance type, and its name before Kubernetes 1.17, which nodes still have.
@@ -56,33 +53,17 @@ class Affinity:
     preferred: tuple[tuple[Expression, ...], ...] = ()
 
 
-def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
+def affinities(world: Reading) -> Iterator[Affinity]:
     """The required affinity of every pod template that has one."""
-    bodies: dict[str, Any] = {}
-    for title, pod in _templates(plan):
+    for template in world.once(templates):
+        pod = template.pod
         if pod.unread.isdisjoint(_READ_HERE):
             continue
-        if not bodies:
-            bodies = {manifest.id: manifest.body for manifest in manifests}
-        spec = Route((*pod.at, "spec"))
-        body = value(bodies.get(str(spec[0])), *spec[1:], "affinity")
-        at = Route((*spec, "affinity"))
+        spec, place = spec_of(world, pod)
+        body, at = value(spec, "affinity"), place / "affinity"
         yield Affinity(
-            title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
+            template.title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
         )
-
-
-def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
-    for workload in plan.of(Workload):
-        for part in workload.pods:
-            yield title_of(workload), part.pod
-    for runtime in plan.of(Runtime):
-        for replicated in runtime.jobs:
-            yield f"runtime `{runtime.name}`", replicated.pod
-    for job in plan.of(TrainJob):
-        for patch in job.patches:
-            title = f"job `{job.identity.name}`"
-            yield title, patch.pod
 
 
 def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:

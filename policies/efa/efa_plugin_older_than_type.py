@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import version_key
-from compiler.catalog.efa import PLUGIN_KNOWS_SINCE, Version
+from compiler.catalog.efa import PLUGIN_KNOWS_SINCE, Version, known_since
 from compiler.model.values import texts, value
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -70,7 +70,7 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
         if version is None:
             continue
         for instance in work.types:
-            since = _since(instance.name)
+            since = known_since(instance.name, PLUGIN_KNOWS_SINCE)
             if since is None or version >= since or instance.name in named:
                 continue
             text = ".".join(map(str, since))
@@ -81,12 +81,6 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
                 help="write version `v0.5.30`",
             )
             return
-
-
-def _since(name: str) -> Version | None:
-    return next(
-        (since for start, since in PLUGIN_KNOWS_SINCE.items() if name.startswith(start)), None
-    )
 
 
 def _version(text: str) -> Version | None:

@@ -78,7 +78,7 @@ def affinity_excludes_every_node(plan: Plan, world: World) -> Iterator[Finding]:
                 {matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [ip-10-0-1-2.ec2.internal]},
                   {key: example.com/bad, operator: DoesNotExist}]}]}}}
     """
-    for affinity in affinities(plan, world.manifests):
+    for affinity in affinities(world):
         for term in affinity.nodes:
             for expression in term:
                 yield from _judged(affinity.title, expression)

@@ -68,7 +68,7 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
               containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
     """
     jobs = [job for job in plan.of(Workload) if is_job(job.kind)]
-    for affinity in affinities(plan, world.manifests):
+    for affinity in affinities(world):
         own = str(affinity.pod.at[0])
         same = (job for job in jobs if str(job.at[0]) == own)
         mine = next(same, None)

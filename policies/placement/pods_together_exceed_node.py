@@ -142,7 +142,7 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
                     resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
                       limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
     """
-    known = list(affinities(plan, world.manifests))
+    known = list(affinities(world))
     by_place = {affinity.pod.at: affinity for affinity in known}
     bodies = {manifest.id: manifest.body for manifest in world.manifests}
     for affinity in known:

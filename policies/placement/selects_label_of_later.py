@@ -108,7 +108,7 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
         for key in selector:
             at = template.pod.where("node_selector") / key
             yield from _judged(template.title, key, at, selector, world)
-    for affinity in affinities(plan, world.manifests):
+    for affinity in affinities(world):
         asked = [[each for each in term if each.operator in _ASKS] for term in affinity.nodes]
         keys = [{each.key for each in term if _advice(each.key)} for term in asked]
         if not keys or not all(keys):
