@@ -23,25 +23,26 @@ _NO_COMMAND = frozenset(
 
 
 class Command(NamedTuple):
-    """A simple command: its words without redirections, the separator behind it (``;`` for the end of a line), and
-    whether it reads a file or a document."""
+    """A simple command: its words without redirections, the separator behind it (``;`` for the end of a line),
+    whether it reads a file or a document, and its text as it is written."""
 
     words: tuple[str, ...]
     separator: str
     reads: bool = False
+    text: str = ""
 
 
 def commands(text: str) -> list[Command]:
     """The simple commands of a text, those in blocks and subshells too, without the words that open a block. A
     ``ValueError`` where a quote is not closed."""
     found = []
-    for words, separator, reads in statements(text):
+    for words, separator, reads, written in statements(text):
         start = 0
         while start < len(words) and words[start] in _OPENS:
             start += 1
         rest = words[start:]
         if rest and rest[0] not in _NO_COMMAND:
-            found.append(Command(rest, separator, reads))
+            found.append(Command(rest, separator, reads, written))
     return found
 
 
@@ -76,6 +77,7 @@ class _Reader:
         self._redirects = ""
         self._documents: list[str] = []
         self._reads = False
+        self._from = 0
 
     def read(self) -> None:
         text = self._text
@@ -91,7 +93,7 @@ class _Reader:
                 self._at = len(text) if end < 0 else end
             elif not self._operator():
                 self._add(self._piece(char))
-        self._end_command(";")
+        self._end_command(";", len(text))
 
     def _operator(self) -> bool:
         is_number = self._parts is None or "".join(self._parts).isdigit()
@@ -111,7 +113,8 @@ class _Reader:
             return False
         self._at = found.end()
         is_line = found[0] == "\n"
-        self._end_command(";" if is_line else found[0])
+        self._end_command(";" if is_line else found[0], start)
+        self._from = self._at
         if is_line:
             self._skip_documents()
         return True
@@ -132,10 +135,11 @@ class _Reader:
             self._documents.append(word)
         self._redirects = ""
 
-    def _end_command(self, separator: str) -> None:
+    def _end_command(self, separator: str, end: int) -> None:
         self._end_word()
         if self._words or separator in "()":
-            self.found.append(Command(tuple(self._words), separator, self._reads))
+            written = self._text[self._from : end]
+            self.found.append(Command(tuple(self._words), separator, self._reads, written))
             self._words = []
             self._reads = False
 
@@ -143,6 +147,7 @@ class _Reader:
         for end in self._documents:
             found = re.compile(rf"^\t*{re.escape(end)}$", re.MULTILINE).search(self._text, self._at)
             self._at = len(self._text) if found is None else found.end()
+            self._from = self._at
         self._documents = []
 
     def _piece(self, char: str) -> str:

@@ -11,20 +11,20 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler import shellcommands
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
+from compiler.model import statements
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, patches_of
 from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
+from compiler.shellcommands import program
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")
-_ENDS_COMMAND = r"&&|\|\||[;|\n()]"
-_CONTINUED = r"\\\s*\n"
-_ASSIGNMENT = r"[A-Za-z_]\w*="
-_BEFORE = frozenset({"exec", "then", "do", "else", "time", "sudo", "env", "!", "{"})
-_PYTHON = r"python[0-9.]*$"
+_SUBSTITUTION = re.compile(r"\$\((.*)\)|`([^`]*)`", re.DOTALL)
+_PYTHON = re.compile(r"python[0-9.]*$")
 
 Command = tuple[str, ...]
 
@@ -119,37 +119,30 @@ def _read(words: Command) -> Iterator[tuple[int, Command, str]]:
     for index, word in enumerate(words):
         if " " not in word:
             continue
-        text = re.sub(_CONTINUED, " ", word)
-        for line in re.split(_ENDS_COMMAND, text):
-            command = _of_program(_split(line))
+        for each in _within(word):
+            command = _of_program(each.words)
             if command:
-                yield index, command, line
+                yield index, command, each.text
 
 
-def _split(line: str) -> Command:
-    """The words of a line of shell without its quotes and its comment."""
-    words = []
-    for word in line.split():
-        if word.startswith("#"):
-            break
-        words.append(word.strip("\"'"))
-    return tuple(words)
+def _within(text: str) -> Iterator[shellcommands.Command]:
+    """The commands of a text, and of the texts in them: what another shell gets, and what is substituted."""
+    for each in statements.read_commands(text) or ():
+        yield each
+        inner = [statements.text_of(each.words) or ""]
+        for word in each.words:
+            inner += (one or other for one, other in _SUBSTITUTION.findall(word))
+        for part in filter(None, inner):
+            yield from _within(part)
 
 
-def _of_program(words: Sequence[str]) -> Command:
+def _of_program(words: Command) -> Command:
     """A command from the name of its program on, without what stands before it; empty for one that is not read."""
-    start = 0
-    while start < len(words):
-        word = words[start]
-        if word not in _BEFORE and not re.match(_ASSIGNMENT, word):
-            break
-        start += 1
-    command = list(words[start:])
+    command = list(statements.Statement(words, "").command)
     if not command:
         return ()
-    command[0] = command[0].rpartition("/")[2]
-    is_python = re.match(_PYTHON, command[0])
-    if is_python and command[1:3] == ["-m", "pip"]:
+    command[0] = program(command)
+    if _PYTHON.match(command[0]) and command[1:3] == ["-m", "pip"]:
         command = command[2:]
     if command[0] not in _PROGRAMS:
         return ()

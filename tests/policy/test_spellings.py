@@ -7,6 +7,7 @@ import json
 import pytest
 
 from compiler.model.command import launches, named_options, options, starts
+from compiler.model.shell import read_commands as read_programs
 from compiler.model.statements import started
 from tests.policy.saying import said
 
@@ -242,3 +243,35 @@ LOSES = (
 def test_the_status_of_training_is_lost(command: str) -> None:
     words = json.dumps(["bash", "-c", command])
     assert said("RUN127", f"jobs: [{{name: llama, command: {words}}}]")
+
+
+PULLS = (
+    "git pull",
+    "cd /w;git pull",
+    "(cd /w && git pull)",
+    "sudo -u team git pull",
+    "timeout 60 git pull",
+    "env -u A B=1 git pull",
+    "while ! git pull; do sleep 1; done",
+    "git pull > /l 2>&1 || true",
+    "X=$(cd /w && git pull); echo $X",
+    "X=`git pull`",
+    "bash -c 'git pull'",
+    "eval 'git pull'; git pull",
+)
+PULLS_NOTHING = (
+    "echo 'a; git pull'",
+    "# git pull\ntrue now",
+    "cat <<E > x\ngit pull\nE",
+    "python train.py --note 'then; git pull'",
+)
+
+
+@pytest.mark.parametrize("text", PULLS)
+def test_a_program_that_rules_read_is_found(text: str) -> None:
+    assert ("git", "pull") in [words for _, words, _ in read_programs(("bash", "-c", text))]
+
+
+@pytest.mark.parametrize("text", PULLS_NOTHING)
+def test_what_is_no_command_is_not_read(text: str) -> None:
+    assert read_programs(("bash", "-c", text)) == ()
