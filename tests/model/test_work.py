@@ -222,7 +222,7 @@ def test_the_types_that_pods_name(selector: str, terms: str, names: tuple[str, .
     written = f"affinity: {{nodeAffinity: {required_terms}}}, " if terms else ""
     text = batch(f"{selector}{written}{container(', nvidia.com/gpu: 1')}")
     read = reading(text)
-    found = next(iter(affinities(read.plan, read.manifests)), None)
+    found = next(iter(affinities(read)), None)
     (work,) = read.pods
     assert work.pod is not None
     assert types_named(found, work.pod) == names
