@@ -16,15 +16,13 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import warning
 from compiler.diagnostics.words import numbered
 from compiler.lint.charts import chart_of
-from compiler.lint.flux import STAGE
 from compiler.lint.inputs import LintArtifact, LintObject
 from compiler.manifest import placeholder
-from compiler.output.body import Path, at, walk_values
+from compiler.output.body import Path, walk_values
 from compiler.places import Route, Span
 from compiler.source.read import STDIN_SHOWN, read
 from compiler.verify import BUILTIN
 from compiler.verify.fault import UNFILLED, unfilled
-from compiler.verify.objects import identity_of
 
 _IDS = {
     "eks.amazonaws.com/role-arn", "node.kubernetes.io/instance-type", "topology.kubernetes.io/zone",
@@ -151,8 +149,8 @@ class Filling:
     """
 
     def __init__(self, objects: Iterable[LintObject], given: Iterable[str]) -> None:
-        stages = (item.manifest for item in objects if item.manifest.once(identity_of)[:2] == STAGE)
-        self._by_flux = any(at(stage.body, "spec", "postBuild") for stage in stages)
+        # One of its Kustomizations may fill them in, which may lie elsewhere.
+        self._by_flux = any(_FLUX in item.manifest.ref.api_version for item in objects)
         self._roots = {os.path.abspath(path) for path in given if inputs.is_folder(path)}
         self._texts: dict[str, list[tuple[str, bool]]] = {}
         self._files: dict[str, bool] = {}
@@ -217,6 +215,9 @@ class Filling:
 
     def _is_given(self, folder: str) -> bool:
         return any(folder == root or folder.startswith(f"{root}{os.sep}") for root in self._roots)
+
+
+_FLUX = ".toolkit.fluxcd.io/"
 
 
 def _word(name: str) -> re.Pattern[str]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from compiler.model.statements import Started, started
-from compiler.shellcommands import runs_shell
+from compiler.shellcommands import program, runs_shell
+
+__all__ = ["Option", "launches", "named_options", "options", "program", "runs_shell", "starts"]
 
 Option = tuple[str, str | None]  # name and value
 
@@ -86,6 +88,6 @@ def _is_torchrun(each: Started) -> bool:
     return False
 
 
-def starts(words: Sequence[str], program: str) -> bool:
+def starts(words: Sequence[str], name: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
-    return any(each.program == program for each in _programs(words))
+    return any(each.program == name for each in _programs(words))

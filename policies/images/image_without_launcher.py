@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.images import facts_of
+from compiler.model.command import program
 from compiler.model.images import runs
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.shellcommands import program
 
 _LAUNCHERS = ("torchrun", "hyperpodrun", "deepspeed", "accelerate", "mpirun", "tune")
 

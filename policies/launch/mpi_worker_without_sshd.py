@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.command import program
 from compiler.model.gangs import pod_sets
 from compiler.model.sshd import starts_sshd
 from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.shellcommands import program
 
 _OTHERS = frozenset(
     {

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
+from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.shellcommands import program, runs_shell
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
 _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})

@@ -224,6 +224,11 @@ spec:
   sourceRef: {kind: GitRepository, name: flux-system}
   postBuild: {substitute: {NODES: "4"}}
 """
+RELEASE = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: a, namespace: flux-system}
+spec: {interval: 10m, chartRef: {kind: OCIRepository, name: a}}
+"""
 FILLED = {
     "a page with envsubst": (
         "$NODES",
@@ -246,6 +251,7 @@ FILLED = {
         [("main.tf", 'x = templatefile("${path.module}/a.yaml", { nodes = 4 })\n')],
     ),
     "Flux": ("${NODES}", [("stage.yaml", STAGE)]),
+    "Flux elsewhere": ("${NODES}", [("release.yaml", RELEASE)]),
     "a template of a tool": ("{{ nodes }}", []),
 }
 UNFILLED = {
@@ -259,7 +265,6 @@ UNFILLED = {
         [("README.md", "envsubst < b.yaml\n\nkubectl apply -f a.yaml\n")],
     ),
     "a tool for another value": ("<NODES>", [("up.sh", "sed 's/<ZONE>/a/' b.yaml\n")]),
-    "Flux without a value": ("${NODES}", [("stage.yaml", STAGE.rpartition("  postBuild")[0])]),
     "a page of another folder": ("$NODES", [("b/README.md", "NODES=4 envsubst < a.yaml\n")]),
     "Helm without a chart": ('"{{ .Values.nodes }}"', []),
 }
