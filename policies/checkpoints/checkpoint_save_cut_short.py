@@ -22,6 +22,7 @@ from compiler.policy.world import World
 @rule(
     "RUN031",
     gangs=True,
+    roles=True,
     aliases=("saving-cut-short",),
     severity=Severity.WARNING,
     params={"seconds": 60},

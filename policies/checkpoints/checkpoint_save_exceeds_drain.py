@@ -15,6 +15,7 @@ from compiler.policy.world import World
 @rule(
     "RUN032",
     gangs=True,
+    roles=True,
     kubernetes="it is Karpenter that drains a node before its pods have ended",
     aliases=("saving-over-drain",),
     severity=Severity.WARNING,

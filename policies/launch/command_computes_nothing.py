@@ -10,7 +10,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN129", gangs=True, severity=Severity.WARNING)
+@rule("RUN129", gangs=True, roles=True, severity=Severity.WARNING)
 def command_computes_nothing(work: Work) -> Iterator[Finding]:
     """A job with accelerators does nothing but wait: `sleep infinity`, `tail -f /dev/null`.
 

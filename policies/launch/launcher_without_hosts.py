@@ -9,7 +9,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN026", gangs=True)
+@rule("RUN026", gangs=True, roles=True)
 def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     """A launcher on several nodes has no list of the other nodes.
 

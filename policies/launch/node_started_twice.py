@@ -16,7 +16,7 @@ _FABRIC = r"(?:fabric|lightning) run"
 _LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
 
 
-@rule("RUN121", gangs=True)
+@rule("RUN121", gangs=True, roles=True)
 def node_started_twice(work: Work) -> Iterator[Finding]:
     """Accelerate or Lightning takes every node for the same one, or starts processes that run already.
 

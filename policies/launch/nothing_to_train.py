@@ -22,7 +22,7 @@ _COUNTS = (
 _RATES = ("lr", "learning-rate")
 
 
-@rule("RUN143", gangs=True, severity=Severity.WARNING)
+@rule("RUN143", gangs=True, roles=True, severity=Severity.WARNING)
 def nothing_to_train(work: Work) -> Iterator[Finding]:
     """An option tells the program to train for no step, with an empty batch, or by no learning rate.
 

@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN082", gangs=True)
+@rule("RUN082", gangs=True, roles=True)
 def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     """The ranks of a job cannot be divided as its options for Megatron say.
 

@@ -52,7 +52,7 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$RUN_ID train.py"], env: {RUN_ID: "7"}}]
     """
-    if not work.gang or work.pod is None:
+    if not work.gang or work.pod is None or work.framework == "mpi":  # whose launcher runs once
         return
     text = "\n".join(work.words)
     in_shell = runs_shell(work.words)

@@ -19,7 +19,7 @@ _SET = (
 )
 
 
-@rule("RUN134", gangs=True, severity=Severity.WARNING)
+@rule("RUN134", gangs=True, roles=True, severity=Severity.WARNING)
 def rendezvous_variable_overwritten(work: Work) -> Iterator[Finding]:
     """A job sets a variable that torchrun sets itself for each process.
 

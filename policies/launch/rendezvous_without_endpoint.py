@@ -9,7 +9,7 @@ from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN009", gangs=True)
+@rule("RUN009", gangs=True, roles=True)
 def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """torchrun on several nodes uses c10d without an endpoint.
 

@@ -17,6 +17,7 @@ from compiler.policy.world import World
 @rule(
     "PLC004",
     gangs=True,
+    roles=True,
     kubernetes="subnets of several zones are no fault of a partition that its own format would let pass",
     aliases=("efa-zone-unpinned",),
 )

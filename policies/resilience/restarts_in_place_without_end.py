@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN146", severity=Severity.WARNING, params={"restarts": 20}, gangs=True)
+@rule("RUN146", severity=Severity.WARNING, params={"restarts": 20}, gangs=True, roles=True)
 def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]:
     """torchrun starts the processes again on the same nodes, many times.
 

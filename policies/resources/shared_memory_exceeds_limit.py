@@ -12,6 +12,7 @@ from compiler.policy.rule import Finding, rule
 @rule(
     "LIM007",
     gangs=True,
+    roles=True,
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     aliases=("shared-memory-over-limit",),
 )

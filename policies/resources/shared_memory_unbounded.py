@@ -10,6 +10,7 @@ from compiler.policy.rule import Finding, rule
 @rule(
     "LIM013",
     gangs=True,
+    roles=True,
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     aliases=("shm-without-bound",),
     severity=Severity.WARNING,

@@ -13,6 +13,7 @@ from compiler.policy.rule import Finding, rule
     kubernetes="a program of Slurm runs on its node by design",
     severity=Severity.WARNING,
     gangs=True,
+    roles=True,
 )
 def host_access(work: Work) -> Iterator[Finding]:
     """A training pod has the rights of its node.

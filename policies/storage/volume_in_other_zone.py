@@ -12,6 +12,7 @@ from compiler.policy.world import World
 @rule(
     "PLC015",
     gangs=True,
+    roles=True,
     kubernetes="claims are of Kubernetes: the head node shares its volumes by NFS",
     aliases=("storage-in-other-zone",),
 )
