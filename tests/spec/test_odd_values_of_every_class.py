@@ -138,11 +138,13 @@ def test_an_odd_value_is_told_or_is_right(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     silent: dict[str, list[Any]] = {}
-    walked: set[str] = set()
     compared = 0
     for platform in PLATFORMS.values():
+        walked: set[str] = set()
         for spec in wide(platform).values():
             before = said(spec, tmp_path)
+            if any(each.severity is Severity.ERROR for each in before.values()):
+                continue  # below it nothing is judged
             for path, value in leaves(spec):
                 key = key_of(path)
                 odd = odd_values(key, value) if key not in walked and "values" not in path else []
@@ -156,7 +158,7 @@ def test_an_odd_value_is_told_or_is_right(tmp_path: Path) -> None:
                         silent.setdefault(key, []).append(each)
                     errors = [one for one in told if one.severity is Severity.ERROR]
                     assert all(one.at and one.help for one in errors), (key, each, errors)
-    assert compared > 250
+    assert compared > 500
     assert {key: values for key, values in silent.items() if not _is_right(key, values)} == {}
     assert RIGHT.keys() == silent.keys(), "reasons that nothing needs"
 
