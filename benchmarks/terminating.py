@@ -108,7 +108,7 @@ class _Shown:
         is_held = name not in self._admitted()
         print(f"{what}: job {name} of the other team {'WAITS' if is_held else 'has its quota'}")
         for command in ("status", "drift"):
-            said = self._trainyard(command, f"{NAME}.yaml", codes=tuple(range(5)))
+            said = self._trainyard(command, f"{NAME}.yaml", codes=tuple(range(6)))
             shown = [line for line in said.splitlines() if "Terminating" in line or "hang" in line]
             print("\n".join(f"  {command}: {line.strip()}" for line in shown))
         return is_held
