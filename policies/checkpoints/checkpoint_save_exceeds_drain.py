@@ -54,7 +54,7 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
     drain, name = min(known, key=itemgetter(0))
     if drain < grace:
         yield Finding(
-            f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
+            f"{work.title} has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
             f"{Duration(drain)}",
             work.pod.where("grace_seconds"),
             label="the rest is cut",

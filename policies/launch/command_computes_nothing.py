@@ -38,7 +38,7 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
     waits = _last(work.words)
     if waits:
         yield Finding(
-            f"job `{work.name}` waits for ever in `{waits}` with its accelerators",
+            f"{work.title} waits for ever in `{waits}` with its accelerators",
             work.where_said(waits.split()[0]),
             label="holds its nodes until somebody ends it",
             help="write the program to run, or give the job a deadline",

@@ -27,6 +27,7 @@ _ASSIGNED = re.compile(
 @rule(
     "RUN190",
     pods=True,
+    roles=True,
     kubernetes="what a batch script of Slurm says is expanded once, on the first node, for all of them",
 )
 def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:

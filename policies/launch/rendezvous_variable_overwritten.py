@@ -44,7 +44,7 @@ def rendezvous_variable_overwritten(work: Work) -> Iterator[Finding]:
     for name in _SET:
         if name in work.env and not _is_used(name, work):
             yield Finding(
-                f"`{name}` of job `{work.name}` is set, and torchrun sets another value for each process",
+                f"`{name}` of {work.title} is set, and torchrun sets another value for each process",
                 work.where_env(name),
                 label="read by nobody",
                 help="remove it",

@@ -164,7 +164,7 @@ def _finding(
     if work.exported:
         spec_help = "remove it: the script of the job exports what torchrun reads on each node"
     return Finding(
-        f"job `{work.name}` has {work.nodes} nodes, and {what}",
+        f"{work.title} has {work.nodes} nodes, and {what}",
         at,
         label=label,
         help=help,

@@ -335,3 +335,61 @@ def test_the_order_of_types_and_zones_changes_nothing() -> None:
             assert len(said) == 2
             assert said[0] == said[1], own
     assert compared > 40
+
+
+PROGRAM = ("command", "args", "env")
+OF_JOB = "it is of the program that saves, or of the job's own `model`"
+IN_ROLE = {
+    "RUN020": OF_JOB,
+    "RUN040": OF_JOB,
+    "RUN082": "the three nodes of the role can be divided so",
+    "RUN096": OF_JOB,
+    "RUN201": OF_JOB,
+}
+"""Why a fault of a job's program is not found in a role."""
+
+
+def with_role(own: Mapping[str, Any], place: str) -> dict[str, Any] | None:
+    """A JobSet of the job of a part of a spec, with the part's program at a place: in the `job`, in a `role` on most of
+    its nodes, beside which the job runs that of the base, or nowhere. ``None`` where the part says nothing of the
+    program of one job of several nodes."""
+    spec = copy.deepcopy(merged(base_spec(), {"spec": own}))
+    job, base = spec["spec"]["jobs"][0], base_spec()["spec"]["jobs"][0]
+    said = {key: job[key] for key in PROGRAM if key in job}
+    clean = {key: copy.deepcopy(base[key]) for key in PROGRAM if key in base}
+    single = len(spec["spec"]["jobs"]) > 1 or job["nodes"] < 4
+    if said == clean or single or not {"kind", "roles", "launcher"}.isdisjoint(job):
+        return None
+    job["kind"] = "JobSet"
+    if place != "job":
+        for key in said:
+            del job[key]
+        program = said if place == "role" else {"command": clean["command"]}
+        roles = [{"name": "other", "nodes": job["nodes"] - 1, **program}]
+        job |= {"nodes": 1, **clean, "roles": roles}
+    return spec
+
+
+def is_found_in(rule: Rule, text: str, spec: Mapping[str, Any] | None) -> bool:
+    if spec is None:
+        return False
+    try:
+        plan, manifests = from_spec(yaml.dump(spec, Dumper=DUMPER))
+    except UnusableExampleError:
+        return False
+    return bool(run(plan, load_catalog(), (rule,), config_for(rule, text, TODAY), manifests))
+
+
+def test_a_fault_of_a_program_is_found_in_a_role() -> None:
+    missed, compared = set(), 0
+    for rule in builtin_rules():
+        for text, own in parts_of(rule.fails):
+            if not is_found_in(rule, text, with_role(own, "job")):
+                continue
+            if is_found_in(rule, text, with_role(own, "")):
+                continue  # the fault is elsewhere
+            compared += 1
+            if not is_found_in(rule, text, with_role(own, "role")):
+                missed.add(rule.code)
+    assert compared > 80
+    assert missed == IN_ROLE.keys()
