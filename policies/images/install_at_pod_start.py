@@ -14,12 +14,7 @@ _FETCHES = (
 
 
 @rule(
-    "RUN039",
-    aliases=("fetched-at-every-start",),
-    severity=Severity.WARNING,
-    pods=True,
-    containers=True,
-    roles=True,
+    "RUN039", aliases=("fetched-at-every-start",), severity=Severity.WARNING, pods=True, roles=True
 )
 def install_at_pod_start(work: Work) -> Iterator[Finding]:
     """A job installs or clones at the start of every pod.

@@ -71,6 +71,7 @@ CONTAINERS: Reasons = {
         *("RUN008", "RUN020", "RUN040", "RUN055", "RUN153"),
     ),
     **each("RUN077 finds those of other containers", "RUN013"),
+    **each("what is beside the program may be there to fetch", "RUN039"),
     **each("one that ends is as it should be", "RUN074", places=WITHIN),
     **each("a container beside the program may wait", "RUN129"),
     **each("what comes before may put it there", "RUN152", places=WITHIN),
