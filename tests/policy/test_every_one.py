@@ -307,6 +307,46 @@ def test_a_fault_of_a_spec_is_found_beside_a_clean_cluster() -> None:
     assert missed == set()
 
 
+CLEAN_STORAGE: tuple[dict[str, Any], ...] = (
+    {"name": "bucket", "s3": {"existing": {"bucket": "clean-111122223333"}}},
+    {
+        "name": "lustre",
+        "fsxLustre": {
+            "existing": {
+                "id": "fs-0a1b2c3d4e5f60719",
+                "mountName": "abcdefgi",
+                "size": "4800Gi",
+                "version": "2.15",
+                "zone": "us-west-2b",
+                "deployment": "PERSISTENT_2",
+                "throughputPerTiB": 250,
+            }
+        },
+    },
+)
+
+
+def with_mount(spec: Mapping[str, Any], storage: Mapping[str, Any]) -> dict[str, Any]:
+    """A spec with another storage before its own, which each job mounts before all others."""
+    spec = copy.deepcopy(dict(spec))
+    spec["spec"]["storage"].insert(0, dict(storage))
+    for job in spec["spec"]["jobs"]:
+        mount = {"storage": storage["name"], "path": f"/{storage['name']}"}
+        job["mounts"] = [mount, *job.get("mounts", ())]
+    return spec
+
+
+def test_a_fault_of_a_storage_is_found_behind_another_mount() -> None:
+    compared = 0
+    for rule in builtin_rules():
+        for text, own in parts_of(rule.fails):
+            spec = merged(base_spec(), {"spec": own})
+            for storage in CLEAN_STORAGE if "storage" in spec["spec"] else ():
+                compared += 1
+                assert is_found_in(rule, text, with_mount(spec, storage)), (rule.code, own)
+    assert compared > 40
+
+
 def with_two(spec: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     """A spec whose pools have another type of the same GPUs, and another zone."""
     spec = copy.deepcopy(dict(spec))
