@@ -135,7 +135,7 @@ def two_sets(rule: Rule, text: str, bodies: list[Body], kind: str) -> Iterator[l
 
 
 MOST = 2
-"""So many examples of a rule are walked with each kind."""
+"""So many examples of a rule are walked, with each kind of job."""
 
 
 def test_a_fault_is_found_in_every_container_and_set_of_pods() -> None:
@@ -143,8 +143,9 @@ def test_a_fault_is_found_in_every_container_and_set_of_pods() -> None:
     in_sets = defaultdict[str, dict[str, str]](dict)
     compared, walked = 0, Counter[tuple[str, str]]()
     for rule, text, bodies in examples():
-        pods = as_job_set(bodies)
+        pods = as_job_set(bodies) if walked[rule.code, ""] < MOST else []
         if pods and found(rule, text, pods) and not found(rule, text, moved(pods, "")):
+            walked[rule.code, ""] += 1
             for where in ELSEWHERE:
                 compared += 1
                 if not found(rule, text, moved(pods, where)):
@@ -157,7 +158,7 @@ def test_a_fault_is_found_in_every_container_and_set_of_pods() -> None:
                 compared += 1
                 if not found(rule, text, mixed):
                     in_sets[rule.code][kind] = SETS.get(rule.code, {}).get(kind, "")
-    assert compared > 900
+    assert compared > 700
     assert in_containers == CONTAINERS
     assert in_sets == SETS
 

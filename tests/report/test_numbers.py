@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 
 OPTIONS = Options(today=date(2026, 11, 1), hold=False)
 MONTH, WEEK = 730, 168
-DRAWN = 40
+DRAWN = 30
 
 
 class Numbers(NamedTuple):
@@ -111,7 +111,7 @@ def outcomes(folder: Path) -> Iterator[Outcome]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     specs = [each for platform in PLATFORMS.values() for each in wide(platform).values()]
-    some = random.Random(20261129).sample(specs, len(specs) // 2)
+    some = random.Random(20261129).sample(specs, len(specs) // 4)
     for spec in [*some, *map(drawn, range(DRAWN))]:
         (folder / "spec.yaml").write_text(yaml.safe_dump(spec))
         yield check([folder / "spec.yaml"], OPTIONS)
@@ -136,9 +136,9 @@ def near(one: float, other: float, within: float = 0.0) -> bool:
 
 
 def many_are_walked(clusters: list[Numbers]) -> None:
-    assert len(clusters) > 100
-    assert sum(len(each.fits) for each in clusters) > 40
-    assert sum(len(each.failures) for each in clusters) > 100
+    assert len(clusters) > 70
+    assert sum(len(each.fits) for each in clusters) > 30
+    assert sum(len(each.failures) for each in clusters) > 70
 
 
 def sums_of_costs_are_those_of_their_parts(clusters: list[Numbers]) -> None:
@@ -240,7 +240,7 @@ def shares_lie_between_nothing_and_all(clusters: list[Numbers]) -> None:
     found += [
         number(share) for each in clusters for text in each.said for share in PERCENT.findall(text)
     ]
-    assert len(found) > 60
+    assert len(found) > 40
     assert all(0 <= share <= 100 for share in found)
 
 
@@ -261,5 +261,5 @@ def a_reason_is_made_of_what_its_value_is_computed_from(clusters: list[Numbers])
                 sums += 1
                 whole = sum(map(number, addends))
                 assert abs(number(reason.value) - whole) <= 0.01 * len(addends), reason
-    assert products > 700
-    assert sums > 80
+    assert products > 400
+    assert sums > 50
