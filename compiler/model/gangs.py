@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, INITIALIZERS, Pod, Resources
@@ -89,9 +89,21 @@ def gang_of(workload: Workload, works: Mapping[int, Work]) -> Work | None:
         return None
     nodes = None
     if workload.nodes is not None:
-        most = _accelerators(largest.asks)
-        nodes = sum(pods.fewest for pods in sets if _accelerators(pods.asks) == most)
+        nodes = _alike(largest, sets)
     return with_program(replace(work, nodes=nodes, own_sets=sets), workload)
+
+
+def sets_beside(gang: Work, works: Mapping[int, Work]) -> Iterator[Work]:
+    """Each other set of pods of a third-party job that rules judge, as a job with the program of these pods. Its nodes
+    are those with as many accelerators; pods that are no nodes of the training are each by themselves."""
+    for pods in gang.own_sets:
+        work = works.get(id(pods.pod))
+        if work is None or pods.pod is gang.pod:
+            continue
+        nodes = work.nodes
+        if nodes is not None and nodes > 1:
+            nodes = _alike(pods, gang.own_sets)
+        yield replace(work, nodes=nodes, own_sets=gang.own_sets, role=pods.name)
 
 
 def _gang_of_any_size(workload: Workload, works: Mapping[int, Work]) -> Work | None:
@@ -130,6 +142,12 @@ def nodes_of(workload: Workload, part: Part) -> int | None:
     nodes = [each for each in workload.pods if not each.beside]
     alike = sum(each.count or 0 for each in nodes if _accelerators(total(each.pod)) == most)
     return alike if alike > 1 else workload.nodes
+
+
+def _alike(pods: PodSet, sets: Iterable[PodSet]) -> int:
+    """How many pods of some sets have as many accelerators as those of one of them."""
+    most = _accelerators(pods.asks)
+    return sum(each.fewest for each in sets if _accelerators(each.asks) == most)
 
 
 def _accelerators(asks: Resources) -> Quantity:

@@ -75,14 +75,19 @@ def listeners(releases: Iterable[HelmRelease], manifests: Iterable[Manifest]) ->
 
 def _of_daemon_set(manifest: Manifest) -> Iterator[Listener]:
     pod = mapping(manifest.body, "spec", "template", "spec")
-    at = Route((manifest.id, "spec", "template", "spec", "containers"))
-    for number, container in indexed(pod, "containers"):
+    at = Route((manifest.id, "spec", "template", "spec"))
+    running = [(("containers", number), each) for number, each in indexed(pod, "containers")]
+    # A sidecar runs as long as its pod; the ports of other init containers are not counted (scheduler, NodePorts).
+    for number, each in indexed(pod, "initContainers"):
+        if each.get("restartPolicy") == "Always":
+            running.append((("initContainers", number), each))
+    for place, container in running:
         for index, written in indexed(container, "ports"):
             port = _port(written, host_network=pod.get("hostNetwork") is True)
             if port is not None:
                 yield Listener(
                     f"the DaemonSet `{manifest.ref.name}`",
-                    at / (number, "ports", index),
+                    Route((*at, *place, "ports", index)),
                     port,
                     _selector(pod),
                     _required_affinity(pod),

@@ -19,8 +19,9 @@ from compiler.model.amounts import requested
 from compiler.model.choice import Choice
 from compiler.model.choices import find_choices
 from compiler.model.cohorts import Cohorts
+from compiler.model.containers import programs_beside
 from compiler.model.exports import exported
-from compiler.model.gangs import gang_of, nodes_of, with_program
+from compiler.model.gangs import gang_of, nodes_of, sets_beside, with_program
 from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.patched import patched_selector, patched_tolerations
@@ -117,15 +118,31 @@ class Reading(Nodes):
         return tuple(work for work in gangs if work is not None)
 
     @cached_property
+    def other_sets(self) -> tuple[Work, ...]:
+        """The pods of third-party jobs beside those that the job is judged by, each as a job: a master beside workers,
+        a second replicated job."""
+        return tuple(other for gang in self.gangs for other in sets_beside(gang, self._by_pod))
+
+    @cached_property
     def third_party(self) -> tuple[Work, ...]:
         """Every third-party object with pods that rules judge, once: as one job, or by its pods where it is none."""
         whole = {work.at for work in self.gangs}
         return (*self.gangs, *(work for work in self.pods if work.at not in whole))
 
+    @property
+    def programs(self) -> tuple[Work, ...]:
+        """Every program of every job: a job, its roles, and other sets of pods, each as a job."""
+        return (*self.works, *self.roles, *self.third_party, *self.other_sets)
+
     @cached_property
     def roles(self) -> tuple[Work, ...]:
         """The pods of jobs that run another program than the job's own, each as a job: roles of a JobSet."""
         return tuple(role for work in self.works for role in roles_of(work))
+
+    @cached_property
+    def containers_beside(self) -> tuple[Work, ...]:
+        """The containers beside the program of each job and role, and init containers, each as a job."""
+        return tuple(programs_beside((*self.works, *self.roles, *self.pods)))
 
     def _pods_work(self, workload: Workload, part: PodSet) -> Work:
         pod = part.pod

@@ -22,7 +22,7 @@ def roles_of(work: Work) -> Iterator[Work]:
         main = pod.container(work.main.name) or main_container(pod)
         if part.step is not None or main is None or _program(main) == own:
             continue
-        job = replace(work.job, at=part.at, command=(), args=(), env=())
+        job = replace(work.job, at=part.at, image=None, command=(), args=(), env=())
         words = (*main.command, *main.args)
         variables = {variable.name: variable.value for variable in main.env}
         yield replace(

@@ -13,6 +13,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.words import numbered
 from compiler.manifest import Manifest, group_of
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.config import NO_CONFIG, Config
@@ -64,14 +65,21 @@ def _run_one(
 ) -> list[Diagnostic]:
     """What a rule finds in its subjects. ``level`` is the one that the user set; ``None`` without one.
 
-    A finding that several jobs have in common is reported once, with the number of the others.
+    A finding that several jobs have in common is reported once, with the number of the others, and one that several
+    sets of pods of a third-party job have at the first of them.
     """
     reported: dict[object, Diagnostic] = {}
     repeats: Counter[object] = Counter()
     failures: list[Diagnostic] = []
+    of_sets: set[tuple[Route, str]] = set()
     try:
         for node, finding in _findings(rule, nodes, world):
             key = None
+            if node.__class__ is Work and node.own_sets:
+                said = node.at, finding.message.replace(node.title, "")
+                if said in of_sets:
+                    continue
+                of_sets.add(said)
             if node.__class__ is Work:
                 key = _shared_key(finding, node)
             if key is not None and key in reported:
@@ -190,6 +198,8 @@ class Subjects:
         self._pods = tuple(world.pods)
         self._roles = tuple(world.roles)
         self._gangs = tuple(world.gangs)
+        self._other_sets = tuple(world.other_sets)
+        self._containers = tuple(world.containers_beside)
         self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
@@ -220,12 +230,14 @@ class Subjects:
 
     def _of_jobs(self, rule: Rule) -> Sequence[Work]:
         """Jobs of any platform or those in pods, and what is like one: third-party pods or all of a third-party job,
-        roles of JobSets."""
+        roles of JobSets, and what is a role in third-party jobs: their other sets of pods; containers beside."""
         jobs = self._in_pods if rule.kubernetes else self._works
         pods = self._pods if rule.pods else ()
         roles = self._roles if rule.roles else ()
         gangs = self._gangs if rule.gangs else ()
-        return (*jobs, *pods, *roles, *gangs)
+        sets = self._other_sets if rule.gangs and rule.roles else ()
+        containers = self._containers if rule.containers else ()
+        return (*jobs, *pods, *roles, *gangs, *sets, *containers)
 
 
 def _kind(manifest: Manifest) -> str:

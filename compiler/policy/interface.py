@@ -85,7 +85,7 @@ def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
     yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False, roles=False,"
-    yield '      gangs=False, kubernetes="", aliases=(), enabled=True, alone=False)'
+    yield '      gangs=False, containers=False, kubernetes="", aliases=(), enabled=True, alone=False)'
     yield ""
     yield _docstring(rule)
     yield ""

@@ -102,7 +102,8 @@ class Rule:
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
     rule on ``Work`` that holds for the pods of any kind, ``roles`` one that holds for every program of a job,
-    ``gangs`` one that holds for all pods of a third-party job together.
+    ``gangs`` one that holds for all pods of a third-party job together, ``containers`` one that holds for every
+    container of its pods.
     ``kubernetes``: why a rule on ``Work`` holds for jobs in pods alone; others are not shown to it. ``doc`` is the
     manual page: its first line says what the rule finds, its examples are its tests. ``aliases`` are slugs that the
     rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level. ``alone``: a rule on
@@ -120,6 +121,7 @@ class Rule:
     pods: bool = False
     roles: bool = False
     gangs: bool = False
+    containers: bool = False
     kubernetes: str = ""
     needs_world: bool = True
     file: str = ""
@@ -178,6 +180,7 @@ def rule(
     pods: bool = False,
     roles: bool = False,
     gangs: bool = False,
+    containers: bool = False,
     kubernetes: str = "",
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
@@ -196,6 +199,8 @@ def rule(
     ``pods``, of a rule on ``Work``: it also runs on third-party workloads, of which only the pods are known.
     ``roles``, of a rule on ``Work``: it is run on each role of a JobSet too, as on a job with that program.
     ``gangs``, of a rule on ``Work``: it is run on each third-party job too, as on a job with all of its pods.
+    ``containers``, of a rule on ``Work``: it is run on each container beside the program and each init container too,
+    as on a job with that program.
     ``kubernetes``, of a rule on ``Work``: why it holds in Kubernetes alone; it sees no job of another platform.
     ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
     ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
@@ -215,6 +220,7 @@ def rule(
             pods=pods,
             roles=roles,
             gangs=gangs,
+            containers=containers,
             kubernetes=kubernetes,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,

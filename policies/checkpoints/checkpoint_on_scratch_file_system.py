@@ -82,7 +82,7 @@ def checkpoint_on_scratch_file_system(plan: Plan, world: World) -> Iterator[Find
                 help=_HELP,
                 spec_help=_HELP,
             )
-    for work in (*world.works, *world.third_party):
+    for work in world.programs:
         yield from _by_class(work, world)
 
 

@@ -22,6 +22,7 @@ from compiler.policy.world import World
 @rule(
     "RUN031",
     gangs=True,
+    roles=True,
     aliases=("saving-cut-short",),
     severity=Severity.WARNING,
     params={"seconds": 60},
@@ -95,7 +96,7 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         number = f"{version[0]}.{version[1]}"
         known = f", and PyTorch {number} has no `{SHUTDOWN_TIMEOUT}`"
     yield Finding(
-        f"job `{work.name}` has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
+        f"{work.title} has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
         f"seconds{known}",
         at,
         label="a longer save is lost",
@@ -111,7 +112,7 @@ def _by_mpi(work: Work, grace: int, at: Route) -> Iterator[Finding]:
     if any(option in word for word in work.words):
         return
     yield Finding(
-        f"job `{work.name}` has {Duration(grace)} to save, and mpirun kills its ranks a second after "
+        f"{work.title} has {Duration(grace)} to save, and mpirun kills its ranks a second after "
         "the signal to stop",
         at,
         label="a longer save is lost",

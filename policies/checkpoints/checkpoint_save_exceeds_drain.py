@@ -15,6 +15,7 @@ from compiler.policy.world import World
 @rule(
     "RUN032",
     gangs=True,
+    roles=True,
     kubernetes="it is Karpenter that drains a node before its pods have ended",
     aliases=("saving-over-drain",),
     severity=Severity.WARNING,
@@ -53,7 +54,7 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
     drain, name = min(known, key=itemgetter(0))
     if drain < grace:
         yield Finding(
-            f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
+            f"{work.title} has {Duration(grace)} to save, and nodes of pool `{name}` drain in "
             f"{Duration(drain)}",
             work.pod.where("grace_seconds"),
             label="the rest is cut",

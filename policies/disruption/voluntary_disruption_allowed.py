@@ -17,6 +17,7 @@ from compiler.policy.rule import Finding, rule
     aliases=("disruption-allowed",),
     severity=Severity.WARNING,
     gangs=True,
+    roles=True,
 )
 def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     """Nothing keeps Karpenter from disrupting the nodes of a running job.

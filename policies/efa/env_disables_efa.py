@@ -9,7 +9,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("EFA010", aliases=("env-breaks-efa",), pods=True)
+@rule("EFA010", aliases=("env-breaks-efa",), pods=True, roles=True)
 def env_disables_efa(work: Work) -> Iterator[Finding]:
     """An environment variable keeps NCCL from using EFA.
 

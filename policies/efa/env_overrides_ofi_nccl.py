@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("EFA012", aliases=("env-overrides-plugin",), severity=Severity.WARNING, pods=True)
+@rule("EFA012", aliases=("env-overrides-plugin",), severity=Severity.WARNING, pods=True, roles=True)
 def env_overrides_ofi_nccl(work: Work) -> Iterator[Finding]:
     """An environment variable overrides what aws-ofi-nccl chooses for the instance type.
 

@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("EFA011", severity=Severity.WARNING, pods=True)
+@rule("EFA011", severity=Severity.WARNING, pods=True, roles=True)
 def env_without_effect(work: Work) -> Iterator[Finding]:
     """An environment variable for the network has no effect on EFA, or no longer has one.
 

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 _BETWEEN_GPUS = ("NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_NVLS_ENABLE")
 
 
-@rule("EFA030", severity=Severity.WARNING, pods=True)
+@rule("EFA030", severity=Severity.WARNING, pods=True, roles=True)
 def env_without_peers(work: Work) -> Iterator[Finding]:
     """A job says how the GPUs of a node talk to each other, and its pods have one GPU.
 

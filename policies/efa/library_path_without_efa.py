@@ -10,7 +10,7 @@ _VARIABLE = "LD_LIBRARY_PATH"
 _OF_EFA = ("/opt/amazon", "ofi-nccl", "libfabric")
 
 
-@rule("EFA035", severity=Severity.WARNING, pods=True)
+@rule("EFA035", severity=Severity.WARNING, pods=True, roles=True)
 def library_path_without_efa(work: Work) -> Iterator[Finding]:
     """`LD_LIBRARY_PATH` of a job with EFA replaces that of the image, and has none of the folders of EFA's libraries.
 

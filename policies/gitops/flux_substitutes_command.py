@@ -50,7 +50,7 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
     known = build.get("substitute") or {}
     folder = str(value(manifest.body, "spec", "path") or "")
     off = {other.id for other in world.manifests if _switched_off(other)}
-    for work in (*world.works, *world.third_party):
+    for work in (*world.programs, *world.containers_beside):
         if work.at and work.at[0] in off:
             continue
         if not world.carries(folder, work.at):

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN078", severity=Severity.WARNING, pods=True)
+@rule("RUN078", severity=Severity.WARNING, pods=True, containers=True, roles=True)
 def accelerator_image_on_cpu_nodes(work: Work, world: World) -> Iterator[Finding]:
     """A job on nodes without accelerators runs an image that is made for GPUs.
 

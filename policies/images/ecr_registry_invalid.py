@@ -22,7 +22,7 @@ _MEANT = r"(^|\.)(dkr|drk|kdr|ecr|dkr-ecr)\.|\.ecr\b|^\d{10,14}\."
 _PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
 
 
-@rule("RUN038", aliases=("registry-of-nobody",), pods=True)
+@rule("RUN038", aliases=("registry-of-nobody",), pods=True, roles=True)
 def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
     """An image is in an ECR registry that cannot exist.
 

@@ -17,7 +17,7 @@ _OTHERS = r"(^|[-_.])(gpu|cpu|cu\d+|cuda[\d.]*)($|[-_.])"
 _CPU = r"(^|[-_.:])cpu($|[-_.])"
 
 
-@rule("RUN037", aliases=("image-of-other-software",), pods=True)
+@rule("RUN037", aliases=("image-of-other-software",), pods=True, containers=True, roles=True)
 def image_accelerator_mismatch(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job does not fit its accelerators or the architecture of its nodes.
 

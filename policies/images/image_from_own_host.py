@@ -12,7 +12,7 @@ _OWN = re.compile(
 )
 
 
-@rule("RUN144", pods=True)
+@rule("RUN144", pods=True, containers=True, roles=True)
 def image_from_own_host(work: Work) -> Iterator[Finding]:
     """The image of a job is in a registry of the machine on which it was built.
 

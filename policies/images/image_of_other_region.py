@@ -14,7 +14,7 @@ _REGISTRY = (
 )
 
 
-@rule("RUN151", severity=Severity.WARNING, pods=True)
+@rule("RUN151", severity=Severity.WARNING, pods=True, roles=True)
 def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
     """An image lies in an ECR registry of another Region than the cluster.
 

@@ -36,7 +36,7 @@ _RELEASE = r"nvcr\.io/nvidia/(?:pytorch|nemo|jax|tensorflow):([0-9]{2})\.([0-9]{
 _TAG = r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])"
 
 
-@rule("RUN076", severity=Severity.WARNING, params={"months": 24}, pods=True)
+@rule("RUN076", severity=Severity.WARNING, params={"months": 24}, pods=True, roles=True)
 def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job is older than its accelerators, or years old.
 

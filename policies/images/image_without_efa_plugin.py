@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN120", pods=True)
+@rule("RUN120", pods=True, roles=True)
 def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job that talks over EFA is known to have no EFA plugin.
 

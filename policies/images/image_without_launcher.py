@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 _LAUNCHERS = ("torchrun", "hyperpodrun", "deepspeed", "accelerate", "mpirun", "tune")
 
 
-@rule("RUN145", pods=True)
+@rule("RUN145", pods=True, roles=True)
 def image_without_launcher(work: Work) -> Iterator[Finding]:
     """A job starts torchrun, or another launcher, in an image with nothing but an operating system.
 

@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN177", pods=True, roles=True)
+@rule("RUN177", pods=True, containers=True, roles=True)
 def requirement_redirected_at_start(work: Work) -> Iterator[Finding]:
     """The shell of a job takes the sign in a requirement of pip for a redirection.
 

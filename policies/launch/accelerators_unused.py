@@ -16,7 +16,7 @@ _OPTIONS = {
 }
 
 
-@rule("RUN142", severity=Severity.WARNING, pods=True)
+@rule("RUN142", severity=Severity.WARNING, pods=True, roles=True)
 def accelerators_unused(work: Work) -> Iterator[Finding]:
     """A job with accelerators tells its program not to use them.
 
@@ -39,7 +39,7 @@ def accelerators_unused(work: Work) -> Iterator[Finding]:
         values, effect = _OPTIONS.get(name, ((), ""))
         if value in values:
             yield Finding(
-                f"`--{name}={value}` of job `{work.name}` {effect}",
+                f"`--{name}={value}` of {work.title} {effect}",
                 work.where_said(f"--{name}"),
                 label="the accelerators are idle",
                 help="remove it, or take a pool without accelerators",

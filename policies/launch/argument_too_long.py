@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.containers import beside
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN130", pods=True, roles=True, params={"bytes": 131_071})
+@rule("RUN130", pods=True, containers=True, roles=True, params={"bytes": 131_071})
 def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
     """A single argument or environment variable is longer than Linux gives to a program.
 
@@ -33,9 +32,6 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
     """
     most = world.param("bytes")
     said = [(word, work.where_said(word[:40])) for word in work.words if len(word) * 4 > most]
-    for container in beside(work):
-        words = (*container.command, *container.args)
-        said += [(word, container.where("command")) for word in words]
     for word, at in said:
         size = len(word.encode())
         if size > most:

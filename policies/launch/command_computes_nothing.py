@@ -10,7 +10,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN129", gangs=True, severity=Severity.WARNING)
+@rule("RUN129", gangs=True, roles=True, severity=Severity.WARNING)
 def command_computes_nothing(work: Work) -> Iterator[Finding]:
     """A job with accelerators does nothing but wait: `sleep infinity`, `tail -f /dev/null`.
 
@@ -38,7 +38,7 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
     waits = _last(work.words)
     if waits:
         yield Finding(
-            f"job `{work.name}` waits for ever in `{waits}` with its accelerators",
+            f"{work.title} waits for ever in `{waits}` with its accelerators",
             work.where_said(waits.split()[0]),
             label="holds its nodes until somebody ends it",
             help="write the program to run, or give the job a deadline",

@@ -19,7 +19,7 @@ _MICRO = "train_micro_batch_size_per_gpu"
 _STEPS = "gradient_accumulation_steps"
 
 
-@rule("RUN066", pods=True)
+@rule("RUN066", pods=True, roles=True)
 def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Finding]:
     """The configuration of DeepSpeed is one that it refuses when the program starts.
 

@@ -17,7 +17,7 @@ _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 _ZERO = "zero_optimization"
 
 
-@rule("RUN138", severity=Severity.WARNING, pods=True)
+@rule("RUN138", severity=Severity.WARNING, pods=True, roles=True)
 def deepspeed_key_misspelt(work: Work, world: World) -> Iterator[Finding]:
     """A key of DeepSpeed's configuration is spelt almost like one that DeepSpeed reads.
 

@@ -12,7 +12,7 @@ _PYTHONS = ("python", "python3")
 _NOTHING = ("true", ":", "echo", "exit")
 
 
-@rule("RUN127", gangs=True, severity=Severity.WARNING)
+@rule("RUN127", gangs=True, containers=True, roles=True, severity=Severity.WARNING)
 def exit_status_lost(work: Work) -> Iterator[Finding]:
     """A job counts as done although its training failed: the shell that starts it ends with another status.
 
@@ -51,7 +51,7 @@ def exit_status_lost(work: Work) -> Iterator[Finding]:
     if fact:
         started = script.statements[index].program
         yield Finding(
-            f"job `{work.name}` counts as done when `{started}` fails: {fact}",
+            f"{work.title} counts as done when `{started}` fails: {fact}",
             work.where_said(started),
             label="its status is lost",
             help=help,

@@ -18,6 +18,7 @@ _FOREVER = (
     "RUN131",
     kubernetes="a batch script has no init containers: its lines run one after another, and end",
     pods=True,
+    roles=True,
 )
 def init_container_never_ends(work: Work) -> Iterator[Finding]:
     """An init container waits for ever, or for hours, so the containers after it never start.

@@ -9,7 +9,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN026", gangs=True)
+@rule("RUN026", gangs=True, roles=True)
 def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     """A launcher on several nodes has no list of the other nodes.
 
@@ -68,14 +68,14 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
     if starts(work.words, "deepspeed"):
         if not _has_host_file(work):
             yield Finding(
-                f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
+                f"{work.title} runs `deepspeed` on {work.nodes} nodes without a host file",
                 work.where_said("deepspeed"),
                 label="each node trains alone",
                 help=f"start it by `torchrun`{_given(work)}, or write `--hostfile`",
             )
     elif launcher and not _has_hosts(work):
         yield Finding(
-            f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
+            f"{work.title} runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
             work.where_said(launcher),
             label="each node runs all processes by itself",
             help=_mpi_help(work),
@@ -92,7 +92,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
         return
     if machines.isdecimal() and int(machines) > 1:
         yield Finding(
-            f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
+            f"{work.title} runs `accelerate` on {machines} machines and does not say where they meet",
             work.where_said("num-machines"),
             label="no node finds another",
             help=_accelerate_help(work),

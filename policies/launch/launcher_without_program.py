@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 _ENDS = {"-h", "--help", "--version", "-V"}
 
 
-@rule("RUN128", pods=True, roles=True)
+@rule("RUN128", pods=True, containers=True, roles=True)
 def launcher_without_program(work: Work) -> Iterator[Finding]:
     """torchrun or Python is started without a program to run.
 

@@ -18,7 +18,7 @@ _UNEVEN = (
 )
 
 
-@rule("RUN100", gangs=True)
+@rule("RUN100", gangs=True, roles=True)
 def model_does_not_divide(work: Work) -> Iterator[Finding]:
     """The layers, heads, sequence or batch of a model cannot be divided as the options for Megatron say.
 

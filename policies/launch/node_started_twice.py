@@ -16,7 +16,7 @@ _FABRIC = r"(?:fabric|lightning) run"
 _LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
 
 
-@rule("RUN121", gangs=True)
+@rule("RUN121", gangs=True, roles=True)
 def node_started_twice(work: Work) -> Iterator[Finding]:
     """Accelerate or Lightning takes every node for the same one, or starts processes that run already.
 
@@ -116,7 +116,7 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
     line = " ".join(work.words)
     if "accelerate" in line and re.search(_NESTED, line):
         yield Finding(
-            f"torchrun starts `accelerate launch` in job `{work.name}`, which starts the processes again",
+            f"torchrun starts `accelerate launch` in {work.title}, which starts the processes again",
             work.where_said("accelerate"),
             label="every process becomes many",
             help="start the program by torchrun alone: Accelerate takes what torchrun sets",
@@ -143,7 +143,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     rank = given.get("machine-rank")
     if work.accelerator == (GPU, 1) and _DISTRIBUTED.isdisjoint(given):
         yield Finding(
-            f"`accelerate launch` of job `{work.name}` starts its program alone on each of {work.nodes} nodes: "
+            f"`accelerate launch` of {work.title} starts its program alone on each of {work.nodes} nodes: "
             "with one GPU it joins no others",
             work.where_said("accelerate"),
             label="each node trains a model of its own",
@@ -156,7 +156,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     if machines > 1 and (rank is None or rank.isdecimal()):
         what = f"`--machine_rank` {rank} on all of them" if rank else "no `--machine_rank`"
         yield Finding(
-            f"job `{work.name}` runs `accelerate` on {work.nodes} nodes with {what}",
+            f"{work.title} runs `accelerate` on {work.nodes} nodes with {what}",
             work.where_said("machine-rank" if rank else "num-machines"),
             label="every node is the same one",
             help=_rank_help(work),
@@ -165,7 +165,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
         of = f"{machines} machines" if machines > 1 else "one machine"
         right = gpus * machines
         yield Finding(
-            f"`accelerate` of job `{work.name}` starts {processes // machines} processes on each node, which has "
+            f"`accelerate` of {work.title} starts {processes // machines} processes on each node, which has "
             f"{gpus} accelerators: {processes} for {of}",
             work.where_said("num-processes"),
             label="not one for each accelerator",
@@ -193,7 +193,7 @@ def _fabric(work: Work) -> Iterator[Finding]:
     else:
         what = f"`--node-rank` {rank} on all of them"
     yield Finding(
-        f"job `{work.name}` runs Lightning Fabric on {work.nodes} nodes with {what}",
+        f"{work.title} runs Lightning Fabric on {work.nodes} nodes with {what}",
         work.where_said("node-rank" if rank else "run"),
         label="every node is the first, and trains by itself",
         help="start the script by torchrun, which Fabric knows: `torchrun train.py`",
@@ -207,7 +207,7 @@ def _lightning(work: Work, line: str) -> Iterator[Finding]:
     if launches(work.words):
         if int(said[1]) != work.nodes:
             yield Finding(
-                f"job `{work.name}` has {work.nodes} nodes, and Lightning is started for {said[1]}",
+                f"{work.title} has {work.nodes} nodes, and Lightning is started for {said[1]}",
                 work.where_said("trainer.num_nodes"),
                 label="it refuses to start",
                 help=f"write `--trainer.num_nodes={work.nodes}`",
@@ -216,7 +216,7 @@ def _lightning(work: Work, line: str) -> Iterator[Finding]:
     ranked = "NODE_RANK=" in line or "NODE_RANK" in work.env
     if not ranked and work.framework == "torch":
         yield Finding(
-            f"job `{work.name}` starts Lightning by itself on {work.nodes} nodes, and nothing sets `NODE_RANK`",
+            f"{work.title} starts Lightning by itself on {work.nodes} nodes, and nothing sets `NODE_RANK`",
             work.where_said("trainer.num_nodes"),
             label="every node is the first",
             help="start it by `torchrun`, which Lightning knows: `torchrun main.py …`",

@@ -22,7 +22,7 @@ _COUNTS = (
 _RATES = ("lr", "learning-rate")
 
 
-@rule("RUN143", gangs=True, severity=Severity.WARNING)
+@rule("RUN143", gangs=True, roles=True, severity=Severity.WARNING)
 def nothing_to_train(work: Work) -> Iterator[Finding]:
     """An option tells the program to train for no step, with an empty batch, or by no learning rate.
 
@@ -46,7 +46,7 @@ def nothing_to_train(work: Work) -> Iterator[Finding]:
         if value is None or not _is_nothing(name, value):
             continue
         yield Finding(
-            f"`--{name}={value}` of job `{work.name}` leaves nothing to train",
+            f"`--{name}={value}` of {work.title} leaves nothing to train",
             work.where_said(f"--{name}"),
             help="write a value above 0",
         )

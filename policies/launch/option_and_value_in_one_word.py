@@ -11,7 +11,7 @@ _ONE_WORD = re.compile(r"(?P<option>--?[A-Za-z][\w.-]*)[ \t]+(?P<value>[^\s'\"]+
 _PROGRAMS = re.compile(r"python[0-9.]*|torchrun|accelerate|deepspeed|tune")
 
 
-@rule("RUN123", pods=True, roles=True)
+@rule("RUN123", pods=True, containers=True, roles=True)
 def option_and_value_in_one_word(work: Work) -> Iterator[Finding]:
     """An option and its value are one word of a command that no shell reads.
 

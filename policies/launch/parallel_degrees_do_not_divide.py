@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN082", gangs=True)
+@rule("RUN082", gangs=True, roles=True)
 def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     """The ranks of a job cannot be divided as its options for Megatron say.
 
@@ -55,7 +55,7 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
         division = f"{work.nodes} nodes of {each}"
         option = next(name for name in DEGREES if name in said.given)
         yield Finding(
-            f"job `{work.name}` has {ranks} ranks ({division}), "
+            f"{work.title} has {ranks} ranks ({division}), "
             f"and its model is divided by {shown} = {model}",
             work.where_said(option),
             label="not a whole number of replicas",

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 _SYSTEM = {"/bin", "/usr/bin", "/usr/local/bin"}
 
 
-@rule("RUN126", pods=True)
+@rule("RUN126", pods=True, containers=True, roles=True)
 def path_without_system(work: Work) -> Iterator[Finding]:
     """`PATH` of a job replaces that of the image, and has none of the folders in which programs are.
 

@@ -15,6 +15,8 @@ _PROGRAM = r"/\S+\.(?:py|sh)\Z"
     "RUN152",
     kubernetes="empty volumes are of pods, and a folder that pyxis mounts has what the node has there",
     pods=True,
+    containers=True,
+    roles=True,
 )
 def program_hidden_by_volume(work: Work) -> Iterator[Finding]:
     """The program of a job lies in a folder that an empty volume hides.

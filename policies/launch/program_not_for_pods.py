@@ -26,7 +26,7 @@ _IN_A_BATCH_SCRIPT = {
 }
 
 
-@rule("RUN140", gangs=True, severity=Severity.WARNING)
+@rule("RUN140", gangs=True, containers=True, roles=True, severity=Severity.WARNING)
 def program_not_for_pods(work: Work) -> Iterator[Finding]:
     """A job starts a program that does not work in containers: one of Slurm, of Docker, or of a host.
 
@@ -52,7 +52,7 @@ def program_not_for_pods(work: Work) -> Iterator[Finding]:
     for name, *_ in started(work.words):
         if name in helps:
             yield Finding(
-                f"job `{work.name}` starts `{name}` in its containers",
+                f"{work.title} starts `{name}` in its containers",
                 work.where_said(name),
                 help=helps[name],
             )

@@ -18,7 +18,7 @@ _KINDS = {
 }
 
 
-@rule("RUN141", pods=True)
+@rule("RUN141", pods=True, roles=True)
 def program_of_another_kind(work: Work) -> Iterator[Finding]:
     """torchrun or Python is given a file that is no program of Python, or one below `~`.
 
@@ -56,14 +56,14 @@ def _judged(work: Work, name: str, rest: Sequence[str], *, expands: bool) -> Ite
     kind = _KINDS.get(f"{dot}{ending}")
     if kind is not None:
         yield Finding(
-            f"`{name}` of job `{work.name}` runs `{file}`, which is {kind}",
+            f"`{name}` of {work.title} runs `{file}`, which is {kind}",
             work.where_said(file),
             label="a SyntaxError on every node",
             help="write a program of Python, or start the file by what reads it, like `[bash, train.sh]`",
         )
     elif file.startswith("~/") and not expands:
         yield Finding(
-            f"`{name}` of job `{work.name}` runs `{file}`, and no shell says what `~` is",
+            f"`{name}` of {work.title} runs `{file}`, and no shell says what `~` is",
             work.where_said(file),
             help=f"write the whole path, like `/workspace/{file[2:]}`",
         )

@@ -20,7 +20,7 @@ _OTHERS = (
 _RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR")
 
 
-@rule("RUN122", severity=Severity.WARNING)
+@rule("RUN122", roles=True, severity=Severity.WARNING)
 def program_without_launcher(work: Work, world: World) -> Iterator[Finding]:
     """A training script is started by Python alone on several nodes with GPUs.
 
@@ -65,7 +65,7 @@ def program_without_launcher(work: Work, world: World) -> Iterator[Finding]:
     script = found["what"]
     instead = ", ".join(["torchrun", *script.split()])
     yield Finding(
-        f"job `{work.name}` starts `{script}` by Python alone on {work.nodes} nodes of {work.accelerator[1]} GPUs",
+        f"{work.title} starts `{script}` by Python alone on {work.nodes} nodes of {work.accelerator[1]} GPUs",
         work.where_said(script.split()[-1]),
         label="each node trains by itself",
         help=f"start it by torchrun: `[{instead}]`; it takes nodes and processes from `PET_*`",

@@ -27,6 +27,7 @@ _ASSIGNED = re.compile(
 @rule(
     "RUN190",
     pods=True,
+    roles=True,
     kubernetes="what a batch script of Slurm says is expanded once, on the first node, for all of them",
 )
 def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
@@ -52,7 +53,7 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$RUN_ID train.py"], env: {RUN_ID: "7"}}]
     """
-    if not work.gang or work.pod is None:
+    if not work.gang or work.pod is None or work.framework == "mpi":  # whose launcher runs once
         return
     text = "\n".join(work.words)
     in_shell = runs_shell(work.words)

@@ -13,7 +13,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN191", pods=True, kubernetes="the hosts of Slurm are those of its nodes")
+@rule("RUN191", pods=True, roles=True, kubernetes="the hosts of Slurm are those of its nodes")
 def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
     """The nodes of a job are to meet at a host that none of its pods has.
 

@@ -19,7 +19,7 @@ _SET = (
 )
 
 
-@rule("RUN134", gangs=True, severity=Severity.WARNING)
+@rule("RUN134", gangs=True, roles=True, severity=Severity.WARNING)
 def rendezvous_variable_overwritten(work: Work) -> Iterator[Finding]:
     """A job sets a variable that torchrun sets itself for each process.
 
@@ -44,7 +44,7 @@ def rendezvous_variable_overwritten(work: Work) -> Iterator[Finding]:
     for name in _SET:
         if name in work.env and not _is_used(name, work):
             yield Finding(
-                f"`{name}` of job `{work.name}` is set, and torchrun sets another value for each process",
+                f"`{name}` of {work.title} is set, and torchrun sets another value for each process",
                 work.where_env(name),
                 label="read by nobody",
                 help="remove it",

@@ -9,7 +9,7 @@ from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN009", gangs=True)
+@rule("RUN009", gangs=True, roles=True)
 def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
     """torchrun on several nodes uses c10d without an endpoint.
 
@@ -41,7 +41,7 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
         what = f"endpoint `{endpoint}`" if endpoint else "no endpoint"
         at, written = _place(work, given, said)
         yield Finding(
-            f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
+            f"{work.title} runs torchrun on {work.nodes} nodes with c10d and {what}",
             at,
             label="each node waits for itself",
             help=_help(work),

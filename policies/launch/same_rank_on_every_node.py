@@ -12,7 +12,7 @@ from compiler.policy.rule import Finding, rule
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 
 
-@rule("RUN036", gangs=True, aliases=("each-node-told-the-same",))
+@rule("RUN036", gangs=True, roles=True, aliases=("each-node-told-the-same",))
 def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
     """Every node of a job is configured as the first, or as the only one.
 
@@ -164,7 +164,7 @@ def _finding(
     if work.exported:
         spec_help = "remove it: the script of the job exports what torchrun reads on each node"
     return Finding(
-        f"job `{work.name}` has {work.nodes} nodes, and {what}",
+        f"{work.title} has {work.nodes} nodes, and {what}",
         at,
         label=label,
         help=help,

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN042", aliases=("variable-of-itself",), pods=True, roles=True)
+@rule("RUN042", aliases=("variable-of-itself",), pods=True, containers=True, roles=True)
 def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.
 

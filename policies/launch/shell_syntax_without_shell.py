@@ -16,7 +16,7 @@ _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "e
 _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 
-@rule("RUN035", aliases=("command-without-shell",), pods=True, roles=True)
+@rule("RUN035", aliases=("command-without-shell",), pods=True, containers=True, roles=True)
 def shell_syntax_without_shell(work: Work, world: World) -> Iterator[Finding]:
     """A command uses shell syntax, and no shell runs it.
 

@@ -26,6 +26,7 @@ _MADE = ("emptyDir", "persistentVolumeClaim", "ephemeral")
     "RUN133",
     kubernetes="volumes begin empty, and a folder that pyxis mounts has what the node has there",
     pods=True,
+    roles=True,
 )
 def volume_hides_libraries(work: Work) -> Iterator[Finding]:
     """A volume is mounted over a folder in which images have the libraries that training needs.

@@ -11,7 +11,7 @@ from compiler.policy.world import World
 _OF_NODE = (None, "ClusterFirst", "Default")
 
 
-@rule("EFA048", gangs=True, kubernetes="`dnsPolicy` is of pods")
+@rule("EFA048", gangs=True, roles=True, kubernetes="`dnsPolicy` is of pods")
 def host_network_without_cluster_names(work: Work, world: World) -> Iterator[Finding]:
     """The pods of a job are on the network of their nodes, and look names up there.
 

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
-@rule("EFA020", aliases=("socket-interface-of-no-node",), pods=True)
+@rule("EFA020", aliases=("socket-interface-of-no-node",), pods=True, roles=True)
 def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
     """A variable of a job names a network interface that its pods do not have.
 

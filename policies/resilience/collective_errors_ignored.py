@@ -6,7 +6,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN125", pods=True)
+@rule("RUN125", pods=True, roles=True)
 def collective_errors_ignored(work: Work) -> Iterator[Finding]:
     """PyTorch is configured not to act when a collective fails or never ends.
 

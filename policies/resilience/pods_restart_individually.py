@@ -21,6 +21,7 @@ _IN_PLACE = "InPlaceRestart"
     aliases=("pods-restart-singly",),
     severity=Severity.WARNING,
     gangs=True,
+    roles=True,
 )
 def pods_restart_individually(work: Work, world: World) -> Iterator[Finding]:
     """Pods of a job of several nodes restart one by one.

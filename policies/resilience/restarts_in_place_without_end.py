@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN146", severity=Severity.WARNING, params={"restarts": 20}, gangs=True)
+@rule("RUN146", severity=Severity.WARNING, params={"restarts": 20}, gangs=True, roles=True)
 def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]:
     """torchrun starts the processes again on the same nodes, many times.
 
@@ -41,7 +41,7 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
         return
     place = work.where_env(_RESTARTS) if _RESTARTS in said else work.at
     yield Finding(
-        f"job `{work.name}` starts its processes {numbered(int(given), 'time')} in place, on the same nodes",
+        f"{work.title} starts its processes {numbered(int(given), 'time')} in place, on the same nodes",
         place,
         help=f"write at most {most}; restarts of the whole job get other nodes",
         spec_help=f"write `maxRestarts: {most}` at most; `retries` gets other nodes",

@@ -46,7 +46,7 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
     others = [each.pod for workload in plan.of(Workload) for each in workload.pods]
     askers: list[Gang | Container] = [
         *jobs,
-        *(container for pod in (*pods, *others) for container in pod.containers),
+        *(container for pod in (*pods, *others) for container in pod.all_containers),
     ]
     for asker in askers:
         yield from _asked(asker)

@@ -13,6 +13,7 @@ from compiler.policy.rule import Finding, rule
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     severity=Severity.WARNING,
     pods=True,
+    roles=True,
 )
 def shared_memory_default(work: Work) -> Iterator[Finding]:
     """A job with several GPUs a node has a /dev/shm of 64 MiB or less.

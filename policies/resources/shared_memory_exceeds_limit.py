@@ -12,6 +12,7 @@ from compiler.policy.rule import Finding, rule
 @rule(
     "LIM007",
     gangs=True,
+    roles=True,
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     aliases=("shared-memory-over-limit",),
 )
@@ -44,7 +45,7 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
     in_memory = volume is not None and volume.medium == "Memory"
     if volume is not None and in_memory and _size(volume) >= limit:
         yield Finding(
-            f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
+            f"/dev/shm of {work.title} is {volume.size}, its memory limit {limit}",
             work.pod.place(volume) / "emptyDir" / "sizeLimit",
             label="counts in the limit",
             help="make it smaller, or the memory limit larger",
@@ -62,7 +63,7 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
         names = listed(volume.name for volume in mounted_in_memory)
         last = mounted_in_memory[-1]
         yield Finding(
-            f"volumes {names} of job `{work.name}` are {total} of memory, its memory limit {limit}",
+            f"volumes {names} of {work.title} are {total} of memory, its memory limit {limit}",
             work.pod.place(last) / "emptyDir" / "sizeLimit",
             label="count in the limit",
             help="make them smaller, or the memory limit larger",

@@ -10,6 +10,7 @@ from compiler.policy.rule import Finding, rule
 @rule(
     "LIM013",
     gangs=True,
+    roles=True,
     kubernetes="a program of Slurm has the `/dev/shm` of its node",
     aliases=("shm-without-bound",),
     severity=Severity.WARNING,
@@ -38,7 +39,7 @@ def shared_memory_unbounded(work: Work) -> Iterator[Finding]:
     volume = work.shared_memory
     if work.pod is not None and volume is not None and work.boundless_memory:
         yield Finding(
-            f"/dev/shm of job `{work.name}` has no `sizeLimit`, and its pods no memory limit",
+            f"/dev/shm of {work.title} has no `sizeLimit`, and its pods no memory limit",
             work.pod.place(volume) / "emptyDir",
             help="write `sizeLimit: 64Gi`, or a memory limit",
         )

@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("EFA013", severity=Severity.WARNING, pods=True)
+@rule("EFA013", severity=Severity.WARNING, pods=True, roles=True)
 def visible_devices_fixed(work: Work) -> Iterator[Finding]:
     """A job sets which GPUs its processes see.
 

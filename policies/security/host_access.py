@@ -13,6 +13,7 @@ from compiler.policy.rule import Finding, rule
     kubernetes="a program of Slurm runs on its node by design",
     severity=Severity.WARNING,
     gangs=True,
+    roles=True,
 )
 def host_access(work: Work) -> Iterator[Finding]:
     """A training pod has the rights of its node.
@@ -41,14 +42,14 @@ def host_access(work: Work) -> Iterator[Finding]:
         return
     if work.pod.host_network:
         yield Finding(
-            f"pods of job `{work.name}` use the host's network",
+            f"pods of {work.title} use the host's network",
             work.pod.where("host_network"),
             help="remove `hostNetwork`",
         )
     for container in (work.main, *beside(work)):
         if container.privileged:
             yield Finding(
-                f"container `{container.name}` of job `{work.name}` is privileged",
+                f"container `{container.name}` of {work.title} is privileged",
                 container.where("privileged"),
                 help="remove `privileged`",
             )

@@ -12,6 +12,7 @@ from compiler.policy.world import World
 @rule(
     "PLC015",
     gangs=True,
+    roles=True,
     kubernetes="claims are of Kubernetes: the head node shares its volumes by NFS",
     aliases=("storage-in-other-zone",),
 )
@@ -49,7 +50,7 @@ def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
                 continue
             among = f", in pool `{pool.title}`," if len(work.pools) > 1 else ""
             yield Finding(
-                f"volume `{volume.name}` is in `{volume.zone}`, and job `{work.name}` runs{among} in "
+                f"volume `{volume.name}` is in `{volume.zone}`, and {work.title} runs{among} in "
                 f"{listed(sorted(of_pool))}",
                 volume.where("zone"),
                 label="its pods stay Pending",

@@ -19,7 +19,7 @@ _LOCAL_PATH = r"--model(?:[-_](?:path|name[-_]or[-_]path))?[= ][\"']?/"
 _PINNING_OPTION = r"--(?:\w+[-_])?revision\b"
 
 
-@rule("RUN156", severity=Severity.WARNING, pods=True, roles=True)
+@rule("RUN156", severity=Severity.WARNING, pods=True, containers=True, roles=True)
 def remote_code_not_pinned(work: Work) -> Iterator[Finding]:
     """A job runs code of a model or a data set from the Hugging Face Hub, at whatever version is there.
 

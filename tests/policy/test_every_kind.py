@@ -82,17 +82,11 @@ SILENT: Reasons = {
     ),
     "RUN121": each(NO_TORCH),
     "RUN122": each(NO_TORCH),
-    "RUN124": each(
-        "how many processes a launcher without accelerators starts is not known", "MPIJob"
-    ),
     "RUN129": each("a worker that runs sshd is as it should be", "MPIJob"),
     "RUN150": each(NO_DEADLINE, "JobSet", "LeaderWorkerSet", "Job.batch.volcano.sh"),
     "RUN190": each("its program runs once, in the launcher", "MPIJob"),
     "RUN191": each(
-        OWN_HOSTS,
-        *("RayJob", "HyperPodPyTorchJob", "LeaderWorkerSet"),
-        "Job.batch.volcano.sh",
-        "MPIJob",
+        OWN_HOSTS, *("RayJob", "HyperPodPyTorchJob", "LeaderWorkerSet"), "Job.batch.volcano.sh"
     ),
 }
 """By rule and kind, why an example is not found in files of others."""

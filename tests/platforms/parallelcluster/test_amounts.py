@@ -40,6 +40,7 @@ def test_a_time_limit(text: str | None, seconds: int | None) -> None:
         ("4gb", 4 * GIB),
         ("2048K", 2 * MIB),
         ("1T", 1024 * GIB),
+        ("99999999999G", 99999999999 * GIB),
         ("much", 0),
     ],
 )
@@ -60,7 +61,9 @@ def test_a_size(text: str | None, size: int) -> None:
         ("8", False, 8),
         ("h100:4", False, 4),
         ("h100", False, 0),
-        ("gpu:1234567", True, 1),
+        ("gpu:1234567", True, 1234567),
+        ("gpu:1k", True, 1024),
+        (f"gpu:{'9' * 5000}", True, 10**18 - 1),
     ],
 )
 def test_gpus(text: str | None, named: bool, count: int) -> None:

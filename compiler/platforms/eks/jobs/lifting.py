@@ -269,19 +269,20 @@ def own_annotations(body: Reader) -> dict[str, str]:
 
 
 def replica_parts(body: Reader) -> Iterator[Part]:
-    """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training."""
+    """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training, unless it runs
+    ranks as the workers do."""
+    ranks = body.follow("spec", "runLauncherAsWorker").flag()
     for field, specs in (body / "spec").entries():
         if not field.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
             counted = replica / "replicas"
-            is_launcher = role == "Launcher"
             yield Part(
                 role,
                 replica / "template",
                 one_or(counted),
                 counted,
-                beside=is_launcher,
+                beside=role == "Launcher" and not ranks,
                 policy=replica / "restartPolicy",
             )
 

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 
-_UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_DIGITS = 18
+"""No machine has an amount of more digits: what is behind them is left out, and it is too much still."""
 
 
 def bytes_of(value: str | None) -> int:
     """A size, in MiB where it has no unit; 0 is all memory, and so unknown."""
     if not value:
         return 0
-    found = re.fullmatch(r"([0-9]{1,9})([KMGTkmgt]?)[bB]?", value)
+    found = re.fullmatch(r"([0-9]+)([KMGTkmgt]?)[bB]?", value)
     if found is None:
         return 0
-    return int(found[1]) * _UNITS[(found[2] or "m").lower()]
+    return int(found[1][:_DIGITS]) * _UNITS[(found[2] or "m").lower()]
 
 
 def gpus_of(value: str | None, *, named: bool = True) -> int:
-    """The GPUs of ``gpu:8``, ``gpu:h100:8`` or, not ``named``, ``8``."""
+    """The GPUs of ``gpu:8``, ``gpu:h100:8`` or, not ``named``, ``8``; ``1k`` is 1,024 (sbatch, --gres)."""
     if not value:
         return 0
     for part in value.split(","):
         words = part.split(":")
         if named and words[0] != "gpu":
             continue
-        count = words[-1]
-        if count.isdecimal() and len(count) < 6:
-            return int(count)
+        count = re.fullmatch(r"([0-9]+)([KMGTkmgt]?)", words[-1])
+        if count is not None:
+            return int(count[1][:_DIGITS]) * _UNITS[count[2].lower()]
         return 1 if named else 0
     return 0
 
