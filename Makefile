@@ -15,7 +15,7 @@ VENV  := .venv-$(ASKED)
 endif
 endif
 BIN  := $(VENV)/bin
-RUN  := $(BIN)/python -m compiler
+RUN  := $(BIN)/python -m trainyard
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # worksteal: a core keeps to its files, which share what takes long, until the other has nothing left. Bytecode is
@@ -88,13 +88,13 @@ docs: $(DEV) ## Write what is generated in docs/
 	$(BIN)/python -m docs.generate
 
 catalog: $(DEV) ## Rebuild the catalog from the data of the locked packages
-	$(BIN)/python -m compiler.catalog.build
+	$(BIN)/python -m trainyard.catalog.build
 
 schemas: $(DEV) ## Derive the schemas from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
-	$(BIN)/python -m compiler.formats.cloudformation.derive
-	$(BIN)/python -m compiler.platforms.hyperpod.formats.hyperpod.derive $(SHARED)
-	$(BIN)/python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive $(SHARED)
-	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
+	$(BIN)/python -m trainyard.verify.formats.cloudformation.derive
+	$(BIN)/python -m trainyard.extensions.hyperpod.formats.hyperpod.derive $(SHARED)
+	$(BIN)/python -m trainyard.extensions.parallelcluster.formats.parallelcluster.derive $(SHARED)
+	$(BIN)/python -m trainyard.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
 
 pcluster: .venv-pcluster/requirements.stamp ## Make .venv-pcluster with the command of ParallelCluster, which some tests ask
 
@@ -142,7 +142,7 @@ $(TOOL): requirements.txt | $(ENV)
 # `trainyard` without a build: the compiler of this folder, by the Python of .venv.
 define COMMAND
 #!/bin/sh
-exec "$(CURDIR)/$(BIN)/python" -P -c 'import sys; sys.path.insert(0, "$(CURDIR)"); from compiler.cli.entry import entry; entry()' "$$@"
+exec "$(CURDIR)/$(BIN)/python" -P -c 'import sys; sys.path.insert(0, "$(CURDIR)"); from trainyard.cli.entry import entry; entry()' "$$@"
 endef
 export COMMAND
 

@@ -80,15 +80,15 @@ def trainyard(*words: str | Path) -> list[str]:
 
 def known(*words: str | Path) -> list[str]:
     """A run that may say what one before said."""
-    return [PYTHON, "-m", "compiler", *map(str, words), "-q"]
+    return [PYTHON, "-m", "trainyard", *map(str, words), "-q"]
 
 
 def bodies_of(spec: Path, file: Path) -> int:
     """The objects of a spec as JSON, for the peer."""
     code = (
         "import json, sys; from pathlib import Path; from datetime import date\n"
-        "from compiler.driver import check\n"
-        "from compiler.outcome import Options\n"
+        "from trainyard.run.driver import check\n"
+        "from trainyard.run.outcome import Options\n"
         f"done = check([{str(spec)!r}], Options(today=date(2026, 1, 1)))\n"
         "bodies = [m.body for c in done.compilations for m in c.manifests]\n"
         "assert bodies, done.diagnostics\n"

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from compiler.dataclass import dataclass  # noqa: E402 - found by the line above
+from trainyard.language.dataclass import dataclass  # noqa: E402 - found by the line above
 
 FIELDS = tuple("abcdefgh")
 OBJECTS = 20_000
@@ -81,7 +81,7 @@ def main() -> None:
     count = parser.parse_args().classes
     makers: list[tuple[str, Maker, str]] = [
         ("dataclasses", standard, "dataclasses"),
-        ("compiler.dataclass", ours, "compiler.dataclass"),
+        ("trainyard.language.dataclass", ours, "trainyard.language.dataclass"),
     ]
     if importlib.util.find_spec("msgspec"):
         makers.append(("msgspec", struct, "msgspec"))

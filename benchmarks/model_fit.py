@@ -1,7 +1,7 @@
 """How far `trainyard fit` is from published measurements: memory of an accelerator, and tokens a second.
 
 `model_fit.json` has each measurement with its source. Rows of the use `calibration` set the constants of
-`compiler/training`; the errors that are stated are those of all other rows.
+`compiler/trainyard/core/training`; the errors that are stated are those of all other rows.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from compiler.catalog.accelerators import peaks
-from compiler.training.duration import step
-from compiler.training.memory import allocated
-from compiler.training.part import least, middle, most
-from compiler.training.setup import Machine, Setup
-from compiler.training.shape import Shape
+from trainyard.catalog.accelerators import peaks
+from trainyard.core.training.duration import step
+from trainyard.core.training.memory import allocated
+from trainyard.core.training.part import least, middle, most
+from trainyard.core.training.setup import Machine, Setup
+from trainyard.core.training.shape import Shape
 
 DATA = Path(__file__).with_name("model_fit.json")
 _GIB = 1024**3

@@ -119,7 +119,7 @@ def measure(folder: Path, kubeconform: str, schemas: str, runs: int) -> None:
         schemas,
         *files,
     ]
-    ours = [PYTHON, "-m", "compiler", "lint", str(folder), "-q"]
+    ours = [PYTHON, "-m", "trainyard", "lint", str(folder), "-q"]
     pairs = [(cpu(ours), cpu(theirs)) for _ in range(runs)]
     mine, peer = (min(each[which] for each in pairs) for which in (0, 1))
     print(
@@ -141,7 +141,7 @@ def main() -> None:
         names = [*core_schemas(options.core, out), *crd_schemas(options.crds, out)]
         empty = out / "empty.yaml"
         empty.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
-        start = min(cpu([PYTHON, "-m", "compiler", "lint", str(empty), "-q"]) for _ in range(3))
+        start = min(cpu([PYTHON, "-m", "trainyard", "lint", str(empty), "-q"]) for _ in range(3))
         print(f"{len(set(names))} schemas; `lint` of one ConfigMap takes {start:.2f} s of CPU\n")
         print(
             "| repository | files | lint, CPU s | kubeconform, CPU s | ratio |\n| --- | --- | --- | --- | --- |"

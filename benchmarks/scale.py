@@ -208,7 +208,7 @@ def measure(read: Input, most: int, scratch: Path) -> None:
     for size in sizes(most):
         file = scratch / "input.yaml"
         file.write_text(read.text(size), encoding="utf-8")
-        command = [PYTHON, "-m", "compiler", read.command, str(file), "-q"]
+        command = [PYTHON, "-m", "trainyard", read.command, str(file), "-q"]
         if read.command == "compile":
             command += ["-o", str(fresh(scratch / "out"))]
         run = measured(command)

@@ -23,14 +23,13 @@ from typing import Any
 
 import yaml
 from bench import ENV, PYTHON, ROOT
-
-from compiler.model.lengths import Basis, Length
-from compiler.simulate.compiled import Cluster
-from compiler.simulate.objects import Job
-from compiler.simulate.pools import PoolNodes
-from compiler.simulate.together import forecast
-from compiler.timeline.engine import timeline
-from compiler.timeline.windows import Windows
+from trainyard.extensions.forecast.simulate.compiled import Cluster
+from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.pools import PoolNodes
+from trainyard.extensions.forecast.simulate.together import forecast
+from trainyard.extensions.forecast.timeline.engine import timeline
+from trainyard.extensions.forecast.timeline.windows import Windows
+from trainyard.judge.model.lengths import Basis, Length
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 
@@ -160,7 +159,7 @@ def _cpu(command: list[str]) -> float:
     """CPU seconds of a run of the compiler, whose output is of no interest."""
     with open(os.devnull, "wb") as nowhere:
         child = subprocess.Popen(
-            [PYTHON, "-m", "compiler", *command], cwd=ROOT, env=ENV, stdout=nowhere, stderr=nowhere
+            [PYTHON, "-m", "trainyard", *command], cwd=ROOT, env=ENV, stdout=nowhere, stderr=nowhere
         )
     _, status, usage = os.wait4(child.pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 1):

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import yaml
 
 ROOT = Path(__file__).parents[1]
-TRAINYARD = [sys.executable, "-m", "compiler"]
+TRAINYARD = [sys.executable, "-m", "trainyard"]
 IMAGE = "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0"
 EXPECTED = {"FITS": True, "WAITS FOR": False, "NEVER FITS": False}
 """Whether a job of an unconditional verdict is admitted."""

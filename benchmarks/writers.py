@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from compiler.emit.yaml import dump  # noqa: E402 - of this folder
+from trainyard.output.emit.yaml import dump  # noqa: E402 - of this folder
 
 
 def ours(body: dict[str, Any]) -> str:

@@ -48,7 +48,7 @@ def prepare(folder: Path) -> None:
     shutil.copytree(EXAMPLE / "specs", folder / "specs")
     (folder / "bin").mkdir()
     command = folder / "bin" / "trainyard"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8")
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trainyard "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     _output("trainyard compile specs", folder)
 

@@ -17,19 +17,19 @@ from shutil import copytree, rmtree
 from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
+from trainyard.catalog import load_catalog
+from trainyard.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
+from trainyard.eks.monitoring.alerts import pages as alert_pages
+from trainyard.eks.monitoring.alerts.alert import PLATFORM
+from trainyard.extensions.hyperpod.groups.watch import AGENT
+from trainyard.judge.policy.interface import describe, names
+from trainyard.judge.policy.load import builtin_folder, load_rules
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics.pages import Page, load_pages
+from trainyard.run.examples.pages import page
+from trainyard.run.language.reference import keys, models
+from trainyard.run.language.schema import ALL, KINDS, schema_text
 
-from compiler.catalog import load_catalog
-from compiler.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
-from compiler.diagnostics.pages import Page, load_pages
-from compiler.examples.pages import page
-from compiler.language.reference import keys, models
-from compiler.language.schema import ALL, KINDS, schema_text
-from compiler.platforms.eks.monitoring.alerts import pages as alert_pages
-from compiler.platforms.eks.monitoring.alerts.alert import PLATFORM
-from compiler.platforms.hyperpod.groups.watch import AGENT
-from compiler.policy.interface import describe, names
-from compiler.policy.load import builtin_folder, load_rules
-from compiler.policy.rule import Rule
 from docs.console import EXAMPLE, FILES, prepare, refreshed
 
 DOCS = Path(__file__).resolve().parent

@@ -11,23 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.formats import objects
-from compiler.language.documents import lists
-from compiler.language.load import load
-from compiler.lower import lower
-from compiler.manifest import Manifest
-from compiler.places import Document, SourceFile
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.kind import JobKind
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.release.versions import name_of_version
-from compiler.resolve import resolve
-from compiler.source.assemble import assemble
-from compiler.source.parse import parse
-from compiler.spec.cluster import TrainingCluster
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.kind import JobKind
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.release.versions import name_of_version
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.models.cluster import TrainingCluster
+from trainyard.language.places import Document, SourceFile
+from trainyard.language.source.assemble import assemble
+from trainyard.language.source.parse import parse
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.run.language.documents import lists
+from trainyard.run.language.load import load
+from trainyard.run.lower import lower
+from trainyard.run.resolve import resolve
+from trainyard.verify.formats import objects
 
 ROOT = Path(__file__).parents[1]
 SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
-
-from compiler.catalog import Catalog, load_catalog
-from compiler.catalog.failure_rates import FailureRates
+from trainyard.catalog import Catalog, load_catalog
+from trainyard.catalog.failure_rates import FailureRates
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
 # Two cores may be busy with something else: what a draw takes says nothing.
@@ -102,10 +101,10 @@ def compile_once(one_cdk8s: type[OneCdk8s]) -> Callable[..., None]:
     """Compile in a folder, in this process: for fixtures that several tests share."""
 
     def run(folder: Path, *specs: str) -> None:
-        from compiler.cli.main import main
+        from trainyard.cli.main import main
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("compiler.synthesis.Synthesis", one_cdk8s)
+            patched.setattr("trainyard.output.synthesis.Synthesis", one_cdk8s)
             patched.chdir(folder)
             assert main(["compile", *specs]) == 0
 
@@ -121,10 +120,10 @@ def trainyard(
     """Run ``trainyard`` in this process, in a folder."""
 
     if one_cdk8s is not None:
-        monkeypatch.setattr("compiler.synthesis.Synthesis", one_cdk8s)
+        monkeypatch.setattr("trainyard.output.synthesis.Synthesis", one_cdk8s)
 
     def run(*arguments: object, cwd: Path | None = None) -> Run:
-        from compiler.cli.main import main
+        from trainyard.cli.main import main
 
         if cwd is not None:
             monkeypatch.chdir(cwd)

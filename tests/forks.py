@@ -29,10 +29,9 @@ from typing import Any, NoReturn
 import forked
 from one_cdk8s import OneCdk8s
 from running import SPECS, Run, environment
+from trainyard.cli.main import main
 
-from compiler.cli.main import main
-
-WORKING = frozenset({"compiler.driver", "compiler.linter"})
+WORKING = frozenset({"trainyard.run.driver", "trainyard.extensions.lint.linter"})
 """What a run loads that goes through the passes: each loads these anew."""
 
 
@@ -164,8 +163,8 @@ def _run(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
         sys.argv = ["trainyard", *request["words"]]
         os._exit = told  # type: ignore[assignment]
-        from compiler import synthesis
-        from compiler.cli.entry import entry
+        from trainyard.cli.entry import entry
+        from trainyard.output import synthesis
 
         OneCdk8s.inherit()
         synthesis.Synthesis = OneCdk8s  # type: ignore[misc]

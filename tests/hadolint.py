@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from compiler.formats.dockerfile.grammar import Instruction, instructions
+from trainyard.verify.formats.dockerfile.grammar import Instruction, instructions
 
 Words = list[str]
 Earlier = Sequence[Instruction]

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from compiler import driver, writer
-from compiler.emit import tree
+from trainyard.output.emit import tree
+from trainyard.run import driver, writer
 
 Spec = dict[str, dict[str, dict[str, Any]]]
 """What a spec is made of: by list of the spec and by name. ``about`` holds the comment above each thing."""

@@ -11,8 +11,8 @@ from subprocess import Popen
 from types import TracebackType
 from typing import ClassVar
 
-from compiler.manifest import Manifest
-from compiler.synthesis import Synthesis
+from trainyard.output.manifest import Manifest
+from trainyard.output.synthesis import Synthesis
 
 # A test may patch those of the class.
 _start, _end, _differing = Synthesis.start, Synthesis.__exit__, Synthesis.differing

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _rewrite(path: Path, verb: str) -> None:
-    command = [sys.executable, "-m", "compiler", verb, "--format", "json", path.name]
+    command = [sys.executable, "-m", "trainyard", verb, "--format", "json", path.name]
     done = subprocess.run(
         command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
     )

@@ -38,7 +38,7 @@ Command = Callable[..., Run]
 def spawn(*arguments: object, cwd: Path = EXAMPLE, **env: str) -> Run:
     """Run ``trainyard`` as a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "compiler", *map(str, arguments)],
+        [sys.executable, "-m", "trainyard", *map(str, arguments)],
         cwd=cwd,
         capture_output=True,
         encoding="utf-8",

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from modules import nodes
-
-from compiler.platforms import PLATFORMS
+from trainyard.run.platforms import PLATFORMS
 
 pytestmark = pytest.mark.slow
 
@@ -135,10 +134,10 @@ MAY_TOUCH_FILES = {
     "formats.terraform.structure": "reads the package's structures of the provider",
     "formats.cloudformation.derive": "makes the package's structures",
     "rooms": "finds the rooms modules",
-    "platforms.eks.health.lower": "reads the program that it puts into a ConfigMap",
-    "platforms.eks.addons": "finds its own modules",
-    "platforms.eks.monitoring.lower": "reads the program that it puts into a ConfigMap",
-    "platforms.eks.checkpoints.lower": "reads the program that it puts into a ConfigMap",
+    "eks.health.lower": "reads the program that it puts into a ConfigMap",
+    "eks.addons": "finds its own modules",
+    "eks.monitoring.lower": "reads the program that it puts into a ConfigMap",
+    "eks.checkpoints.lower": "reads the program that it puts into a ConfigMap",
     "lowering.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "platforms.*.scripts.*": "runs in the cluster",
@@ -237,7 +236,7 @@ def test_models_have_annotations_not_their_texts() -> None:
 
 def test_a_check_makes_only_the_models_that_it_uses() -> None:
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
         "print(*(name for name in sys.modules if '.forms.' in name))"
@@ -248,11 +247,11 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
 
 def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
-        "late = ('compiler.simulate', 'compiler.timeline', 'compiler.consequences',"
-        " 'compiler.cli.plan', 'compiler.cli.git')\n"
+        "late = ('trainyard.extensions.forecast.simulate', 'trainyard.extensions.forecast.timeline', 'trainyard.extensions.review.consequences',"
+        " 'trainyard.extensions.review.plan', 'trainyard.extensions.review.git')\n"
         "print(*(name for name in sys.modules if name.startswith(late)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -261,10 +260,10 @@ def test_a_check_imports_neither_the_simulation_nor_what_plan_needs() -> None:
 
 def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> None:
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/two-teams.yaml', '-q', '--no-cache']\n"
         "assert main() == 0\n"
-        "print(*(name for name in sys.modules if name.startswith('compiler.training')))"
+        "print(*(name for name in sys.modules if name.startswith('trainyard.core.training')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")
@@ -272,10 +271,10 @@ def test_a_check_of_models_without_shape_does_not_import_the_arithmetic() -> Non
 
 def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> None:
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q', '--no-cache']\n"
         "assert main() == 0\n"
-        "others = ('compiler.platforms.hyperpod.', 'compiler.platforms.parallelcluster.')\n"
+        "others = ('trainyard.extensions.hyperpod.', 'trainyard.extensions.parallelcluster.')\n"
         "late = {name for name in sys.modules if name.startswith(others) and name.endswith('.lower')}\n"
         "late |= {name for name in sys.modules if '.monitoring.alerts' in name}\n"
         "print(*late)"
@@ -287,10 +286,10 @@ def test_a_check_imports_nothing_that_other_platforms_and_monitoring_write() -> 
 def test_lint_imports_no_models_of_the_spec() -> None:
     """They are two fifths of its start, and third-party files are not read by them."""
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'lint', 'generated/starter', '-q', '--no-cache']\n"
         "assert main() in (0, 1)\n"
-        "late = ('pydantic', 'compiler.language', 'compiler.spec.', 'compiler.core.jobs.spec')\n"
+        "late = ('pydantic', 'trainyard.run.language', 'trainyard.language.models.', 'trainyard.core.jobs.spec')\n"
         "print(*(name for name in sys.modules if name.startswith(late)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -363,13 +362,13 @@ def test_the_tests_of_directions_see_a_wrong_one(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(
         "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from compiler.driver import compile_spec\n"
-        "def late():\n    from compiler.core.jobs import binding\n"
-        "NAMED = 'compiler.judge:judge'\n"
+        "if TYPE_CHECKING:\n    from trainyard.run.driver import compile_spec\n"
+        "def late():\n    from trainyard.core.jobs import binding\n"
+        "NAMED = 'trainyard.judge.judging:judge'\n"
     )
     assert own(module, "module") == {"driver", "core.jobs.binding", "judge"}
     assert room("core.jobs.binding") == "core.jobs"
-    assert room("platforms.eks.jobs.kinds.ray_job") == "platforms.eks.jobs"
+    assert room("eks.jobs.kinds.ray_job") == "eks.jobs"
     assert is_called("core.jobs.lift", "*.lift")
     assert not is_called("lift.reader", "*.lift")
 
@@ -384,7 +383,10 @@ def test_only_the_chart_knows_cdk8s() -> None:
 
 def test_the_chart_is_a_program_of_its_own() -> None:
     """It is started by its path, so nothing of Trainyard is there to import."""
-    assert own(ROOT / "compiler" / "lowering" / "chart.py", "lowering.chart") == set()
+    assert (
+        own(ROOT / "compiler" / "trainyard" / "output" / "lowering" / "chart.py", "lowering.chart")
+        == set()
+    )
     assert not [name for name, path in modules() if "lowering.chart" in own(path, name)]
 
 

@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from running import ROOT
-
-from compiler.cli.keys import key_rows
+from trainyard.cli.keys import key_rows
 
 PAGE = ROOT / "docs" / "capabilities.md"
 KEY = re.compile(r"`([^`]+)`")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from compiler.clusters import by_cluster
-from compiler.manifest import Manifest
+from trainyard.extensions.lint.clusters import by_cluster
+from trainyard.output.manifest import Manifest
 
 
 def objects(*paths: str) -> list[Manifest]:

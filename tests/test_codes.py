@@ -6,8 +6,7 @@ import re
 
 import pytest
 from builders import ROOT
-
-from compiler.diagnostics.pages import load_pages
+from trainyard.language.diagnostics.pages import load_pages
 
 CODE = re.compile(
     r"""["'\[]((?:YML|SPC|RES|SCH|REF|NAM|OUT|INT|CAT|POL|LFT|LNT|CHG|CLU|PLN)\d{3})["'\]]"""
@@ -19,7 +18,9 @@ USED = {
 
 def test_codes_and_pages_are_the_same_set() -> None:
     pages = set(load_pages())
-    assert USED - pages == set(), "codes without a page in compiler/diagnostics/codes"
+    assert USED - pages == set(), (
+        "codes without a page in compiler/trainyard/language/diagnostics/codes"
+    )
     assert pages - USED == set(), "pages of codes that nothing uses"
 
 

@@ -9,10 +9,9 @@ import pickle
 from typing import Any
 
 import pytest
-
-from compiler.core.storage.plan import VolumeClaim
-from compiler.dataclass import dataclass
-from compiler.plan.units import Quantity
+from trainyard.core.storage.plan import VolumeClaim
+from trainyard.language.dataclass import dataclass
+from trainyard.language.units import Quantity
 
 
 def classes(make: Any) -> tuple[type, type]:

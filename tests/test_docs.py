@@ -9,10 +9,10 @@ import pytest
 import yaml
 from forks import forks
 from running import ROOT, SPECS, Command, copied, snapshot
+from trainyard.judge.policy.load import load_rules
+from trainyard.language.places import SourceFile
+from trainyard.language.source.parse import parse
 
-from compiler.places import SourceFile
-from compiler.policy.load import load_rules
-from compiler.source.parse import parse
 from docs.console import FILES, PASTED, prepare, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown
 

@@ -12,8 +12,7 @@ import pytest
 import yaml
 from builders import spec
 from running import Command, snapshot
-
-from compiler.fleet import spread
+from trainyard.run.fleet import spread
 
 pytestmark = pytest.mark.slow
 

@@ -20,11 +20,10 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 from running import EXAMPLE, SPECS, Command, contents, spawn
-
-from compiler import driver
-from compiler.emit.marker import is_marked
-from compiler.outcome import Compilation, Options
-from compiler.places import Route
+from trainyard.language.places import Route
+from trainyard.output.emit.marker import is_marked
+from trainyard.run import driver
+from trainyard.run.outcome import Compilation, Options
 
 pytestmark = pytest.mark.slow
 

@@ -13,20 +13,19 @@ import yaml
 from builders import SPECS, example, spec
 from modules import nodes
 from running import Command
-
-from compiler.driver import check
-from compiler.language.whole import language
-from compiler.lower import lower
-from compiler.manifest import Manifest
-from compiler.outcome import Options
-from compiler.places import Key, Route
-from compiler.plan import Plan
-from compiler.plan.base import PlanNode
-from compiler.rooms import parts
-from compiler.spec.lazy import model_of
-from compiler.verify import verify
-from compiler.verify.references import POD_SPECS, REFERENCES
-from compiler.writer import known_runs
+from trainyard.language.models.lazy import model_of
+from trainyard.language.places import Key, Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.plan.base import PlanNode
+from trainyard.plan.features import parts
+from trainyard.run.driver import check
+from trainyard.run.language.whole import language
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
+from trainyard.run.writer import known_runs
+from trainyard.verify import verify
+from trainyard.verify.references import POD_SPECS, REFERENCES
 
 
 def kinds_at(hint: Any, route: tuple[Key, ...]) -> bool:

@@ -8,10 +8,9 @@ from typing import Any
 
 import yaml
 from builders import spec
-
-from compiler.diagnostics import Diagnostic
-from compiler.driver import check
-from compiler.outcome import Options
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 OPTIONS = Options(today=date(2026, 11, 23))
 MORE = "more are so by this key"

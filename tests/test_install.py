@@ -27,8 +27,8 @@ message: TrainJob has no `cost-center` label
 PYTHON_RULE = '''\
 from collections.abc import Iterator
 
-from compiler.policy.rule import Finding, rule
-from compiler.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
 
 
 @rule("ORG002")
@@ -141,15 +141,15 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
     """Policies, facts, schemas, pages, templates, scripts; and no module beside `compiler`."""
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"compiler"}
-    assert "compiler/_bounds.md" in names
+    assert "compiler/trainyard/_bounds.md" in names
     for folder, pattern in (
         ("policies", "*/*.py"),
-        ("compiler/catalog/data", "*.json"),
-        ("compiler/verify/data", "*.json"),
-        ("compiler/diagnostics/codes", "*.md"),
-        ("compiler/platforms/eks/bootstrap/templates", "*"),
-        ("compiler/platforms/eks/health/scripts", "*.py"),
-        ("compiler/examples/data", "*.yaml"),
+        ("compiler/trainyard/catalog/data", "*.json"),
+        ("compiler/trainyard/verify/data", "*.json"),
+        ("compiler/trainyard/language/diagnostics/codes", "*.md"),
+        ("compiler/trainyard/eks/bootstrap/templates", "*"),
+        ("compiler/trainyard/eks/health/scripts", "*.py"),
+        ("compiler/trainyard/run/examples/data", "*.yaml"),
     ):
         files = [
             path.relative_to(ROOT).as_posix()
@@ -158,7 +158,9 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         ]
         assert files
         assert {
-            name.replace("policies/", "compiler/_policies/", 1) if folder == "policies" else name
+            name.replace("policies/", "compiler/trainyard/_policies/", 1)
+            if folder == "policies"
+            else name
             for name in files
         } <= set(names), folder
 
@@ -166,7 +168,7 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
 def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     python = command.parent / "python"
     where = subprocess.run(
-        [python, "-c", "import compiler; print(compiler.__file__)"],
+        [python, "-c", "import compiler; print(trainyard.__file__)"],
         cwd=adopter,
         capture_output=True,
         encoding="utf-8",

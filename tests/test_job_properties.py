@@ -11,20 +11,19 @@ from builders import FSX, document, spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_keys import FAST, NO_PLACE_BESIDE_RUNTIME, job_keys, kind_keys
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.formats import objects
-from compiler.language.load import load
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.manifest import ObjectRef
-from compiler.places import Document
-from compiler.plan import PlanNode
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.resolve import resolve
-from compiler.source.inherit import inherit
-from compiler.verify import verify
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Document
+from trainyard.language.source.inherit import inherit
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.plan import PlanNode
+from trainyard.run.language.load import load
+from trainyard.run.lower import lower
+from trainyard.run.resolve import resolve
+from trainyard.verify import verify
+from trainyard.verify.formats import objects
 
 pytestmark = pytest.mark.slow
 

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 import yaml
 from builders import spec
-
-from compiler import judge
-from compiler.diagnostics import near
-from compiler.driver import check
-from compiler.lint import coverage
-from compiler.linter import lint
-from compiler.model import fit
-from compiler.outcome import Options
-from compiler.places import Route
+from trainyard.extensions.lint import coverage
+from trainyard.extensions.lint.linter import lint
+from trainyard.judge import judging as judge
+from trainyard.judge.model import fit
+from trainyard.language.diagnostics import near
+from trainyard.language.places import Route
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 OPTIONS = Options(today=date(2026, 11, 22))
 

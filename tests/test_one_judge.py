@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+from trainyard.extensions.lint.linter import lint
+from trainyard.judge.policy.rule import Rule
+from trainyard.run.driver import check
+from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import base_spec
+from trainyard.run.outcome import Options
+from trainyard.run.writer import render
 from yaml import safe_dump, safe_load
 
-from compiler.driver import check
-from compiler.examples.overlay import merged
-from compiler.examples.rehearse import base_spec
-from compiler.linter import lint
-from compiler.outcome import Options
-from compiler.policy.rule import Rule
-from compiler.writer import render
 from tests.policy.harness import builtin_rules
 
 pytestmark = pytest.mark.slow

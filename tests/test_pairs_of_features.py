@@ -18,11 +18,10 @@ from typing import Any
 
 import pytest
 import yaml
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.driver import check
-from compiler.formats import written
-from compiler.outcome import Compilation, Options
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.verify.formats import written
 
 pytestmark = pytest.mark.slow
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from running import SPECS
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.load import BUILTIN_AREAS, OWN_FOLDER, builtin_folder
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.source.assemble import assemble
+from trainyard.run.language.documents import lists
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.language.documents import lists
-from compiler.policy.engine import run
-from compiler.policy.load import BUILTIN_AREAS, OWN_FOLDER, builtin_folder
-from compiler.policy.rule import Rule
-from compiler.source.assemble import assemble
 from tests.policy.harness import (
     SET,
     TODAY,

@@ -24,21 +24,28 @@ from builders import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_keys import job_keys
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.formats import lifted, objects
-from compiler.language.load import load
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.manifest import Manifest, ObjectRef
-from compiler.places import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
-from compiler.plan import Plan
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.policy.engine import run
-from compiler.policy.load import load_rules
-from compiler.resolve import resolve
-from compiler.verify import verify
+from trainyard.catalog import load_catalog
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.load import load_rules
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+    Span,
+)
+from trainyard.lift import lift
+from trainyard.output.manifest import Manifest, ObjectRef
+from trainyard.plan import Plan
+from trainyard.run.language.load import load
+from trainyard.run.lower import lower
+from trainyard.run.resolve import resolve
+from trainyard.verify import verify
+from trainyard.verify.formats import lifted, objects
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ from forks import Forks
 
 pytestmark = pytest.mark.slow
 
-NEWEST = f"compiler/catalog/data/releases/{RELEASE.name}"
+NEWEST = f"compiler/trainyard/catalog/data/releases/{RELEASE.name}"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
     "a format of what is written": "needs a plan node and a target that make its artifacts",
@@ -130,7 +130,7 @@ class House:
     def run(self, *arguments: str) -> str:
         """What `trainyard` prints."""
         if self._forks is None:
-            return self.python("-m", "compiler", *arguments)
+            return self.python("-m", "trainyard", *arguments)
         done, _ = self._forks.run(arguments, self.folder, dict(os.environ))
         assert "Traceback" not in done.err, done.err
         return done.out + done.err
@@ -179,8 +179,8 @@ RULE = '''from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("HLT998")
@@ -204,7 +204,7 @@ def policy(house: House) -> None:
 
 @recipe("a fixed code")
 def fixed_code(house: House) -> None:
-    path = "compiler/diagnostics/codes/RES.md"
+    path = "compiler/trainyard/language/diagnostics/codes/RES.md"
     page = "\n## RES998 a-new-fault\n\nWhat is wrong.\n\nFails: `a: b`. Instead: `a: c`.\n"
     assert "What is wrong." not in house.run("explain", "RES998")
     house.write(path, (ROOT / path).read_text() + page)
@@ -217,8 +217,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from compiler.spec.base import SpecModel
-from compiler.spec.section import Section
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.section import Section
 
 
 class Probe(SpecModel):
@@ -237,9 +237,9 @@ SECTION = ProbeSection
 '''
 ADD_ON = '''"""A prober of the network, where the spec asks for it."""
 
-from compiler.context import SPEC, Context
-from compiler.core.probe.spec import ProbeSection
-from compiler.platforms.eks.addons.addon import EKS, AddOn
+from trainyard.plan.context import SPEC, Context
+from trainyard.core.probe.spec import ProbeSection
+from trainyard.eks.addons.addon import EKS, AddOn
 
 
 def wanted(context: Context) -> bool:
@@ -253,13 +253,13 @@ ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC / "probe", wanted=wanted,
 @recipe("an add-on")
 def add_on(house: House) -> None:
     """With a key of its own, which is a room of the core: no other platform is edited, and no older release."""
-    house.write("compiler/core/probe/__init__.py", "")
-    house.write("compiler/core/probe/spec.py", PROBE_KEY)
+    house.write("compiler/trainyard/core/probe/__init__.py", "")
+    house.write("compiler/trainyard/core/probe/spec.py", PROBE_KEY)
     house.replace(
-        "compiler/platforms/eks/__init__.py",
+        "compiler/trainyard/eks/__init__.py",
         ('"core.pools",\n', '"core.pools",\n        "core.probe",\n'),
     )
-    house.write("compiler/platforms/eks/addons/new_add_on.py", ADD_ON)
+    house.write("compiler/trainyard/eks/addons/new_add_on.py", ADD_ON)
     facts = {"source": "EKS add-on", "checked": "2026-11-21", "restarts": "nothing"}
     house.write(f"{NEWEST}/new-add-on.json", json.dumps(facts))
     assert "name: new-add-on" in house.compile(spec(probe={}))["bootstrap/eksctl.yaml"]
@@ -273,7 +273,7 @@ def add_on(house: House) -> None:
 @recipe("a release")
 def release(house: House) -> None:
     facts = {"base": RELEASE.name, "date": "2099-12-24"}
-    house.write("compiler/catalog/data/releases/2099.12/release.json", json.dumps(facts))
+    house.write("compiler/trainyard/catalog/data/releases/2099.12/release.json", json.dumps(facts))
     assert "release 2099.12" in house.run("catalog", "sources")
     assert "RES001" not in house.check(spec(release="2099.12"))
     assert "RES001" in house.check(spec(release="2099.13"))
@@ -284,13 +284,13 @@ def minor(house: House) -> None:
     newest = [minor.after for minor in RELEASE.minors.values()][-1]
     data = spec(platform={"eks": {"version": newest}})
     assert "error[RES002]" in house.check(data)
-    known = ROOT / "compiler/catalog/data/releases/2026.08/kubernetes/1.36.json"
+    known = ROOT / "compiler/trainyard/catalog/data/releases/2026.08/kubernetes/1.36.json"
     house.write(f"{NEWEST}/kubernetes/{newest}.json", known.read_text())
     written = house.compile(data)["bootstrap/eksctl.yaml"]
     assert yaml.safe_load(written)["metadata"]["version"] == newest
 
 
-INSTANCES = "compiler/catalog/data/instances.json"
+INSTANCES = "compiler/trainyard/catalog/data/instances.json"
 
 
 @recipe("an instance type")
@@ -305,10 +305,12 @@ def instance_type(house: House) -> None:
     assert "RES005" in house.check(data)
     assert "RES005" not in house.check(data, "--catalog", "catalog.json")
 
-    for made in (INSTANCES, "compiler/catalog/data/managed_policies.json"):
+    for made in (INSTANCES, "compiler/trainyard/catalog/data/managed_policies.json"):
         house.write(made, (ROOT / made).read_text())
-    house.edit("compiler/catalog/data/curated.json", lambda data: data["types"].update(own))
-    house.python("-m", "compiler.catalog.build")
+    house.edit(
+        "compiler/trainyard/catalog/data/curated.json", lambda data: data["types"].update(own)
+    )
+    house.python("-m", "trainyard.catalog.build")
     assert "p4d.99xlarge" in house.run("catalog", "p4d.99xlarge")
     assert "RES005" not in house.check(data)
 
@@ -324,10 +326,10 @@ def price(house: House) -> None:
         data["sets"].append({"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
 
     code = (
-        "from compiler.catalog import load_catalog; from compiler.catalog.prices import on_demand; "
+        "from trainyard.catalog import load_catalog; from trainyard.catalog.prices import on_demand; "
         "print(on_demand(load_catalog(), 'm7i.large', 'eu-west-3'))"
     )
-    house.edit("compiler/catalog/data/regional_prices.json", one_more)
+    house.edit("compiler/trainyard/catalog/data/regional_prices.json", one_more)
     assert "77.5" in house.python("-c", code)
 
 
@@ -338,7 +340,7 @@ def failure_rate(house: House) -> None:
         origin = {"source": "our own nodes", "version": "1", "date": "2026-11-25"}
         data["rates"].append({**facts, "days": 84, **origin})
 
-    house.edit("compiler/catalog/data/failure_rates.json", one_more)
+    house.edit("compiler/trainyard/catalog/data/failure_rates.json", one_more)
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
     # 32 GPUs fail half as often as 64, and a week is a twelfth of 84 days.
     assert "0.08 by Ours: two failures (our own nodes)" in house.run("failures", "spec.yaml")
@@ -346,8 +348,8 @@ def failure_rate(house: House) -> None:
 
 LAUNCHER = '''"""Nodes that somebody starts by hand."""
 
-from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools, root_volume
-from compiler.platforms.eks.settings.launcher import Drainer, PoolLauncher, Refused, Repairs
+from trainyard.eks.nodes.karpenter import node_classes, node_pools, root_volume
+from trainyard.eks.settings.launcher import Drainer, PoolLauncher, Refused, Repairs
 
 
 class ByHand(PoolLauncher):
@@ -406,7 +408,7 @@ def guards(house: House) -> str:
 @recipe("a launcher of a pool's nodes")
 def launcher(house: House) -> None:
     """One file, its sample and its row: the guards name all that is missing, and then hold it."""
-    file = "compiler/platforms/eks/nodes/launchers/by_hand.py"
+    file = "compiler/trainyard/eks/nodes/launchers/by_hand.py"
     page = "docs/capacity.md"
     for test in (*ROOT.glob("tests/*.py"), *ROOT.glob("tests/platforms/*.py")):
         house.write(str(test.relative_to(ROOT)), test.read_text())
@@ -454,7 +456,7 @@ ALERT = """        Alert(
 @recipe("an alert")
 def alert(house: House) -> None:
     """Its case is asked for by tests/monitoring, and so are metrics that an exporter has."""
-    path = "compiler/platforms/eks/monitoring/alerts/control.py"
+    path = "compiler/trainyard/eks/monitoring/alerts/control.py"
     house.replace(path, ("        Alert(\n", f"{ALERT}        Alert(\n"))
     written = house.compile(spec(monitoring={}))
     (rules,) = (
@@ -467,8 +469,8 @@ PAGE = '''"""What nodes have left on their disks."""
 
 from __future__ import annotations
 
-from compiler.platforms.eks.dashboards.page import Page
-from compiler.platforms.eks.dashboards.panels import COUNT, choice, number, rows
+from trainyard.eks.dashboards.page import Page
+from trainyard.eks.dashboards.panels import COUNT, choice, number, rows
 
 NODES = choice("node", "kube_node_labels", several=True)
 COUNTED = number("Nodes", COUNT, "count(kube_node_labels)")
@@ -479,9 +481,9 @@ PAGE = Page("disks", "Disks", (NODES,), rows({"Nodes": [COUNTED]}))
 @recipe("a dashboard")
 def dashboard(house: House) -> None:
     """That an exporter has its metrics is asked for by tests/dashboards."""
-    house.write("compiler/platforms/eks/dashboards/subjects/disks.py", PAGE)
+    house.write("compiler/trainyard/eks/dashboards/subjects/disks.py", PAGE)
     house.replace(
-        "compiler/platforms/eks/dashboards/resolve.py",
+        "compiler/trainyard/eks/dashboards/resolve.py",
         ("        cost,\n", "        cost,\n        disks,\n"),
         ("    yield storage.PAGE\n", "    yield storage.PAGE\n    yield disks.PAGE\n"),
     )
@@ -494,10 +496,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Body
-from compiler.output.body import at
-from compiler.verify.fault import Fault, refused
-from compiler.verify.webhooks import Lookup
+from trainyard.output.manifest import Body
+from trainyard.output.body import at
+from trainyard.verify.fault import Fault, refused
+from trainyard.verify.webhooks import Lookup
 
 GROUP = "leaderworkerset.x-k8s.io"
 
@@ -519,13 +521,13 @@ spec:
 def webhook(house: House) -> None:
     house.write("objects.yaml", REFUSED)
     assert "99 are too many" not in house.run("lint", "objects.yaml")
-    house.write("compiler/verify/webhooks/leaderworkerset.py", WEBHOOK)
+    house.write("compiler/trainyard/verify/webhooks/leaderworkerset.py", WEBHOOK)
     assert "99 are too many" in house.run("lint", "objects.yaml")
 
 
 JUDGE = '''"""Errands."""
 
-from compiler.edits.change import Consequence, Effect
+from trainyard.run.edits.change import Consequence, Effect
 
 
 def _errand(edit, steps):
@@ -535,9 +537,9 @@ def _errand(edit, steps):
 KINDS = {"Errand.errands.example.dev": _errand}
 '''
 JUDGED = """
-from compiler.consequences.judging import effects
-from compiler.edits.edit import edit_of
-from compiler.edits.thing import Thing
+from trainyard.extensions.review.consequences.judging import effects
+from trainyard.run.edits.edit import edit_of
+from trainyard.run.edits.thing import Thing
 
 kind = "Errand.errands.example.dev"
 thing = Thing(kind, (kind, "x"), "x", "x.yaml", {"metadata": {"name": "x"}})
@@ -549,7 +551,7 @@ for effect, _ in effects(edit_of(None, thing)):
 @recipe("what a change of a kind means")
 def consequence(house: House) -> None:
     assert "run again" not in house.python("-c", JUDGED)
-    house.write("compiler/consequences/judges/errands.py", JUDGE)
+    house.write("compiler/trainyard/extensions/review/consequences/judges/errands.py", JUDGE)
     assert house.python("-c", JUDGED) == "the errand is run again\n"
 
 
@@ -567,7 +569,7 @@ def immutable(house: House) -> None:
     queue["stopPolicy"] = "Hold"
     assert "CHG002" not in house.check(data)
     row = 'Rule(("spec", "stopPolicy"), "undo it", "nobody")'
-    path = "compiler/history/immutable.py"
+    path = "compiler/trainyard/run/history/immutable.py"
     house.replace(path, ('    "Secret": [\n', f'    "ClusterQueue": [{row}],\n    "Secret": [\n'))
     said = house.check(data)
     assert "error[CHG002]: `spec.stopPolicy` of ClusterQueue/all cannot change" in said
@@ -579,8 +581,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from compiler.spec.base import SpecModel
-from compiler.spec.section import Section
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.section import Section
 
 
 class Contact(SpecModel):
@@ -609,10 +611,10 @@ spec: {phone: 0}
 
 @recipe("a document of its own for a list item")
 def document(house: House) -> None:
-    house.write("compiler/core/contacts/__init__.py", "")
-    house.write("compiler/core/contacts/spec.py", CONTACTS)
+    house.write("compiler/trainyard/core/contacts/__init__.py", "")
+    house.write("compiler/trainyard/core/contacts/spec.py", CONTACTS)
     house.replace(
-        "compiler/platforms/eks/__init__.py",
+        "compiler/trainyard/eks/__init__.py",
         ('"core.pools",\n', '"core.pools",\n        "core.contacts",\n'),
     )
     house.write("spec.yaml", yaml.safe_dump(spec()) + CONTACT)
@@ -632,8 +634,8 @@ def render(diagnostics, *, tool_version, color=False):
 @recipe("a format of diagnostics")
 def diagnostics(house: House) -> None:
     data = spec(region="us-wset-2")
-    house.write("compiler/diagnostics/render/lines.py", FORMAT)
-    path = "compiler/cli/arguments.py"
+    house.write("compiler/trainyard/language/diagnostics/render/lines.py", FORMAT)
+    path = "compiler/trainyard/cli/arguments.py"
     text = (ROOT / path).read_text()
     house.write(path, text.replace('FORMATS = ("text", ', 'FORMATS = ("text", "lines", '))
     assert "code=RES003\n" in house.check(data, "--format=lines")
@@ -641,9 +643,9 @@ def diagnostics(house: House) -> None:
 
 COMMAND = '''"""``names``: the clusters of some specs."""
 
-from compiler.cli import arguments
-from compiler.cli.settings import command, run_options
-from compiler.cli.streams import out
+from trainyard.cli import arguments
+from trainyard.cli.settings import command, run_options
+from trainyard.cli.streams import out
 
 HELP = "print the names of clusters"
 
@@ -655,7 +657,7 @@ def declare(parser):
 
 @command
 def run(options):
-    from compiler.driver import check
+    from trainyard.run.driver import check
 
     done = check(options.paths, run_options(options))
     out("".join(f"{each.name}\\n" for each in done.compilations))
@@ -665,9 +667,9 @@ def run(options):
 
 @recipe("a command")
 def command(house: House) -> None:
-    path = "compiler/cli/grammar.py"
+    path = "compiler/trainyard/cli/grammar.py"
     text = (ROOT / path).read_text()
-    house.write("compiler/cli/commands/names.py", COMMAND)
+    house.write("compiler/trainyard/cli/commands/names.py", COMMAND)
     house.write(path, text.replace('*("init", ', '*("init", "names", '))
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
     assert house.run("names", "spec.yaml") == "lab\n"
@@ -677,7 +679,7 @@ def command(house: House) -> None:
 
 SECTION = '''"""A section of the report."""
 
-from compiler.blocks import Heading, paragraph
+from trainyard.core.blocks import Heading, paragraph
 
 
 def section(subject):
@@ -687,11 +689,11 @@ def section(subject):
 
 @recipe("a section of the report")
 def section(house: House) -> None:
-    path = "compiler/report/__init__.py"
+    path = "compiler/trainyard/extensions/review/report/__init__.py"
     text = (ROOT / path).read_text()
     named = text.replace("    findings,\n", "    findings,\n    news,\n")
     named = named.replace("FIRST = (findings,", "FIRST = (findings, news,")
-    house.write("compiler/report/news.py", SECTION)
+    house.write("compiler/trainyard/extensions/review/report/news.py", SECTION)
     house.write(path, named)
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
     assert "## What is new\n\nCluster lab.\n" in house.run("report", "spec.yaml")
@@ -715,9 +717,9 @@ def speed(house: House) -> None:
     model = {"sharding": "full", "shape": SMALL, "batch": {"sequenceLength": 512}}
     data = spec(pool=pool, job={"nodes": 2, "model": model})
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(data))
-    house.edit("compiler/catalog/data/accelerators.json", without)
+    house.edit("compiler/trainyard/catalog/data/accelerators.json", without)
     assert "the speed of A10G in bf16 is not in the catalog" in house.run("fit", "spec.yaml")
-    house.edit("compiler/catalog/data/accelerators.json", one_more)
+    house.edit("compiler/trainyard/catalog/data/accelerators.json", one_more)
     assert "tokens a second of an accelerator" in house.run("fit", "spec.yaml")
 
 
@@ -737,7 +739,7 @@ def architecture(house: House) -> None:
     (house.folder / "config.json").write_text(json.dumps(CONFIG))
     data = spec(job={"model": {"config": "config.json"}})
     assert "`model_type` `falcon9` is unknown" in house.check(data)
-    path = "compiler/training/huggingface.py"
+    path = "compiler/trainyard/core/training/huggingface.py"
     text = (ROOT / path).read_text()
     house.write(path, text.replace('    "gemma": ', '    "falcon9": _Family(),\n    "gemma": '))
     assert "is unknown" not in house.check(data)
@@ -750,15 +752,15 @@ def ami_family(house: House) -> None:
 
     data = spec(platform={"eks": {"ami": "al2040@v20260714"}})
     assert "is of no family of images" in house.check(data)
-    house.edit("compiler/catalog/data/ami_families.json", one_more)
-    definition = "compiler/verify/data/karpenter.k8s.aws_v1_EC2NodeClass.json"
+    house.edit("compiler/trainyard/catalog/data/ami_families.json", one_more)
+    definition = "compiler/trainyard/verify/data/karpenter.k8s.aws_v1_EC2NodeClass.json"
     house.replace(definition, ("in ['al2','al2023',", "in ['al2','al2040','al2023',"))
     assert "is of no family" not in house.check(data)
 
 
 RACK = ROOT / "tests" / "platforms" / "rack"
 """The smallest platform: machines that somebody keeps, and a file for each of their jobs."""
-IMPORT = "from compiler.platforms.eks import EKS\n"
+IMPORT = "from trainyard.eks import EKS\n"
 REGISTRY = "012345678901.dkr.ecr.us-west-9.amazonaws.com/train:1"
 
 
@@ -779,10 +781,12 @@ def platform(house: House) -> None:
     """A folder, and its name in the tuple: no other file is edited. What the core judges is judged of it too, and the
     guard of what rules read names what this one does not give."""
     for file in sorted(RACK.rglob("*.py")):
-        house.write(f"compiler/platforms/rack/{file.relative_to(RACK)}", file.read_text())
-    path = "compiler/platforms/__init__.py"
+        house.write(
+            f"compiler/trainyard/run/platforms/rack/{file.relative_to(RACK)}", file.read_text()
+        )
+    path = "compiler/trainyard/run/platforms/__init__.py"
     house.replace(
-        path, (IMPORT, f"from compiler.platforms.rack import RACK\n{IMPORT}"), (")}", ", RACK)}")
+        path, (IMPORT, f"from trainyard.extensions.rack import RACK\n{IMPORT}"), (")}", ", RACK)}")
     )
 
     with house.loaded():
@@ -852,13 +856,13 @@ def committed(house: House) -> None:
 
 ERRAND = ROOT / "tests" / "platforms" / "errand.py"
 """A kind of job of another API group, whose objects have the fields of a plain Job."""
-DATA = "compiler/verify/data"
+DATA = "compiler/trainyard/verify/data"
 
 
 @recipe("a kind of job")
 def kind_of_job(house: House) -> None:
     """A module and a definition. What is asked of every kind is asked of it: it has no row in the docs."""
-    module = "compiler/platforms/eks/jobs/kinds/errand.py"
+    module = "compiler/trainyard/eks/jobs/kinds/errand.py"
     house.write(module, ERRAND.read_text())
     definition = json.loads((ROOT / DATA / "batch_v1_Job.json").read_text())
     definition |= {"group": "errands.example.dev", "kind": "Errand"}
@@ -889,7 +893,7 @@ def kind_of_job(house: House) -> None:
 
 ACCELERATE_KEY = '''"""The spec of the launcher ``accelerate``."""
 
-from compiler.spec.base import SpecModel
+from trainyard.language.models.base import SpecModel
 
 
 class Accelerate(SpecModel):
@@ -899,9 +903,9 @@ ACCELERATE = '''"""accelerate: it starts torchrun itself."""
 
 from __future__ import annotations
 
-from compiler.context import Context
-from compiler.core.jobs.job import Job
-from compiler.core.jobs.launchers.torchrun.resolve import Torchrun
+from trainyard.plan.context import Context
+from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.launchers.torchrun.resolve import Torchrun
 
 
 class Accelerate(Torchrun):
@@ -923,14 +927,14 @@ ACCELERATE_FIELD = """    accelerate: Accelerate | None = Field(None, descriptio
 
 @recipe("a launcher of jobs")
 def launcher_of_jobs(house: House) -> None:
-    folder = "compiler/core/jobs/launchers"
+    folder = "compiler/trainyard/core/jobs/launchers"
     data = spec(job={"launcher": {"accelerate": {}}, "command": ["accelerate", "launch", "a.py"]})
     assert "SPC002" in house.check(data)
     house.write(f"{folder}/accelerate/__init__.py", "")
     house.write(f"{folder}/accelerate/spec.py", ACCELERATE_KEY)
     house.write(f"{folder}/accelerate/resolve.py", ACCELERATE)
     text = (ROOT / folder / "spec.py").read_text()
-    loaded = "from compiler.core.jobs.launchers.accelerate.spec import Accelerate\n"
+    loaded = "from trainyard.core.jobs.launchers.accelerate.spec import Accelerate\n"
     text = text.replace("from pydantic", f"{loaded}from pydantic", 1)
     house.write(f"{folder}/spec.py", text.replace("    @property\n", ACCELERATE_FIELD, 1))
     said = house.check(data)
@@ -945,7 +949,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from compiler.spec.section import Section
+from trainyard.language.models.section import Section
 
 
 class NoticeSection(Section):
@@ -965,10 +969,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from compiler.context import SPEC, Context
-from compiler.core.notice.spec import NoticeSection
-from compiler.dataclass import dataclass
-from compiler.plan import PlanNode
+from trainyard.plan.context import SPEC, Context
+from trainyard.core.notice.spec import NoticeSection
+from trainyard.language.dataclass import dataclass
+from trainyard.plan import PlanNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -991,10 +995,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lowering.body import head, path
-from compiler.manifest import Manifest
-from compiler.plan import Plan
-from compiler.platforms.eks.notice.resolve import Notice
+from trainyard.output.lowering.body import head, path
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.eks.notice.resolve import Notice
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -1013,11 +1017,11 @@ def capability(house: House) -> None:
         "core/notice": {"spec": NOTICE_KEY},
         "platforms/eks/notice": {"resolve": NOTICE, "lower": NOTICE_LOWERED},
     }.items():
-        house.write(f"compiler/{place}/__init__.py", "")
+        house.write(f"compiler/trainyard/{place}/__init__.py", "")
         for name, text in files.items():
-            house.write(f"compiler/{place}/{name}.py", text)
-    path = "compiler/platforms/eks/__init__.py"
-    rooms = '"core.pools",\n        "core.notice",\n        "platforms.eks.notice",\n'
+            house.write(f"compiler/trainyard/{place}/{name}.py", text)
+    path = "compiler/trainyard/eks/__init__.py"
+    rooms = '"core.pools",\n        "core.notice",\n        "eks.notice",\n'
     house.write(path, (ROOT / path).read_text().replace('"core.pools",\n', rooms, 1))
     written = house.compile(data)["platform/kube-public.configmap-notice.yaml"]
     assert "text: maintenance on Sunday" in written
@@ -1033,7 +1037,7 @@ def test_the_recipe_works_as_it_is_written(name: str, house: House) -> None:
 
 
 def test_the_copy_is_what_runs(house: House) -> None:
-    found = house.python("-c", "import compiler; print(compiler.__file__)")
+    found = house.python("-c", "import compiler; print(trainyard.__file__)")
     assert found.startswith(str(house.folder))
 
 

@@ -16,15 +16,15 @@ from builders import document, dumped, spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_properties import JUNK, mutated, places
+from trainyard.catalog import load_catalog
+from trainyard.catalog.catalog import DATA
+from trainyard.catalog.overlay import SCHEMA
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.judge import load_policies
+from trainyard.judge.policy.load import load_rules
+from trainyard.run.language.load import load
+from trainyard.run.resolve import resolve
 
-from compiler.catalog import load_catalog
-from compiler.catalog.catalog import DATA
-from compiler.catalog.overlay import SCHEMA
-from compiler.language.load import load
-from compiler.policy.engine import run
-from compiler.policy.judge import load_policies
-from compiler.policy.load import load_rules
-from compiler.resolve import resolve
 from tests.policy.harness import lifted
 
 pytestmark = pytest.mark.slow

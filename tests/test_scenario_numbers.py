@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from test_scenarios import FOLDER, compiled
-
-from compiler.manifest import Body
-from compiler.outcome import Compilation
-from compiler.verify.amounts import amount
+from trainyard.output.manifest import Body
+from trainyard.run.outcome import Compilation
+from trainyard.verify.amounts import amount
 
 ZERO3 = "zero3-offloaded-on-four-nodes"
 ONE_GPU = "one-gpu-on-a-node-of-its-own"

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 import yaml
 from running import Command
-
-from compiler.driver import check
-from compiler.outcome import Compilation, Options
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import TrainJob, runtime_of
-from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
-from compiler.platforms.eks.nodes.plan import NodePool
+from trainyard.eks.jobs.plan import TrainJob, runtime_of
+from trainyard.eks.kueue.plan import ClusterQueue, QueueManager
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
 
 FOLDER = Path(__file__).parent / "scenarios"
 SPECS = sorted(FOLDER.glob("*.yaml"))

@@ -8,13 +8,12 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
+from trainyard.extensions.parallelcluster.formats.sbatch.grammar import (
     documents,
     in_documents,
     statements,
 )
-from compiler.shellwords import split
+from trainyard.language.shellwords import split
 
 pytestmark = pytest.mark.slow
 

@@ -16,10 +16,9 @@ from builders import SPECS, example, manifests_of, objects_of, spec
 from one_cdk8s import OneCdk8s
 from running import ROOT, Command, environment
 from running import SPECS as FOLDER
-
-from compiler import synthesis
-from compiler.manifest import Manifest
-from compiler.synthesis import Synthesis
+from trainyard.output import synthesis
+from trainyard.output.manifest import Manifest
+from trainyard.output.synthesis import Synthesis
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +86,7 @@ def test_nothing_is_left_and_nothing_is_started_unasked() -> None:
 
 def test_when_this_process_is_killed_the_other_cleans_up(tmp_path: Path) -> None:
     program = (
-        "from compiler.synthesis import Synthesis; import os, signal; s = Synthesis(); s.start(); "
+        "from trainyard.output.synthesis import Synthesis; import os, signal; s = Synthesis(); s.start(); "
         "print(s.folder, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run(
@@ -119,7 +118,7 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     (tmp_path / "object.yaml").write_text(
         '---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n'
     )
-    program = ROOT / "compiler" / "lowering" / "chart.py"
+    program = ROOT / "compiler" / "trainyard" / "output" / "lowering" / "chart.py"
     done = subprocess.run(
         [sys.executable, "-P", program, _folder(tmp_path)],
         input=f"{tmp_path / 'object.yaml'}\n",
@@ -146,7 +145,12 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
         '---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n'
     )
     done = subprocess.run(
-        [sys.executable, "-P", ROOT / "compiler" / "lowering" / "chart.py", _folder(tmp_path)],
+        [
+            sys.executable,
+            "-P",
+            ROOT / "compiler" / "trainyard" / "output" / "lowering" / "chart.py",
+            _folder(tmp_path),
+        ],
         text=True,
         input=f"{tmp_path / 'object.yaml'}\n",
         capture_output=True,
@@ -160,7 +164,7 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
 def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path: Path) -> None:
     """Node leaves its own there when it is killed, unless it is told to use ours; one that cannot be is no obstacle."""
     program = (
-        "from compiler.synthesis import Synthesis; from compiler.manifest import Manifest\n"
+        "from trainyard.output.synthesis import Synthesis; from trainyard.output.manifest import Manifest\n"
         "with Synthesis() as s: s.take([]); print(len(s.differing()))"
     )
     for folder in (tmp_path, tmp_path / "none"):
@@ -293,7 +297,7 @@ def test_equal_objects_are_made_once(cdk8s: Synthesis) -> None:
 
 
 def test_who_else_may_write_to_a_cache_of_jsii(tmp_path: Path) -> None:
-    from compiler.lowering.chart import is_private
+    from trainyard.output.lowering.chart import is_private
 
     own = tmp_path / "own"
     assert is_private(own)

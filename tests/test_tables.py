@@ -12,15 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.client import models
 from kubernetes.utils import parse_quantity
-
-from compiler import verify
-from compiler.core.jobs.forms.volumes import _KINDS_OF_VOLUMES
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.jobs.lift import KINDS as OF_TRAINER
-from compiler.platforms.eks.kueue.plan import INTEGRATIONS
-from compiler.platforms.eks.third_party_workloads.lift import KINDS as READ
-from compiler.verify import BUILTIN
-from compiler.verify.node import Node
+from trainyard import verify
+from trainyard.core.jobs.forms.volumes import _KINDS_OF_VOLUMES
+from trainyard.eks.jobs.lift import KINDS as OF_TRAINER
+from trainyard.eks.kueue.plan import INTEGRATIONS
+from trainyard.eks.third_party_workloads.lift import KINDS as READ
+from trainyard.language.units import Quantity
+from trainyard.verify import BUILTIN
+from trainyard.verify.node import Node
 
 DATA = Path(verify.__file__).with_name("data")
 ELSEWHERE = {

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("ACC003", aliases=("group-of-the-system",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.managed_policies import attached, broad
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.managed_policies import attached, broad
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import Manifest
 
 
 @rule("ACC021", severity=Severity.WARNING, kinds=("eksctl.io/ClusterConfig",))

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.managed_policies import attached, missing
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.managed_policies import attached, missing
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.output.manifest import Manifest
 
 
 @rule("ACC024", kinds=("eksctl.io/ClusterConfig",))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import Bucket
-from compiler.diagnostics import Severity
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import Bucket
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _ACCOUNT = r"[0-9]{12}|AWS::AccountId|AWS::StackId|Account"
 _NAMESPACED = "-an"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import RepositoryStack
-from compiler.diagnostics import Severity
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import RepositoryStack
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC015", severity=Severity.WARNING)

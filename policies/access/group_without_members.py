@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
-from compiler.platforms.eks.rbac.plan import Access
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Bootstrap, Cluster
+from trainyard.eks.rbac.plan import Access
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC002", severity=Severity.NOTE)

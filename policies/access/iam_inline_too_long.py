@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import IamRole
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import IamRole
+from trainyard.judge.policy.rule import Finding, rule
 
 _MOST = 10_240
 

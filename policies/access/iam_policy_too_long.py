@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import AccessPolicy
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.cloud.plan import AccessPolicy
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _MANAGED = 6_144
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from compiler.catalog.iam import limited_actions
-from compiler.core.cloud.plan import AccessPolicy, Statement
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.iam import limited_actions
+from trainyard.core.cloud.plan import AccessPolicy, Statement
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
 
 _READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
 _NAMED = 3  # actions that a message names

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import IamRole
-from compiler.diagnostics import Severity
-from compiler.model.managed_policies import broad
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import IamRole
+from trainyard.judge.model.managed_policies import broad
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC020", severity=Severity.WARNING)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import IamRole
-from compiler.model.managed_policies import missing
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import IamRole
+from trainyard.judge.model.managed_policies import missing
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("ACC023")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import MessageQueue
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import MessageQueue
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC009", severity=Severity.WARNING)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.managed_policies import broad
-from compiler.plan import Plan
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
+from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.judge.model.managed_policies import broad
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("ACC084", severity=Severity.WARNING)

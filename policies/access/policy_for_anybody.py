@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import AccessPolicy, Statement
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import AccessPolicy, Statement
+from trainyard.judge.policy.rule import Finding, rule
 
 _WHAT = {
     "trust": "may be taken on by any account of AWS",

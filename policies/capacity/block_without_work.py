@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import CapacityWindow
-from compiler.diagnostics import Severity
-from compiler.model.capacity_windows import order_matters
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import CapacityWindow
+from trainyard.judge.model.capacity_windows import order_matters
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("PLC085", severity=Severity.WARNING)
@@ -41,7 +41,7 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
     """
     if block.length is None or not world.once(order_matters):
         return
-    from compiler.timeline.outlook import courses, outlook
+    from trainyard.extensions.forecast.timeline.outlook import courses, outlook
 
     timeline = world.once(outlook)
     of_block = [

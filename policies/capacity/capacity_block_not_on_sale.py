@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.model.capacity_windows import block_ends
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.capacity_windows import block_ends
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
+from trainyard.plan import Plan
 
 
 @rule("PLC045", severity=Severity.WARNING, params={"weeks": 34})

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.model.worded import spelled
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC028", aliases=("block-without-reservation",))

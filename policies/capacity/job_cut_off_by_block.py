@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.capacity_windows import blocks_of, order_matters
-from compiler.model.work import Work
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.capacity_windows import blocks_of, order_matters
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.units import Duration
 
 
 @rule(
@@ -43,8 +43,8 @@ def job_cut_off_by_block(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.once(order_matters):
         return
-    from compiler.timeline.course import Ending
-    from compiler.timeline.outlook import courses, known_pools
+    from trainyard.extensions.forecast.timeline.course import Ending
+    from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
 
     course = world.once(courses).get(work.key)
     blocks = blocks_of(work, world)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import CapacityWindow
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import CapacityWindow
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import Duration
 
 
 @rule("PLC082")
@@ -40,9 +40,9 @@ def job_outlasts_block(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.of(CapacityWindow):
         return
-    from compiler.model.capacity_windows import blocks_of
-    from compiler.model.lengths import lengths
-    from compiler.model.saves import has_place_to_save
+    from trainyard.judge.model.capacity_windows import blocks_of
+    from trainyard.judge.model.lengths import lengths
+    from trainyard.judge.model.saves import has_place_to_save
 
     known = world.once(lengths)[work.namespace, work.name]
     least = known.least

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.capacity_windows import blocks_of, order_matters
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.capacity_windows import blocks_of, order_matters
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule(
@@ -41,7 +41,7 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.once(order_matters):
         return
-    from compiler.timeline.outlook import courses, known_pools
+    from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
 
     course = world.once(courses).get(work.key)
     if course is None or course.attempts or course.never_fits:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC025", aliases=("node-group-block-of-types",))

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import titles
-from compiler.diagnostics.diagnostic import listed
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import titles
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("PLC010")

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool, Pool
-from compiler.diagnostics import Severity
-from compiler.model.gangs import is_elastic
-from compiler.model.offers import place
-from compiler.model.work import Work
-from compiler.plan.scheduling import CAPACITY_TYPE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import FixedPool, Pool
+from trainyard.judge.model.gangs import is_elastic
+from trainyard.judge.model.offers import place
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.scheduling import CAPACITY_TYPE
 
 
 @rule("PLC013", gangs=True, severity=Severity.WARNING)

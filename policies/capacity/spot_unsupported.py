@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics.diagnostic import listed
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("PLC012")

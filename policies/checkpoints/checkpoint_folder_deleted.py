@@ -3,11 +3,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
-from compiler.core.jobs.plan import EarlierCommand
-from compiler.model.saves import saved_paths
-from compiler.model.statements import filled, started
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import EarlierCommand
+from trainyard.judge.model.saves import saved_paths
+from trainyard.judge.model.statements import filled, started
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN153", pods=True, roles=True)

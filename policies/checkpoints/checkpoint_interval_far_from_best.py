@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.diagnostics import Severity
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import Duration
 
 
 @rule("RUN053", severity=Severity.WARNING, params={"percent": 5})

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import Folder
-from compiler.model.saves import saved_paths
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import Folder
+from trainyard.judge.model.saves import saved_paths
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN020", aliases=("checkpoint-in-container",), pods=True)

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.diagnostics import Severity
-from compiler.model.saves import claim_of, saved_paths
-from compiler.model.storage import FSX
-from compiler.model.work import Work
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.judge.model.saves import claim_of, saved_paths
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 _SCRATCH = ("SCRATCH_1", "SCRATCH_2")
 _HELP = "save to a persistent file system, or copy each checkpoint to S3"

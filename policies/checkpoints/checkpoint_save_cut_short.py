@@ -2,21 +2,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.torch import (
+from trainyard.catalog.torch import (
     SHUTDOWN_OPTION,
     SHUTDOWN_SECONDS,
     SHUTDOWN_SINCE,
     SHUTDOWN_TIMEOUT,
     torch_of,
 )
-from compiler.diagnostics import Severity
-from compiler.model.command import launches, named_options, starts
-from compiler.model.images import runs
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.command import launches, named_options, starts
+from trainyard.judge.model.images import runs
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.language.units import Duration
 
 
 @rule(

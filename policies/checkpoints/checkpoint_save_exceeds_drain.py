@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import itemgetter
 
-from compiler.diagnostics import Severity
-from compiler.model.values import seconds
-from compiler.model.work import Work
-from compiler.plan.units import Duration
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.values import seconds
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import Duration
 
 
 @rule(

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.diagnostics import Severity
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("RUN054", severity=Severity.WARNING)

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.core.pools.plan import Pool
-from compiler.core.queues.plan import Queue
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Work
-from compiler.plan import Plan
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.core.pools.plan import Pool
+from trainyard.core.queues.plan import Queue
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.units import Duration
+from trainyard.plan import Plan
 
 
 @rule("RUN197", severity=Severity.WARNING)

@@ -3,11 +3,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.core.storage.plan import MadeFileSystem
-from compiler.diagnostics import Severity
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.core.storage.plan import MadeFileSystem
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("RUN139", severity=Severity.WARNING)

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.model.kinds import counts_pods, says_restarts
-from compiler.model.saves import has_place_to_save
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.kinds import counts_pods, says_restarts
+from trainyard.judge.model.saves import has_place_to_save
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
+from trainyard.language.places import Route
+from trainyard.language.units import Duration
 
 
 @rule(

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.programs import programs
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.programs import programs
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 _SHARDED = r"\b(?:FullyShardedDataParallel|FSDP|fully_shard)\b"
 _SAVE = r"\btorch\.save\("

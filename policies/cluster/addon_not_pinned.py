@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("HLT022", aliases=("addon-unpinned",), severity=Severity.WARNING)

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest, placeholder
-from compiler.model.values import indexed, mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import indexed, mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, placeholder
+from trainyard.plan import Plan
 
 _DISCOVERY = "karpenter.sh/discovery"
 _OWNED = "kubernetes.io/cluster/"

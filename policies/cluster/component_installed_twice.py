@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from compiler.model.values import items, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.values import items, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 
 @rule("HLT010", aliases=("two-owners",))

@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.plan import Plan, Quantity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan, Quantity
 
 Path = tuple[str, ...]
 _CONTROLLERS: Mapping[str, tuple[Path, ...]] = {

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import version_key
-from compiler.catalog.minors import unknown_fields
-from compiler.model.core_types import typed_parts
-from compiler.places import Route
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import version_key
+from trainyard.catalog.minors import unknown_fields
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.judge.model.core_types import typed_parts
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
 
 
 @rule("HLT029")

@@ -3,16 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
-from compiler.catalog import hyperpod
-from compiler.catalog.minors import Minor, beside, support_of
-from compiler.catalog.prices import MONTH, service
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import hyperpod
+from trainyard.catalog.minors import Minor, beside, support_of
+from trainyard.catalog.prices import MONTH, service
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
 
 
 @rule("HLT024", severity=Severity.WARNING, params={"days": 30})

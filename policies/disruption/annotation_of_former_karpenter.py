@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
-from compiler.model.bodies import templates
-from compiler.model.offers import HOLDS, unread_holds
-from compiler.plan import Plan
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.bodies import templates
+from trainyard.judge.model.offers import HOLDS, unread_holds
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("HLT079", severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.offers import forbids_disruption
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import forbids_disruption
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _DEFAULT = "WhenEmptyOrUnderutilized"
 """karpenter.sh/v1 NodePool consolidationPolicy, where nothing is said."""

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
 
 
 @rule("HLT011", aliases=("nodes-expire",), severity=Severity.WARNING)

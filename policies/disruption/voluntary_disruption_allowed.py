@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import ACCELERATORS, Pod
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
-from compiler.model.offers import HOLDS, forbids_disruption, unread_holds
-from compiler.model.work import Work
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import ACCELERATORS, Pod
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import HOLDS, forbids_disruption, unread_holds
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule(

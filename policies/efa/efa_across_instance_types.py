@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool
-from compiler.diagnostics import Severity
-from compiler.model.choices import knows_flavors
-from compiler.model.offers import named_types, nonexistent_type
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import FixedPool
+from trainyard.judge.model.choices import knows_flavors
+from trainyard.judge.model.offers import named_types, nonexistent_type
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("EFA007", gangs=True, aliases=("efa-type-unpinned",), severity=Severity.WARNING)

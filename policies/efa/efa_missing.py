@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import EFA
-from compiler.core.pools.plan import NodeShare
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import EFA
+from trainyard.core.pools.plan import NodeShare
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 
 @rule("EFA001", pods=True)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.values import value
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
 
 
 @rule("EFA016", aliases=("efa-offered-twice",))

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.values import value
-from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import Toleration, untolerated
 
 _CHART = "aws-efa-k8s-device-plugin"
 # eksctl v0.230.0, pkg/addons/assets/efa-device-plugin.yaml: a DaemonSet of the chart's name, in kube-system.

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import EFA
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import EFA
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
 
 
 @rule("EFA014")

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import version_key
-from compiler.catalog.efa import PLUGIN_KNOWS_SINCE, Version, known_since
-from compiler.model.values import texts, value
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import version_key
+from trainyard.catalog.efa import PLUGIN_KNOWS_SINCE, Version, known_since
+from trainyard.judge.model.values import texts, value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _CHART = "aws-efa-k8s-device-plugin"
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.catalog.efa import reads_remote_memory
-from compiler.manifest import placeholder
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.efa import reads_remote_memory
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.output.manifest import placeholder
 
 
 @rule("EFA010", aliases=("env-breaks-efa",), pods=True, roles=True)

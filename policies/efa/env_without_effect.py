@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.efa import reads_remote_memory
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.efa import reads_remote_memory
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("EFA011", severity=Severity.WARNING, pods=True, roles=True)

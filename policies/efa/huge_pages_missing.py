@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import EFA, HUGEPAGES
-from compiler.core.pools.plan import FixedPool
-from compiler.diagnostics import Severity
-from compiler.model.fit import huge_pages
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan import Quantity
-from compiler.platforms.eks.nodes.plan import NodeOverlay
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import EFA, HUGEPAGES
+from trainyard.core.pools.plan import FixedPool
+from trainyard.eks.nodes.plan import NodeOverlay
+from trainyard.judge.model.fit import huge_pages
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Quantity
 
 
 @rule(

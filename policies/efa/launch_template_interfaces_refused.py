@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import LaunchTemplate
-from compiler.model.worded import spelled
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import LaunchTemplate
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("EFA072")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import InstanceType
-from compiler.core.launch.plan import Launch
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import InstanceType
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
 
 
 @rule("EFA006", aliases=("interface-layout",))

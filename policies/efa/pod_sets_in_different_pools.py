@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import BESIDE_NODES, EFA
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import BESIDE_NODES, EFA
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 

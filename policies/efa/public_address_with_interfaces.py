@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.model.worded import spelled
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("EFA046")

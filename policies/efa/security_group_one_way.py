@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import SecurityGroupStack, SecurityRule
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import SecurityGroupStack, SecurityRule
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("EFA031")

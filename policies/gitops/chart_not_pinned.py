@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
 
 
 @rule("RUN025", severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.charts import unknown, values_of
-from compiler.diagnostics import Severity
-from compiler.diagnostics.near import meant
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.charts import unknown, values_of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.near import meant
 
 
 @rule("RUN135", severity=Severity.WARNING)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule(

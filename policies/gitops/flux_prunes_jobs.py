@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.flux.plan import Stage
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import Stage
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN014", aliases=("stage-prunes-jobs",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.flux.plan import Stage
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import Stage
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("RUN015", aliases=("runtime-pruned",))

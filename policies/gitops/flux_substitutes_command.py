@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.values import value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.output.manifest import Manifest
 
 
 @rule("RUN018", kinds=("kustomize.toolkit.fluxcd.io/Kustomization",))

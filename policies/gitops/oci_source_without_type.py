@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _OCI = "oci"
 

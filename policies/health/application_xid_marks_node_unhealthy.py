@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
-from compiler.re2 import compile_re2, refusal
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.re2 import compile_re2, refusal
 
 
 @rule("HLT006", aliases=("xid-of-a-program",))

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.values import tolerations
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Addon, Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Addon, Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import tolerations
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 
 @rule("HLT005", aliases=("dcgm-agent-untolerating",))

@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.images.plan import short_name
-from compiler.core.pods.plan import GPU
-from compiler.core.pools.plan import FixedPool, Pool
-from compiler.diagnostics import Severity
-from compiler.model.reading import Reading
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.images.plan import short_name
+from trainyard.core.pods.plan import GPU
+from trainyard.core.pools.plan import FixedPool, Pool
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 _CHART, _OPERATOR = "nvidia-device-plugin", "gpu-operator"
 _IMAGE = "k8s-device-plugin"

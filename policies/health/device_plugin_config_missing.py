@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.manifest import placeholder
-from compiler.model.values import value
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.output.manifest import placeholder
 
 _LABEL = "nvidia.com/device-plugin.config"
 

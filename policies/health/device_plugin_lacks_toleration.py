@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.images.plan import short_name
-from compiler.core.pods.plan import EFA, GPU, NEURON
-from compiler.core.pools.plan import Pool
-from compiler.manifest import Manifest
-from compiler.model.values import items, mapping, read_tolerations, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.images.plan import short_name
+from trainyard.core.pods.plan import EFA, GPU, NEURON
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.model.values import items, mapping, read_tolerations, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule("HLT028", aliases=("device-plugin-untolerating",), kinds=("apps/DaemonSet",))

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.model.values import tolerations, value
-from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import GPU
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import Toleration, untolerated
 
 
 @rule("HLT019", aliases=("taint-of-other-value",))

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.manifest import Manifest
-from compiler.model.values import indexed, items, mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import indexed, items, mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))

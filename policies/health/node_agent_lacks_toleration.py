@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.core.pools.plan import Pool
-from compiler.model.values import tolerations, value
-from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import GPU
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import Toleration
 
 
 @rule("HLT009", aliases=("agent-untolerating",))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("HLT001", aliases=("condition-of-other-polarity",))

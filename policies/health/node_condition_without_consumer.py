@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.plan import Plan
-from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ConditionTainter, ProblemDetector
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.health.plan import AGENT_CONDITIONS, ConditionTainter, ProblemDetector
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.plan import Plan
 
 
 @rule("HLT002", aliases=("condition-without-consumer",))

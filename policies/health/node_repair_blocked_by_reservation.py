@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import version_key
-from compiler.diagnostics import Severity
-from compiler.model.values import value
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import version_key
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("HLT015", aliases=("repair-blocked",), severity=Severity.WARNING)

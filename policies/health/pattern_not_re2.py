@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.policy.rule import Finding, rule
-from compiler.re2 import refusal
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.re2 import refusal
 
 
 @rule("HLT008", aliases=("pattern-of-other-dialect",))

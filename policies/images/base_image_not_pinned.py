@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.images.plan import Step
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.images.plan import Step
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN061", severity=Severity.WARNING)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.images.plan import Step
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.images.plan import Step
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _URL = r"https?://[^\s\"'|]+"
 _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics.near import near
-from compiler.manifest import placeholder
-from compiler.model.containers import with_images
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Container
+from trainyard.judge.model.containers import with_images
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.near import near
+from trainyard.output.manifest import placeholder
 
 # ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public
 # registries are public.ecr.aws.

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.images import known
-from compiler.model.shell import Command, commands_of, is_pip_install
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.images import known
+from trainyard.judge.model.shell import Command, commands_of, is_pip_install
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 _REQUIREMENT = r"torch(?=$|[<>=!~\[@ ])"
 _LEFT_ALONE = ("-c", "--constraint", "--no-deps")

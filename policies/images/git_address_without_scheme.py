@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.shell import Command, commands_of
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.shell import Command, commands_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.plan import Plan
 
 # Options of `git clone` that are followed by a value (git 2.52, Documentation/git-clone).
 _WITH_VALUE = frozenset(

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from compiler.catalog.images import ImageFacts
-from compiler.core.pods.plan import GPU, NEURON
-from compiler.diagnostics import Severity
-from compiler.model.images import known, runs
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.images import ImageFacts
+from trainyard.core.pods.plan import GPU, NEURON
+from trainyard.judge.model.images import known, runs
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _NEURON = r"neuron|(^|[-_.:])(trn|inf)\d"
 _OTHERS = r"(^|[-_.])(gpu|cpu|cu\d+|cuda[\d.]*)($|[-_.])"
@@ -23,7 +23,7 @@ def image_accelerator_mismatch(work: Work, world: World) -> Iterator[Finding]:
 
     AWS Deep Learning Containers say what they are for: `-gpu-`, `-cpu-` or `-neuronx-` in the tag, `-arm64` in the name
     of the repository (AWS Deep Learning Containers, available images); what other public images are for is in
-    `compiler/catalog/data/images.json`, each with its source. PyTorch for CPUs finds no GPU and trains on the CPU, or
+    `catalog/data/images.json`, each with its source. PyTorch for CPUs finds no GPU and trains on the CPU, or
     ends at once; an image of another architecture ends with `exec format error`. An image that is not known and whose
     tag says `cpu` is a warning, and so is one without a framework, like Ray's for CPUs.
 

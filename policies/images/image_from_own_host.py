@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.images import runs
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.images import runs
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _OWN = re.compile(
     r"(?:localhost|127\.\d+\.\d+\.\d+|host\.docker\.internal|kubernetes\.docker\.internal)(?::\d+)?/"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.model.containers import with_images
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container
+from trainyard.judge.model.containers import with_images
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
 
 
 @rule("RUN013", severity=Severity.WARNING, pods=True)

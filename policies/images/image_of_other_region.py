@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.containers import with_images
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.containers import with_images
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _REGISTRY = (
     r"(?P<account>\d{12})\.dkr[.-]ecr(?:-fips)?\.(?:on\.)?(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)\."

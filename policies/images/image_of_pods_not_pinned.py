@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.model.pods import is_judged, main_container
-from compiler.model.shell import title_of
-from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container
+from trainyard.eks.third_party_workloads.plan import PodSet, Workload
+from trainyard.judge.model.pods import is_judged, main_container
+from trainyard.judge.model.shell import title_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
 
 
 @rule("RUN077", severity=Severity.WARNING)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 Version = tuple[int, int]
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.model.images import known, runs
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import GPU
+from trainyard.judge.model.images import known, runs
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("RUN120", pods=True, roles=True)
@@ -15,7 +15,7 @@ def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
 
     NCCL talks over EFA by the plugin aws-ofi-nccl and libfabric of the image (EC2 user guide, efa-start-nccl); nodes
     have only the driver. With `NCCL_NET: AWS Libfabric` NCCL stops without it, and otherwise it uses TCP, many times
-    slower. Images that are known, with the source of each: `compiler/catalog/data/images.json`. PyTorch's and Ray's of
+    slower. Images that are known, with the source of each: `catalog/data/images.json`. PyTorch's and Ray's of
     Docker Hub have none, nor has `nvcr.io/nvidia/pytorch:26.06-py3` (NVIDIA-NeMo/Megatron-Bridge PR 5033). Of an image
     that is built here its recipe counts. A command that installs the plugin, a mount at its place, and
     `NCCL_NET_PLUGIN` by hand are believed.

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.images import facts_of
-from compiler.model.command import program
-from compiler.model.images import runs
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.images import facts_of
+from trainyard.judge.model.command import program
+from trainyard.judge.model.images import runs
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _LAUNCHERS = ("torchrun", "hyperpodrun", "deepspeed", "accelerate", "mpirun", "tune")
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _FETCHES = (
     r"\b(?P<what>git\s+clone|(?:uv\s+)?pip3?\s+install|(?:conda|mamba|apt|apt-get|yum|dnf)\s+(?:-\w+\s+)*install)\b"

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostics import Severity
-from compiler.model.shell import commands_of, is_pip_install, option_values
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.shell import commands_of, is_pip_install, option_values
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 _MAIN = ("-i", "--index-url", "--default-index")
 _EXTRA = ("--extra-index-url", "--index")

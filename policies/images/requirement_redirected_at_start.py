@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.redirections import redirected
-from compiler.model.shell import is_pip_install, read_commands
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.redirections import redirected
+from trainyard.judge.model.shell import is_pip_install, read_commands
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN177", pods=True, containers=True, roles=True)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.images.plan import Step
-from compiler.model.redirections import redirected
-from compiler.policy.rule import Finding, rule
+from trainyard.core.images.plan import Step
+from trainyard.judge.model.redirections import redirected
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN178")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.choices import repelling_taint
-from compiler.model.work import Work
-from compiler.plan.scheduling import Taint, Toleration
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.choices import repelling_taint
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.scheduling import Taint, Toleration
 
 
 @rule("RUN005", kubernetes="patches are of a TrainJob", severity=Severity.WARNING)

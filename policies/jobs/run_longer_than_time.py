@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import ExpectedLength, TrainingState
-from compiler.places import Route
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import ExpectedLength, TrainingState
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.language.units import Duration
 
 _HOUR, _DAY = 3600, 24 * 3600
 _CERTAIN = 2 / 3

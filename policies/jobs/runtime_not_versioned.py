@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN016", severity=Severity.NOTE)

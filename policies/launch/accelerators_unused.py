@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.command import options
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _OPTIONS = {
     "backend": (("gloo",), "sends gradients over TCP by the CPUs"),

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.core.jobs.plan import TrainingState
-from compiler.model.command import named_options
-from compiler.model.files import File, file_of
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import TrainingState
+from trainyard.judge.model.command import named_options
+from trainyard.judge.model.files import File, file_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 # Ranks that share a model see fewer batches than there are ranks (Megatron-LM, training/arguments.py).

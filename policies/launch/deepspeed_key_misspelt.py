@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.catalog.deepspeed import keys
-from compiler.diagnostics import Severity
-from compiler.diagnostics.near import near
-from compiler.model.command import options
-from compiler.model.files import file_of
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.deepspeed import keys
+from trainyard.judge.model.command import options
+from trainyard.judge.model.files import file_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.near import near
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 _ZERO = "zero_optimization"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import TrainingState
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import TrainingState
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN170")

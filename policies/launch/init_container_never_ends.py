@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container
-from compiler.model.amounts import is_sidecar
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container
+from trainyard.judge.model.amounts import is_sidecar
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _FOREVER = (
     r"\bsleep\s+(?:inf(?:inity)?\b|\d{5,}s?\b|\d+d\b|\d{2,}h\b)|\btail\s+-\w*[fF]\w*\s+\S+"

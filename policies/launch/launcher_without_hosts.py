@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.command import launches, named_options, starts
-from compiler.model.gangs import copies
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import launches, named_options, starts
+from trainyard.judge.model.gangs import copies
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN026", gangs=True, roles=True)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.model.launchers import launched
-from compiler.model.statements import started
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.launchers import launched
+from trainyard.judge.model.statements import started
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _ENDS = {"-h", "--help", "--version", "-V"}
 

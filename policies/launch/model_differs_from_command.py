@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.core.jobs.plan import TrainingState
-from compiler.model.command import named_options
-from compiler.model.work import Work
-from compiler.plan.units import count
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import TrainingState
+from trainyard.judge.model.command import named_options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.units import count
 
 _OPTIONS = {
     "num-layers": "layers",

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from compiler.model.megatron import Megatron, megatron_of, processes_of
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.megatron import Megatron, megatron_of, processes_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 # Options that give the stages of a pipeline different numbers of layers.
 _UNEVEN = (

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.command import starts
-from compiler.model.mpirun import PROGRAMS, ranks_of
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.command import starts
+from trainyard.judge.model.mpirun import PROGRAMS, ranks_of
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _OPEN_MPI = "OpenMPI"
 _MEANT = "oversubscribe"

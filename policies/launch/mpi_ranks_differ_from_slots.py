@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import starts
-from compiler.model.mpirun import PROGRAMS, ranks_of
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import starts
+from trainyard.judge.model.mpirun import PROGRAMS, ranks_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN060")

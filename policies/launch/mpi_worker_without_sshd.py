@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.command import program
-from compiler.model.gangs import pod_sets
-from compiler.model.sshd import starts_sshd
-from compiler.model.statements import started
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import program
+from trainyard.judge.model.gangs import pod_sets
+from trainyard.judge.model.sshd import starts_sshd
+from trainyard.judge.model.statements import started
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _OTHERS = frozenset(
     {

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import NEURON
-from compiler.manifest import placeholder
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import NEURON
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.output.manifest import placeholder
 
 
 @rule("RUN012", aliases=("processes-on-neuron",))

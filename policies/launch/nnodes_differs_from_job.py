@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Pod
-from compiler.diagnostics import Severity
-from compiler.model.bodies import held_back
-from compiler.model.command import launches, named_options
-from compiler.model.gangs import is_elastic, pod_sets
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Pod
+from trainyard.eks.jobs.plan import TRAIN_JOB
+from trainyard.judge.model.bodies import held_back
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.gangs import is_elastic, pod_sets
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 
 @rule("RUN010", gangs=True, aliases=("nodes-in-command",))

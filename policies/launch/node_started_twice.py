@@ -3,13 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.diagnostics import Severity
-from compiler.model.command import launches, named_options, starts
-from compiler.model.gangs import copies
-from compiler.model.work import Work
-from compiler.plan.units import count
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import GPU
+from trainyard.judge.model.command import launches, named_options, starts
+from trainyard.judge.model.gangs import copies
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import count
 
 _NESTED = r"(?:torchrun|torch\.distributed\.run)\b[^;&|]*\baccelerate[.\s]"
 _FABRIC = r"(?:fabric|lightning) run"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.bodies import held_back
-from compiler.model.command import launches, named_options
-from compiler.model.meeting import meeting
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.bodies import held_back
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.meeting import meeting
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("RUN195", pods=True, kubernetes="`parallelism` is of a Job of Kubernetes")

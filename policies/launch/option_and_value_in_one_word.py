@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.command import program, runs_shell
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import program, runs_shell
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _ONE_WORD = re.compile(r"(?P<option>--?[A-Za-z][\w.-]*)[ \t]+(?P<value>[^\s'\"]+)")
 _PROGRAMS = re.compile(r"python[0-9.]*|torchrun|accelerate|deepspeed|tune")

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from compiler.model.megatron import DEGREES, megatron_of, processes_of
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.megatron import DEGREES, megatron_of, processes_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN082", gangs=True, roles=True)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import placeholder
-from compiler.model.command import options
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.output.manifest import placeholder
 
 _OPTIONS = ("master-port", "main-process-port", "ssh-port")
 _ENDPOINTS = ("rdzv-endpoint", "coordinator-address")

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.diagnostics import Severity
-from compiler.model.command import launches, named_options
-from compiler.model.fit import exceeds_node
-from compiler.model.work import Work
-from compiler.plan.units import count
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import GPU
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.fit import exceeds_node
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import count
 
 
 @rule("RUN011", severity=Severity.WARNING, pods=True)

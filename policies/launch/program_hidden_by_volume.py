@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container, Mount, Pod
-from compiler.model.statements import started
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container, Mount, Pod
+from trainyard.judge.model.statements import started
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _PROGRAM = r"/\S+\.(?:py|sh)\Z"
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import GPU
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import GPU
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _PYTHON = (
     r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?"

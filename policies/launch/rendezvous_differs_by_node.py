@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from compiler.model.command import runs_shell
-from compiler.model.meeting import VARIABLES, Said, meeting
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import runs_shell
+from trainyard.judge.model.meeting import VARIABLES, Said, meeting
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _CHANCE = (
     r"\$\{?S?RANDOM\b|\$\$|\$\{?BASHPID\b|\$\{?EPOCH(?:SECONDS|REALTIME)\b|"

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.bodies import object_of
-from compiler.model.hosts import Hosts, at_hidden, hosts_of
-from compiler.model.meeting import Said, meeting
-from compiler.model.reading import Reading
-from compiler.model.values import value
-from compiler.model.work import Work
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import TRAIN_JOB
+from trainyard.judge.model.bodies import object_of
+from trainyard.judge.model.hosts import Hosts, at_hidden, hosts_of
+from trainyard.judge.model.meeting import Said, meeting
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("RUN191", pods=True, roles=True, kubernetes="the hosts of Slurm are those of its nodes")

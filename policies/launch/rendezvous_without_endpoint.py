@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.model.command import launches, named_options
-from compiler.model.gangs import is_elastic
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.gangs import is_elastic
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
 
 
 @rule("RUN009", gangs=True, roles=True)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.command import launches, named_options
-from compiler.model.gangs import copies
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.gangs import copies
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 

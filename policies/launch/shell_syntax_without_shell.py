@@ -3,13 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.model.command import program, runs_shell
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Container
+from trainyard.judge.model.command import program, runs_shell
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
 _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})

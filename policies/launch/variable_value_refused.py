@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from compiler.diagnostics import Severity
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN136", severity=Severity.WARNING, pods=True, roles=True)

@@ -4,8 +4,8 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 _PLACES = {
     r"/usr/local/cuda(-[\d.]+)?(/lib64)?": "CUDA",

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
-from compiler.model.agents import Agent, agents
-from compiler.model.beside import in_one_folder
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.model.agents import Agent, agents
+from trainyard.judge.model.beside import in_one_folder
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("HLT065", severity=Severity.WARNING)

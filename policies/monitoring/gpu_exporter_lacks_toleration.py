@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.values import tolerations
-from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.values import tolerations
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import Toleration
 
 
 @rule("HLT062")

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from compiler.diagnostics import Severity
-from compiler.model.beside import in_one_folder
-from compiler.model.listeners import CHARTS, Listener, listeners
-from compiler.plan import Plan
-from compiler.plan.scheduling import Toleration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.beside import in_one_folder
+from trainyard.judge.model.listeners import CHARTS, Listener, listeners
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import Toleration
 
 
 @rule("HLT064", severity=Severity.WARNING)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.exporters import metrics
-from compiler.diagnostics.near import meant
-from compiler.model.exporters import asked
-from compiler.model.promql import selectors
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.exporters import metrics
+from trainyard.judge.model.exporters import asked
+from trainyard.judge.model.promql import selectors
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.near import meant
+from trainyard.plan import Plan
 
 
 @rule("HLT059")

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.manifest import Manifest, placeholder
-from compiler.model.beside import in_one_folder
-from compiler.model.scraping import Target, pods_of, services_of
-from compiler.model.values import indexed, mapping
-from compiler.places import Route
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.beside import in_one_folder
+from trainyard.judge.model.scraping import Target, pods_of, services_of
+from trainyard.judge.model.values import indexed, mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, placeholder
 
 _SERVICES, _PODS = "ServiceMonitor", "PodMonitor"
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 _STACK = ("prometheus", "prometheusSpec")
 _VOLUME = ("server", "persistentVolume", "enabled")

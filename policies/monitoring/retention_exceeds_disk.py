@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.values import value
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.units import Quantity
 
 _SPEC = ("prometheus", "prometheusSpec")
 _CLAIM = (*_SPEC, "storageSpec", "volumeClaimTemplate", "spec", "resources", "requests", "storage")

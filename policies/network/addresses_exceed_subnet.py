@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from compiler.catalog import InstanceType
-from compiler.catalog.addresses import Warm, taken, warm
-from compiler.core.pools.plan import FixedPool, Pool
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.network.plan import Subnet
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import InstanceType
+from trainyard.catalog.addresses import Warm, taken, warm
+from trainyard.core.pools.plan import FixedPool, Pool
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.network.plan import Subnet
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _KEPT = 5
 _PODS = 1

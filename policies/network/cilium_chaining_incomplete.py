@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC073")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.bodies import spec_of
-from compiler.model.gangs import pod_sets
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.bodies import spec_of
+from trainyard.judge.model.gangs import pod_sets
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _OF_NODE = (None, "ClusterFirst", "Default")
 

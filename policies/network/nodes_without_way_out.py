@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.manifest import Manifest
-from compiler.model.values import indexed, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.values import indexed, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule("PLC119", kinds=("eksctl.io/ClusterConfig",))

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from compiler.manifest import Manifest
-from compiler.model.reading import Reading
-from compiler.model.values import items, mapping, texts, value
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import items, mapping, texts, value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _NAME = "kubernetes.io/metadata.name"
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.catalog import Catalog
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.model.containers import with_images
-from compiler.model.work import Work
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import GitSource, HelmSource
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import Catalog
+from trainyard.core.pods.plan import Container
+from trainyard.eks.flux.plan import GitSource, HelmSource
+from trainyard.judge.model.containers import with_images
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
+from trainyard.plan import Plan
 
 _HUB = "docker.io"
 # ECR user guide, pull-through-cache: upstream registries.

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.model.bodies import body_at
-from compiler.model.values import mapping
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.platforms.eks.teams.plan import Namespace
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.teams.plan import Namespace
+from trainyard.judge.model.bodies import body_at
+from trainyard.judge.model.values import mapping
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
 
 _ISTIO, _REVISION = "istio-injection", "istio.io/rev"
 _OF_POD = "sidecar.istio.io/inject"

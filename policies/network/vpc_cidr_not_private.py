@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 # RFC 1918, RFC 6598 and RFC 2544: what belongs to nobody on the internet.
 _PRIVATE = tuple(

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ami_families import AmiFamily, families, of_alias
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.diagnostics import Severity
-from compiler.places import Route
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ami_families import AmiFamily, families, of_alias
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 
 @rule("HLT041", severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ami_families import of_alias, of_eksctl
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ami_families import of_alias, of_eksctl
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("HLT021", aliases=("image-family-gone",))

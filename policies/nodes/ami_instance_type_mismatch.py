@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.catalog import InstanceType
-from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import InstanceType
+from trainyard.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("HLT027", aliases=("image-of-other-machines",))

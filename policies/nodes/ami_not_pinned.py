@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ami_families import of_alias
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.ami_families import of_alias
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("HLT018", aliases=("image-drifts",), severity=Severity.WARNING)

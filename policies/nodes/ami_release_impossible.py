@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from compiler.catalog.ami_families import AmiFamily, of_alias
-from compiler.manifest import placeholder
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ami_families import AmiFamily, of_alias
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.output.manifest import placeholder
 
 _DATED = r"[a-z0-9]+@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z"
 

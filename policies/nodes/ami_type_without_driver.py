@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ami_families import AL2023, driver_marks, families
-from compiler.core.cloud.plan import NodeGroupStack
-from compiler.core.launch.plan import LaunchTemplate
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ami_families import AL2023, driver_marks, families
+from trainyard.core.cloud.plan import NodeGroupStack
+from trainyard.core.launch.plan import LaunchTemplate
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _DEFAULT = "AL2023_x86_64_STANDARD"
 

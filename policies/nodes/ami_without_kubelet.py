@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.model.worded import spelled
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
 
 _INSTALLS = re.compile(
     r"\b(?:install|curl|wget|cp|mv|tar|pull)\b[^\n]*\b(?:kubelet|nodeadm|kubeadm|k3s)"

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.offers import AUTO_MODE, KARPENTER, instance_labels
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import AUTO_MODE, KARPENTER, instance_labels
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC019", aliases=("label-of-auto-mode",))

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.auto_mode import families, launches
-from compiler.manifest import placeholder
-from compiler.model.offers import instance_values, place
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.auto_mode import families, launches
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import instance_values, place
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.output.manifest import placeholder
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("PLC075")

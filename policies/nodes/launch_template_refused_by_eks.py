@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import NodeGroupStack
-from compiler.core.launch.plan import LaunchTemplate
-from compiler.model.worded import spelled
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.cloud.plan import NodeGroupStack
+from trainyard.core.launch.plan import LaunchTemplate
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _MIME = re.compile(r"(?im)^(?:mime-version|content-type)\s*:")
 

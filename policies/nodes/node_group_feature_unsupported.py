@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import Launch
+from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("PLC023", aliases=("node-group-type-cannot",))

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.core.launch.plan import BootScript, Launch
-from compiler.manifest import Manifest, group_of
-from compiler.model.values import indexed, mapping
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import BootScript, Launch
+from trainyard.judge.model.values import indexed, mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, group_of
+from trainyard.plan import Plan
 
 _FREE = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """Domains that the kubelet may set on its node, with those below them."""

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.manifest import placeholder
-from compiler.model.offers import place
-from compiler.plan.scheduling import ARCH, CAPACITY_TYPE, OS
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import place
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.output.manifest import placeholder
+from trainyard.plan.scheduling import ARCH, CAPACITY_TYPE, OS
 
 
 @rule("PLC020", aliases=("label-value-of-no-node",))

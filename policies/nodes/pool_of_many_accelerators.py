@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import ACCELERATED, AUTO_MODE, KARPENTER, instance_values
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import ACCELERATED, AUTO_MODE, KARPENTER, instance_values
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 _NARROWING = ("family", "gpu-name", "gpu-memory", "accelerator-name", "generation")
 

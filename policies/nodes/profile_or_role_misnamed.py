@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.core.launch.plan import LaunchTemplate
-from compiler.manifest import Manifest, group_of, placeholder
-from compiler.model.values import indexed, value
-from compiler.model.worded import spelled
-from compiler.places import Key, Route
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import LaunchTemplate
+from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Key, Route
+from trainyard.output.manifest import Manifest, group_of, placeholder
+from trainyard.plan import Plan
 
 _CLASSES = (("karpenter.k8s.aws", "EC2NodeClass"), ("eks.amazonaws.com", "NodeClass"))
 _ARN = "arn:"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.offers import named_types, unmet_requirements
-from compiler.plan.scheduling import ARCH
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import named_types, unmet_requirements
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import ARCH
 
 
 @rule("PLC024", aliases=("requirements-leave-no-type",))

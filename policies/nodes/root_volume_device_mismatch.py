@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.model.worded import setting
-from compiler.plan.units import Quantity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.model.worded import setting
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.units import Quantity
 
 _SYSTEM_ALONE = Quantity.gib(20)
 """Whoever gives the system more than this means the images."""

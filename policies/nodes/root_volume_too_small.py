@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import BlockDevice, Launch
-from compiler.core.pools.plan import FixedPool, titles
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import BlockDevice, Launch
+from trainyard.core.pools.plan import FixedPool, titles
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.plan import Plan
 
 
 @rule("LIM039", severity=Severity.WARNING, params={"gibibytes": 60}, alone=True)

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest, placeholder
-from compiler.model.reading import Reading
-from compiler.model.values import indexed
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import indexed
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, placeholder
 
 _AGENTS: Mapping[str, tuple[str, ...]] = {
     "node.cilium.io/agent-not-ready": ("cilium",),

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import nonexistent_type, other_sizes, place
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.model.offers import nonexistent_type, other_sizes, place
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("PLC018")

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import other_sizes
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.offers import other_sizes
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("PLC061", kubernetes="a batch job names a partition, and no label of nodes", pods=True)

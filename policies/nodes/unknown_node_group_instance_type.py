@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import other_sizes
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.model.offers import other_sizes
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("PLC027", aliases=("unknown-type-of-node-group",))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _INSTALLS = (
     r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|#]+)"

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^[ \t]*ulimit\s+-\w"
 _REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")

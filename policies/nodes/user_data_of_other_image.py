@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import BootScript, Launch, LaunchTemplate
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import BootScript, Launch, LaunchTemplate
+from trainyard.judge.policy.rule import Finding, rule
 
 _SCRIPT = re.compile(r"(?:/etc/eks/)?\bbootstrap\.sh\b")
 _NODE_CONFIG = re.compile(r"node\.eks\.aws|\bnodeadm\b|\bkind:\s*NodeConfig\b")

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.affinity import Expression, affinities
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.affinity import Expression, affinities
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
 
 # Labels that kubelet and the cloud provider give every node (Kubernetes 1.36, well-known labels).
 _ON_EVERY_NODE = frozenset(

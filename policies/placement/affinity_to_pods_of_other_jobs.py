@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.diagnostics import Severity
-from compiler.model.affinity import Affinity, PodTerm, affinities
-from compiler.plan import Plan
-from compiler.platforms.eks.third_party_workloads.plan import Workload, is_job
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.third_party_workloads.plan import Workload, is_job
+from trainyard.judge.model.affinity import Affinity, PodTerm, affinities
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("PLC059", severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("PLC080", gangs=True, severity=Severity.WARNING)

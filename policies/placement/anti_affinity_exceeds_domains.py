@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.model.bodies import spec_of
-from compiler.model.values import indexed, items, texts, value
-from compiler.model.work import Work
-from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL_LABEL, ZONE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.bodies import spec_of
+from trainyard.judge.model.values import indexed, items, texts, value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL_LABEL, ZONE
 
 _REQUIRED = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 _REGION = "topology.kubernetes.io/region"

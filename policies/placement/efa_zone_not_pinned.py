@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool, titles
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.choices import knows_flavors
-from compiler.model.fit import room_by_pool
-from compiler.model.work import Work
-from compiler.plan.scheduling import ZONE
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool, titles
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.model.choices import knows_flavors
+from trainyard.judge.model.fit import room_by_pool
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import ZONE
 
 
 @rule(

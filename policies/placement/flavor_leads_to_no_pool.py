@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.queues.plan import Queue
-from compiler.model.choices import flavors_with_quota, groups_of, meets
-from compiler.model.work import Work
-from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.queues.plan import Queue
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.choices import flavors_with_quota, groups_of, meets
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL
 
 _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool, titles
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.choice import Choice
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pools.plan import FixedPool, titles
+from trainyard.judge.model.choice import Choice
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule(

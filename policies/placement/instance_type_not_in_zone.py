@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import InstanceType
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import not_offered
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import InstanceType
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.model.fit import not_offered
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC021")

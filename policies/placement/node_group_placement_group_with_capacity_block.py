@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch
-from compiler.model.worded import spelled
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.model.worded import spelled
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("PLC022", aliases=("node-group-block-with-placement",))

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.manifest import placeholder
-from compiler.places import Route
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.network.plan import Network
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.network.plan import Network
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.output.manifest import placeholder
 
 
 @rule("PLC030", aliases=("node-group-zone-elsewhere",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan import Plan
 
 
 @rule("PLC008")

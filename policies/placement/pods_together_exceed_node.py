@@ -3,16 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.catalog import Catalog, InstanceType
-from compiler.core.pods.plan import GPU, Pod
-from compiler.diagnostics import Severity
-from compiler.model.affinity import Affinity, affinities, types_named
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.scheduling import HOSTNAME
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import Catalog, InstanceType
+from trainyard.core.pods.plan import GPU, Pod
+from trainyard.judge.model.affinity import Affinity, affinities, types_named
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import HOSTNAME
 
 
 @rule("PLC057")

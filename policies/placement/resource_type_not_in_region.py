@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import type_regions
-from compiler.core.cloud.plan import LimitedResource
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import type_regions
+from trainyard.core.cloud.plan import LimitedResource
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("PLC106")

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool, titles
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.choices import conflicts_with_flavor, describes_nodes, find_choices
-from compiler.model.work import Work
-from compiler.plan.scheduling import NODEPOOL_LABEL
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool, titles
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.choices import conflicts_with_flavor, describes_nodes, find_choices
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import NODEPOOL_LABEL
 
 
 @rule(

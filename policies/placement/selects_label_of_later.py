@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.core.pools.plan import Pool
-from compiler.model.affinity import affinities
-from compiler.model.bodies import templates
-from compiler.model.reading import Reading
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.affinity import affinities
+from trainyard.judge.model.bodies import templates
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 _GPU = "karpenter.k8s.aws/instance-gpu"
 _LATER: Mapping[str, str] = {

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.choices import groups_of
-from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.choices import groups_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _ASKED = "kueue.x-k8s.io/podset-"
 

@@ -3,18 +3,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import Gang
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import place
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.scheduling import ZONE
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.jobs.plan import Runtime, patches_of
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import Gang
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.jobs.plan import Runtime, patches_of
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.offers import place
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import ZONE
 
 
 @rule("PLC001")

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.offers import place
-from compiler.plan.scheduling import ZONE
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.judge.model.offers import place
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import ZONE
 
 
 @rule("PLC002")

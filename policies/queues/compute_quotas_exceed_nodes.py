@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from compiler.platforms.hyperpod.governance.plan import ComputeQuota
-from compiler.platforms.hyperpod.groups.plan import InstanceGroup
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.hyperpod.governance.plan import ComputeQuota
+from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("QUE032")

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.fit import NAMESPACE_NAME
-from compiler.model.reading import Reading
-from compiler.model.values import embedded, items, mapping, texts, value
-from compiler.places import Route
-from compiler.platforms.eks.teams.plan import Namespace
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.teams.plan import Namespace
+from trainyard.judge.model.fit import NAMESPACE_NAME
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import embedded, items, mapping, texts, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _FIELD = "managedJobsNamespaceSelector"
 _GROUP = "config.kueue.x-k8s.io/"

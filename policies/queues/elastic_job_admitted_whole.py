@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.elastic import bounds_of
-from compiler.model.values import mapping
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.elastic import bounds_of
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import Manifest
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
 

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool, titles
-from compiler.diagnostics.diagnostic import listed
-from compiler.diagnostics.near import near
-from compiler.model.choices import describes_nodes
-from compiler.model.fit import not_offered
-from compiler.plan.scheduling import NODEPOOL_LABEL, ZONE
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import FixedPool, titles
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.choices import describes_nodes
+from trainyard.judge.model.fit import not_offered
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.diagnostics.near import near
+from trainyard.plan.scheduling import NODEPOOL_LABEL, ZONE
 
 
 @rule("QUE002")

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.choices import repelling_taint
-from compiler.model.work import Work
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.jobs.plan import TRAIN_JOB
+from trainyard.judge.model.choices import repelling_taint
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("QUE049", kubernetes="flavors and runtimes are of Kubernetes")

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Resources
-from compiler.model.choices import flavors_with_quota, groups_of
-from compiler.model.work import Work
-from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Resources
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.choices import flavors_with_quota, groups_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import Toleration, untolerated
 
 
 @rule("QUE021", kubernetes="flavors are of Kueue, and Slurm has no taints", pods=True)

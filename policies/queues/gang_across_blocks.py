@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.blocks import always_fit, blocks_of, countable, gangs_of, placement
-from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.blocks import always_fit, blocks_of, countable, gangs_of, placement
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("QUE022", severity=Severity.WARNING)

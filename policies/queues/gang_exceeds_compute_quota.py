@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.diagnostics import Severity
-from compiler.model.fit import exceeds_pool
-from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.platforms.hyperpod.governance.plan import DONT_LEND, LEND_AND_BORROW, ComputeQuota
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.extensions.hyperpod.governance.plan import DONT_LEND, LEND_AND_BORROW, ComputeQuota
+from trainyard.judge.model.fit import exceeds_pool
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule(

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import ACCELERATORS
-from compiler.core.pools.plan import NodeShare
-from compiler.diagnostics.words import numbered
-from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
-from compiler.model.gangs import pod_sets
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.plan import Quantity
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import ACCELERATORS
+from trainyard.core.pools.plan import NodeShare
+from trainyard.judge.model.fit import exceeds_node, exceeds_pool, quota_shortfall
+from trainyard.judge.model.gangs import pod_sets
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.words import numbered
+from trainyard.plan import Quantity
 
 
 @rule("QUE005", gangs=True, aliases=("gang-over-quota",))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN004", kubernetes="patches are of a TrainJob, and Kueue admits it")

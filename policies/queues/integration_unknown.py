@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.near import meant
-from compiler.platforms.eks.kueue.plan import INTEGRATIONS, QueueManager
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.kueue.plan import INTEGRATIONS, QueueManager
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.near import meant
 
 
 @rule("QUE035")

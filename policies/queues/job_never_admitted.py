@@ -2,11 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.contention import contended
-from compiler.model.fit import exceeds_huge_pages, exceeds_node, exceeds_pool, quota_shortfall
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.contention import contended
+from trainyard.judge.model.fit import (
+    exceeds_huge_pages,
+    exceeds_node,
+    exceeds_pool,
+    quota_shortfall,
+)
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 _REPORTED = frozenset({"queue", "uncovered", "namespace", "stopped", "selector", "taints"})
 """What excludes a job and has a rule of its own, where it is the only reason."""
@@ -92,7 +97,7 @@ def job_never_admitted(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed or not world.once(contended):
         return  # of others' files nobody knows what else is there
-    from compiler.simulate.outlook import outlook
+    from trainyard.extensions.forecast.simulate.outlook import outlook
 
     waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.never or waiting.kinds <= _REPORTED:

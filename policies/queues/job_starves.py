@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.contention import contended
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.contention import contended
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule(
@@ -39,7 +39,7 @@ def job_starves(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed or not world.once(contended):
         return  # of others' files nobody knows what else is there
-    from compiler.simulate.outlook import outlook
+    from trainyard.extensions.forecast.simulate.outlook import outlook
 
     waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.behind or not waiting.outranked:

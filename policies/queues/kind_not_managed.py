@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.beside import stand_together
-from compiler.model.kinds import framework_of, is_never_queued
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
-from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import TRAIN_JOB, TrainJob
+from trainyard.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.beside import stand_together
+from trainyard.judge.model.kinds import framework_of, is_never_queued
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("RUN089")

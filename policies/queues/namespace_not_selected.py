@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import NAMESPACE_NAME, excluding_namespace_label
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.fit import NAMESPACE_NAME, excluding_namespace_label
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("QUE008", kubernetes="Slurm has no namespaces", pods=True)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("QUE009", aliases=("pods-ready-unset",), severity=Severity.WARNING)

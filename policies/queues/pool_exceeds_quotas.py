@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.core.pools.plan import Pool
-from compiler.diagnostics import Severity
-from compiler.plan import Plan
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.kueue.plan import ClusterQueue, Cohort, Flavor
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 
 @rule("QUE023", severity=Severity.WARNING, params={"percent": 10})

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.manifest import Manifest
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _CONTROLLER = "kueue.x-k8s.io/provisioning-request"
 _AUTOSCALER = "cluster-autoscaler"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.work import Work
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule(

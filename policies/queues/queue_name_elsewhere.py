@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.kinds import framework_of
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.platforms.eks.third_party_workloads.plan import is_job, titled
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.third_party_workloads.plan import is_job, titled
+from trainyard.judge.model.kinds import framework_of
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _MISNAMED = (

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import EFA
-from compiler.core.pools.plan import Pool
-from compiler.core.queues.plan import Quota
-from compiler.model.fit import exceeds_pool
-from compiler.plan import Quantity
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import EFA
+from trainyard.core.pools.plan import Pool
+from trainyard.core.queues.plan import Quota
+from trainyard.eks.kueue.plan import ClusterQueue, Flavor
+from trainyard.judge.model.fit import exceeds_pool
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Quantity
 
 
 @rule("QUE004", aliases=("quota-over-capacity",))

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from compiler.core.pods.plan import MISSPELT
-from compiler.core.pools.plan import NodeShare
-from compiler.core.queues.plan import Queue
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import MISSPELT
+from trainyard.core.pools.plan import NodeShare
+from trainyard.core.queues.plan import Queue
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
 
 
 @rule("QUE001", kubernetes="Slurm counts what its nodes have, and no list of resources", pods=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.manifest import placeholder
-from compiler.model.choices import conflicts_with_flavor, describes_nodes, groups_of
-from compiler.model.fit import excluding_namespace_label
-from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.model.choices import conflicts_with_flavor, describes_nodes, groups_of
+from trainyard.judge.model.fit import excluding_namespace_label
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.output.manifest import placeholder
 
 
 @rule("QUE019", kubernetes="flavors are of Kueue", pods=True)

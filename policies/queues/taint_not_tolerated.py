@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import MISSPELT, Pod, Resources
-from compiler.model.choice import Choice
-from compiler.model.choices import find_choices, groups_of, knows_flavors, repelling_taint
-from compiler.model.work import Work
-from compiler.plan.scheduling import Toleration, untolerated
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import MISSPELT, Pod, Resources
+from trainyard.judge.model.choice import Choice
+from trainyard.judge.model.choices import find_choices, groups_of, knows_flavors, repelling_taint
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan.scheduling import Toleration, untolerated
 
 
 @rule("QUE003", kubernetes="Slurm has no taints", pods=True)

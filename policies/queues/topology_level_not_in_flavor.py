@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.choices import groups_of
-from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import Flavor, Topology
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import Flavor, Topology
+from trainyard.judge.model.choices import groups_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("QUE020", kubernetes="topologies are of Kueue", aliases=("topology-not-offered",), pods=True)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("QUE007", aliases=("topology-needs-standing-nodes",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import TRAIN_JOB, TrainJob
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("QUE011", aliases=("framework-not-managed",))

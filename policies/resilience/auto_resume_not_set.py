@@ -2,14 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.hyperpod import AUTO_RESUME, MOST_RETRIES, is_on_hyperpod, resumes_in
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
+from trainyard.extensions.hyperpod.running import (
+    AUTO_RESUME,
+    MOST_RETRIES,
+    is_on_hyperpod,
+    resumes_in,
+)
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _NO_RECOVERY = "None"
 _REPLICAS = "pytorchReplicaSpecs"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.command import launches
-from compiler.model.work import Work
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.command import launches
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 _NEVER_BY_DEFAULT = ("TFJob", "XGBoostJob", "JAXJob")
 """Kinds whose replicas do not restart unless they say so (training-operator v1.9.4, pkg/apis/kubeflow.org/v1)."""

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container, Pod
-from compiler.diagnostics import Severity
-from compiler.model.shell import title_of
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container, Pod
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.shell import title_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 # Programs that print something and end, unless an option makes them go on.
 _ENDING = frozenset(

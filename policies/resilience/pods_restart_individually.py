@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Pod
-from compiler.diagnostics import Severity
-from compiler.model.kinds import is_restarted_by_operator
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Pod
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.kinds import is_restarted_by_operator
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
 
 _IN_PLACE = "InPlaceRestart"
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.manifest import Manifest
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _ROLES = "pytorchReplicaSpecs"
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.model.command import launches, named_options
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.command import launches, named_options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
 
 
 @rule("RUN146", severity=Severity.WARNING, params={"restarts": 20}, gangs=True, roles=True)

@@ -3,15 +3,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.model.kinds import has_peers
-from compiler.model.restarts import restarts_of
-from compiler.model.work import Work
-from compiler.plan.units import Duration
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.judge.model.kinds import has_peers
+from trainyard.judge.model.restarts import restarts_of
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
+from trainyard.language.units import Duration
 
 
 @rule("RUN175", severity=Severity.WARNING, params={"percent": 100})
@@ -62,7 +62,7 @@ def retries_below_expected_failures(work: Work, world: World) -> Iterator[Findin
     retries = restarts_of(work)
     if retries is None:
         return
-    from compiler.model.lengths import lengths
+    from trainyard.judge.model.lengths import lengths
 
     known = world.once(lengths).get((work.namespace, work.name))
     if known is None or known.least is None:

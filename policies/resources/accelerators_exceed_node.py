@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import InstanceType
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog import InstanceType
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("LIM001", aliases=("accelerators-over-type",), pods=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.third_party_workloads.plan import is_job
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.third_party_workloads.plan import is_job
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 
 @rule("LIM016", severity=Severity.WARNING, pods=True)

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container, Pod
-from compiler.diagnostics import Severity
-from compiler.model.command import launches
-from compiler.model.pods import is_judged
-from compiler.model.shell import title_of
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Container, Pod
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.command import launches
+from trainyard.judge.model.pods import is_judged
+from trainyard.judge.model.shell import title_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.scheduling import INSTANCE_TYPE
 
 _TRAINING = ("PyTorchJob", "TFJob", "JAXJob", "XGBoostJob", "PaddleJob")
 _DEVICES = ("nvidia.com/", "aws.amazon.com/", "vpc.amazonaws.com/")

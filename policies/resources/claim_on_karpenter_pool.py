@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
-from compiler.model.bodies import spec_of, templates
-from compiler.plan import Plan
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import Pool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.bodies import spec_of, templates
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Plan
 
 
 @rule("LIM054")

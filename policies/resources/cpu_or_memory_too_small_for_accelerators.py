@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.plan import Quantity
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Quantity
 
 _LEAST = {"cpu": (Quantity(1000), "a core", "1"), "memory": (Quantity.gib(1), "1Gi", "1Gi")}
 

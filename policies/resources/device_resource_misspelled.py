@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import Gang
-from compiler.core.pods.plan import MISSPELT, Container
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.scheduling import Taint, Toleration
-from compiler.platforms.eks.jobs.plan import Runtime, patches_of
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import Gang
+from trainyard.core.pods.plan import MISSPELT, Container
+from trainyard.eks.jobs.plan import Runtime, patches_of
+from trainyard.eks.kueue.plan import ClusterQueue, Flavor
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import Taint, Toleration
 
 
 @rule("EFA004", aliases=("device-key-misspelt",))

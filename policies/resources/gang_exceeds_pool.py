@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import titles
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import pool_room, too_large, too_large_on
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pools.plan import titles
+from trainyard.judge.model.fit import pool_room, too_large, too_large_on
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule("LIM003", gangs=True, aliases=("gang-over-pool",))

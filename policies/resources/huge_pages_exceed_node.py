@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
-from compiler.core.pods.plan import HUGEPAGES
-from compiler.diagnostics import Severity
-from compiler.model.fit import certainly_exceeds_huge_pages, exceeds_huge_pages, huge_pages
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
+from trainyard.core.pods.plan import HUGEPAGES
+from trainyard.judge.model.fit import certainly_exceeds_huge_pages, exceeds_huge_pages, huge_pages
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("EFA009", aliases=("huge-pages-over-node",), pods=True)

@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
-from compiler.model.gangs import asked_by, limited_to, pod_sets
-from compiler.model.pod_set import PodSet
-from compiler.model.work import Work
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.teams.plan import ResourceQuota
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.teams.plan import ResourceQuota
+from trainyard.judge.model.fit import exceeds_node, exceeds_pool, quota_shortfall
+from trainyard.judge.model.gangs import asked_by, limited_to, pod_sets
+from trainyard.judge.model.pod_set import PodSet
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.units import Quantity
 
 
 @rule(

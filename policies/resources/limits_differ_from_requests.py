@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Work
-from compiler.platforms.eks.third_party_workloads.plan import is_job
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Container
+from trainyard.eks.third_party_workloads.plan import is_job
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @rule(

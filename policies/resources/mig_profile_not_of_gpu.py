@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Work
-from compiler.plan.scheduling import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan.scheduling import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL
 
 _MIG = "nvidia.com/mig-"
 _PINS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
@@ -58,7 +58,7 @@ def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
         pinned = any(label in work.selector for label in _PINS)
         if not pinned:
             return
-    from compiler.catalog.mig import profile_of, profiles_of  # few jobs ask for slices
+    from trainyard.catalog.mig import profile_of, profiles_of  # few jobs ask for slices
 
     for resource in asked:
         name = resource.removeprefix(_MIG)

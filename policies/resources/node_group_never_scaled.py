@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import mapping
-from compiler.model.work import Work
-from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.model.values import mapping
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import Manifest
 
 _AUTOSCALER = "cluster-autoscaler"
 _KINDS = ("HelmRelease", "Deployment", "Application", "ClusterConfig")

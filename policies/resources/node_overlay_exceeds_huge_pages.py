@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import InstanceType, huge_pages_mib
-from compiler.core.pods.plan import HUGEPAGES
-from compiler.diagnostics import Severity
-from compiler.model.offers import admits
-from compiler.plan import Quantity
-from compiler.plan.scheduling import NODEPOOL_LABEL
-from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog import InstanceType, huge_pages_mib
+from trainyard.core.pods.plan import HUGEPAGES
+from trainyard.eks.nodes.plan import NodeOverlay, NodePool
+from trainyard.judge.model.offers import admits
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Quantity
+from trainyard.plan.scheduling import NODEPOOL_LABEL
 
 
 @rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)

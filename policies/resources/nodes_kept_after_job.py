@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.core.pods.plan import ACCELERATORS
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import items, mapping, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import ACCELERATORS
+from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule("LIM055", severity=Severity.WARNING, kinds=("ray.io/RayJob", "kubeflow.org/MPIJob"))

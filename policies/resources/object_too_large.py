@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.manifest import Manifest
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 Path = tuple[str | int, ...]
 

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.core.pods.plan import Resources
-from compiler.manifest import Manifest
-from compiler.model.amounts import amounts_of, total
-from compiler.model.values import value
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan import Quantity
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Resources
+from trainyard.judge.model.amounts import amounts_of, total
+from trainyard.judge.model.values import value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Quantity
 
 
 @rule(

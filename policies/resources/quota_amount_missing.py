@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics.diagnostic import listed
-from compiler.diagnostics.words import numbered
-from compiler.model.values import value
-from compiler.model.work import Work
-from compiler.platforms.eks.teams.plan import ResourceQuota
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import Container
+from trainyard.eks.teams.plan import ResourceQuota
+from trainyard.judge.model.values import value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.diagnostics.words import numbered
 
 _COUNTED = {
     "cpu": ("requests", "cpu"),

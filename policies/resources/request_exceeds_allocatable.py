@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.core.pods.plan import HUGEPAGES, Resources
-from compiler.core.pools.plan import NodeShare
-from compiler.model.fit import asked_by_containers, node_room
-from compiler.model.spelling import spec_key
-from compiler.model.work import Work
-from compiler.plan import Quantity
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.pods.plan import HUGEPAGES, Resources
+from trainyard.core.pools.plan import NodeShare
+from trainyard.judge.model.fit import asked_by_containers, node_room
+from trainyard.judge.model.spelling import spec_key
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.plan import Quantity
 
 
 @rule("LIM002", aliases=("request-over-allocatable",), pods=True)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Volume
-from compiler.diagnostics.diagnostic import listed
-from compiler.model.work import Work
-from compiler.plan import Quantity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.pods.plan import Volume
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.plan import Quantity
 
 
 @rule(

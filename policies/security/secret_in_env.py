@@ -3,9 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.diagnostics.secrets import (
+from trainyard.core.pods.plan import Container
+from trainyard.judge.model.command import options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.secrets import (
     carried,
     forms,
     literal,
@@ -13,11 +17,7 @@ from compiler.diagnostics.secrets import (
     named,
     named_values,
 )
-from compiler.model.command import options
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.language.places import Route
 
 # Characters of a token; shorter values of `--token` are names and numbers.
 _SHORTEST = 16

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.secrets import in_text
-from compiler.model.files import all_files
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.files import all_files
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.secrets import in_text
+from trainyard.plan import Plan
 
 
 @rule("RUN051")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.images.plan import Step
-from compiler.diagnostics.secrets import carried, in_text
-from compiler.policy.rule import Finding, rule
+from trainyard.core.images.plan import Step
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics.secrets import carried, in_text
 
 
 @rule("RUN064")

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from compiler.diagnostics.secrets import carried, forms, in_text, literal
-from compiler.manifest import Manifest
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import FileSet
-from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.jobs.plan import FileSet
+from trainyard.eks.overrides.plan import IncludedObject, ObjectPatch
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.secrets import carried, forms, in_text, literal
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
 
 Place = tuple[str | int, ...]
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.parallelcluster.partitions.plan import ComputeResource, Partition
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.parallelcluster.partitions.plan import ComputeResource, Partition
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("SLM003", severity=Severity.WARNING)
@@ -73,7 +73,7 @@ def block_type_on_demand(partition: Partition, world: World) -> Iterator[Finding
 
 def _only_in_blocks(resource: ComputeResource, world: World) -> bool:
     """Whether the Region of the cluster has a price in blocks for all types of a resource, and none on demand."""
-    from compiler.catalog import prices  # few clusters get here
+    from trainyard.catalog import prices  # few clusters get here
 
     region = world.region
     if not region or not resource.instance_types:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("SLM002")

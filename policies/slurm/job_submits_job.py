@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.statements import started
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.policy.rule import Finding, rule
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.judge.model.statements import started
+from trainyard.judge.policy.rule import Finding, rule
 
 _SUBMITS = frozenset({"sbatch", "salloc"})
 _BESIDE = frozenset({"cd", "echo", "export", "mkdir", "module", "set", "source", "."})

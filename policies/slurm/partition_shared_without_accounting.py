@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.diagnostics.words import numbered
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
+from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.diagnostics.words import numbered
 
 
 @rule("SLM004", severity=Severity.WARNING, params={"nodes": 16, "jobs": 3})

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics.near import meant
-from compiler.plan.base import PlanNode
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics.near import meant
+from trainyard.plan.base import PlanNode
 
 
 @rule("SLM001")

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.model.statements import started
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.policy.rule import Finding, rule
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.judge.model.statements import started
+from trainyard.judge.policy.rule import Finding, rule
 
 _FUNCTION = r"\w\s*\(\)|\bfunction\s"
 

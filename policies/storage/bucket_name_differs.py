@@ -3,17 +3,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import Gang
-from compiler.core.pods.plan import Container, Pod
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest, placeholder
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.jobs.plan import Gang
+from trainyard.core.pods.plan import Container, Pod
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, placeholder
+from trainyard.plan import Plan
 
 _BUCKET = r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
 _NAME = r"(?<![\w/.$-])[a-z0-9][a-z0-9.-]{2,62}(?![\w/.:-])"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.storage.plan import PersistentVolume, VolumeClaim
-from compiler.diagnostics import Severity
-from compiler.model.bodies import body_at
-from compiler.model.values import value
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.storage.plan import PersistentVolume, VolumeClaim
+from trainyard.judge.model.bodies import body_at
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN193", severity=Severity.WARNING)

@@ -3,17 +3,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from compiler.core.storage.plan import VolumeClaim
-from compiler.model.reading import Reading
-from compiler.model.storage import EBS, EFS, FSX
-from compiler.model.values import tolerations, value
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.cluster.plan import Addon, Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.storage.plan import VolumeClaim
+from trainyard.eks.cluster.plan import Addon, Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.storage import EBS, EFS, FSX
+from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.plan.scheduling import Toleration, untolerated
 
 _ALL = (Toleration("", "Exists"),)
 _CRITICAL = (Toleration("CriticalAddonsOnly", "Exists"), Toleration("", "Exists", "", "NoExecute"))

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.jobs.plan import Gang
-from compiler.core.pods.plan import Container
-from compiler.diagnostics import Severity
-from compiler.model.shell import title_of
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.policy.rule import Finding, rule
+from trainyard.core.jobs.plan import Gang
+from trainyard.core.pods.plan import Container
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.judge.model.shell import title_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 _MOVED = {"/usr/local/gds/": "/usr/local/cuda/gds/", "/etc/default/nvidia-gds": "/etc/cufile.json"}
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.storage import FSX
-from compiler.model.values import items, mapping, value
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
 
 
 @rule("RUN083", severity=Severity.WARNING)

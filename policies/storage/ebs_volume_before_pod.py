@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ebs import DRIVER
-from compiler.core.storage.plan import VolumeClass
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.ebs import DRIVER
+from trainyard.core.storage.plan import VolumeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("PLC071", severity=Severity.WARNING)

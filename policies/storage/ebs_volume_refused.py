@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ebs import DRIVER, refusals
-from compiler.core.storage.plan import VolumeClaim, VolumeClass
-from compiler.manifest import placeholder
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.units import count
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ebs import DRIVER, refusals
+from trainyard.core.storage.plan import VolumeClaim, VolumeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.language.units import count
+from trainyard.output.manifest import placeholder
+from trainyard.plan import Plan
 
 _GIB = 1024**3
 _FIELDS = ("iops", "throughput")

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.core.storage.plan import PersistentVolume
-from compiler.diagnostics import Severity
-from compiler.model.storage import FSX
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.storage.plan import PersistentVolume
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("PLC033", severity=Severity.WARNING)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import FileSystemStack
-from compiler.model.lustre import Asked, refusals
-from compiler.policy.rule import Finding, rule
+from trainyard.core.cloud.plan import FileSystemStack
+from trainyard.judge.model.lustre import Asked, refusals
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN081")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.model.fit import pods_of_node
-from compiler.model.storage import EBS, ONE_NODE, ONE_POD
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.fit import pods_of_node
+from trainyard.judge.model.storage import EBS, ONE_NODE, ONE_POD
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule(

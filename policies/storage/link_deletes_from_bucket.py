@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import Bucket, LinkedFolder
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.cloud.plan import Bucket, LinkedFolder
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN179", severity=Severity.WARNING)

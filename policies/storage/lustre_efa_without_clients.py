@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.cloud.plan import FileSystemStack
-from compiler.core.launch.plan import Launch
-from compiler.diagnostics import Severity
-from compiler.model.storage import FSX
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.nodes.plan import AutoNodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.cloud.plan import FileSystemStack
+from trainyard.core.launch.plan import Launch
+from trainyard.eks.nodes.plan import AutoNodeClass
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.plan import Plan
 
 _CONFIGURES = ("--net efa", "configure-efa-fsx-lustre-client", "FSxLustreEFAClient")
 

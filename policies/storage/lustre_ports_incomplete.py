@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.catalog.lustre import PORTS
-from compiler.core.cloud.plan import SecurityGroupStack, SecurityRule
-from compiler.model.worded import worded
-from compiler.policy.rule import Finding, rule
+from trainyard.catalog.lustre import PORTS
+from trainyard.core.cloud.plan import SecurityGroupStack, SecurityRule
+from trainyard.judge.model.worded import worded
+from trainyard.judge.policy.rule import Finding, rule
 
 (_FIRST, _), _RANGE = PORTS
 _OTHERS = range(_RANGE[0], _RANGE[1] + 1)

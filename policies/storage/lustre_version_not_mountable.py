@@ -3,13 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.catalog.lustre import OLDEST
-from compiler.core.storage.plan import PersistentVolume
-from compiler.diagnostics import Severity
-from compiler.model.storage import FSX
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.lustre import OLDEST
+from trainyard.core.storage.plan import PersistentVolume
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN033", aliases=("lustre-not-mountable",), severity=Severity.WARNING)

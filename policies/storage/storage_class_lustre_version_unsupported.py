@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.ami_families import AL2023, families
-from compiler.catalog.lustre import OLDEST
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest, placeholder
-from compiler.model.storage import FSX
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.catalog.ami_families import AL2023, families
+from trainyard.catalog.lustre import OLDEST
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest, placeholder
 
 
 @rule(

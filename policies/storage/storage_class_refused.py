@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.storage.plan import VolumeClaim
-from compiler.manifest import Manifest, placeholder
-from compiler.model.lustre import Asked, refusals
-from compiler.model.storage import FSX
-from compiler.model.values import mapping
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.units import count
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.storage.plan import VolumeClaim
+from trainyard.judge.model.lustre import Asked, refusals
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.values import mapping
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.places import Route
+from trainyard.language.units import count
+from trainyard.output.manifest import Manifest, placeholder
+from trainyard.plan import Plan
 
 _PARAMETERS = {
     "deployment": "deploymentType",

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.model.shell import Command, commands_of
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.shell import Command, commands_of
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 _SYNCS = (("aws", "s3", "sync"), ("s5cmd", "sync"))
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.storage.plan import PersistentVolume
-from compiler.diagnostics import Severity
-from compiler.policy.rule import Finding, rule
+from trainyard.core.storage.plan import PersistentVolume
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _DRIVER, _OPTION = "s3.csi.aws.com", "upload-checksums"
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.manifest import Manifest
-from compiler.model.storage import FSX
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.storage import FSX
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule("RUN027", aliases=("volume-of-other-file-system",), kinds=("/PersistentVolume",))

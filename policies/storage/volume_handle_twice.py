@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.storage.plan import PersistentVolume
-from compiler.diagnostics import Severity
-from compiler.manifest import placeholder
-from compiler.model.bodies import templates
-from compiler.model.reading import Reading
-from compiler.plan import Plan
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.core.storage.plan import PersistentVolume
+from trainyard.judge.model.bodies import templates
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import placeholder
+from trainyard.plan import Plan
 
 _NEVER_TWICE = ("s3.csi.aws.com",)
 """Drivers that tell volumes apart by the handle alone (mountpoint-s3-csi-driver v2.2.1, docs/CONFIGURATION.md)."""

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.places import Key
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Key
 
 _KEYS = ("repository", "registry", "imageRegistry", "image")
 

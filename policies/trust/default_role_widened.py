@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import indexed, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.values import indexed, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _LABEL = "rbac.authorization.k8s.io/aggregate-to-"
 _POWERS = ("escalate", "bind", "impersonate", "*")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.flux.plan import GitSource
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.flux.plan import GitSource
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC016", severity=Severity.WARNING)

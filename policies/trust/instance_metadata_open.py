@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.diagnostics import Severity
-from compiler.model.worded import setting
-from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.model.worded import setting
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 
 @rule("ACC043", severity=Severity.WARNING)

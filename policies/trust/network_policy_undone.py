@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import indexed, items, value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.judge.model.values import indexed, items, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _KIND = ("networking.k8s.io", "NetworkPolicy")
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Bootstrap
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
 
 
 @rule("ACC053")

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.core_types import Part, typed_parts
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.core_types import Part, typed_parts
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 
 @rule("ACC042", severity=Severity.WARNING)

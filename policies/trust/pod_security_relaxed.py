@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import value
-from compiler.places import Route
-from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.platforms.eks.overrides.plan import ObjectPatch
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.eks.overrides.plan import ObjectPatch
+from trainyard.judge.model.values import value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _ENFORCED = "pod-security.kubernetes.io/enforce"
 

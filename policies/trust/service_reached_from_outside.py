@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.values import mapping, value
-from compiler.places import Route
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.policy.rule import Finding, rule
-from compiler.policy.world import World
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.judge.model.values import mapping, value
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
 
 _SCHEME = "service.beta.kubernetes.io/aws-load-balancer-scheme"
 _INTERNAL = "service.beta.kubernetes.io/aws-load-balancer-internal"

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.core.launch.plan import Launch
-from compiler.diagnostics import Severity
-from compiler.model.statements import read_commands
-from compiler.policy.rule import Finding, rule
+from trainyard.core.launch.plan import Launch
+from trainyard.judge.model.statements import read_commands
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.language.diagnostics import Severity
 
 _FETCHERS = ("curl", "wget")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "python", "python3", "source", "."})

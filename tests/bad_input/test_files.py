@@ -198,7 +198,7 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
     text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
     for path in ("-", "/dev/stdin"):
         done = subprocess.run(
-            [sys.executable, "-m", "compiler", "check", path],
+            [sys.executable, "-m", "trainyard", "check", path],
             input=text,
             env=environment(),
             cwd=tmp_path,
@@ -210,7 +210,7 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "clean: starter\n")
     text = text.replace("us-west-2a", "us-west-9a")
     done = subprocess.run(
-        [sys.executable, "-m", "compiler", "check", "-", "-"],
+        [sys.executable, "-m", "trainyard", "check", "-", "-"],
         input=text,
         env=environment(),
         cwd=tmp_path,
@@ -234,7 +234,7 @@ def test_what_a_shell_hands_over_has_no_folder(path: str, tmp_path: Path) -> Non
         for folder in (Path(shared_memory), tmp_path):
             (folder / "queue.yaml").write_text(broken, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", "compiler", "check", path],
+            [sys.executable, "-m", "trainyard", "check", path],
             input=text,
             env=environment(),
             cwd=tmp_path,

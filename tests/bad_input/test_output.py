@@ -240,7 +240,7 @@ def _kill_at(number: int) -> None:
 
         return wrapper
 
-    from compiler.emit import swap
+    from trainyard.output.emit import swap
 
     for name in ("mkdir", "link", "write", "fsync", "rename", "unlink", "rmdir"):
         setattr(os, name, counted(getattr(os, name)))
@@ -249,9 +249,9 @@ def _kill_at(number: int) -> None:
 
 def _compiled(folder: Path) -> Callable[[], bool]:
     """What a compilation does last, once all is judged and held against its folder: write it. Whether it could."""
-    from compiler import driver, writer
-    from compiler.outcome import Options
-    from compiler.synthesis import Synthesis
+    from trainyard.output.synthesis import Synthesis
+    from trainyard.run import driver, writer
+    from trainyard.run.outcome import Options
 
     options = Options(output=folder / "generated", today=date(2026, 11, 21))
     (done,) = driver.check([folder / "spec.yaml"], options).compilations

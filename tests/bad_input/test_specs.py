@@ -15,7 +15,7 @@ from running import SPECS, Command, marks, snapshot
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output folder that holds what a good spec compiled to."""
-    from compiler.cli.main import main
+    from trainyard.cli.main import main
 
     folder = tmp_path_factory.mktemp("output")
     assert (

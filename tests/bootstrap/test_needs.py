@@ -13,7 +13,9 @@ from builders import ROOT
 pytestmark = pytest.mark.slow
 
 TEMPLATES = sorted((ROOT / "compiler").rglob("*.sh.j2"))
-NEEDS = (ROOT / "compiler/lowering/templates/steps/needs.sh.j2").read_text(encoding="utf-8")
+NEEDS = (ROOT / "compiler/trainyard/output/lowering/templates/steps/needs.sh.j2").read_text(
+    encoding="utf-8"
+)
 WORD = re.compile(r"\$\{\w+:-[A-Z]{2,}\}")
 
 

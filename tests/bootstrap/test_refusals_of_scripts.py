@@ -20,10 +20,10 @@ from answering import Answering, run, serving
 from builders import ROOT
 from hyperpod_world import HyperPodWorld
 from test_up_and_down import MADE, TOKENS, of_any_cluster, tree, uploaded
+from trainyard.run import writer
+from trainyard.run.outcome import Options
 from world import World
 
-from compiler import writer
-from compiler.outcome import Options
 from tests.platforms.hyperpod.test_operator_jobs import operated
 from tests.platforms.parallelcluster.account import Account
 from tests.platforms.parallelcluster.clusters import ACCOUNTING

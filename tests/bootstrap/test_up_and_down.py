@@ -16,17 +16,16 @@ from answering import run, serving
 from aws_cli import unknown_options
 from builders import plan_of, spec
 from running import EXAMPLE, SPECS, copied
+from trainyard.eks.jobs.kinds import of_objects
+from trainyard.eks.third_party_workloads.lift import KINDS
+from trainyard.eks.third_party_workloads.resources import job_resources
+from trainyard.output.emit.marker import marked
+from trainyard.run import driver, writer
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
+from trainyard.run.patching import apply_patches
+from trainyard.verify.formats import written
 from world import World
-
-from compiler import driver, writer
-from compiler.emit.marker import marked
-from compiler.formats import written
-from compiler.lower import lower
-from compiler.outcome import Options
-from compiler.patching import apply_patches
-from compiler.platforms.eks.jobs.kinds import of_objects
-from compiler.platforms.eks.third_party_workloads.lift import KINDS
-from compiler.platforms.eks.third_party_workloads.resources import job_resources
 
 pytestmark = pytest.mark.slow
 

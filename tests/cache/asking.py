@@ -30,7 +30,7 @@ def told(code):
         file.write("\\n".join(sys.modules) + "\\0" + "\\n".join(seen))
     leave(code)
 os._exit = told
-from compiler.cli.entry import entry
+from trainyard.cli.entry import entry
 entry()
 """
 

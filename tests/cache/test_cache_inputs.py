@@ -210,7 +210,7 @@ def test_another_compiler(asker: Asker, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_read_once(asker: Asker) -> None:
-    code = [sys.executable, "-m", "compiler", "check", "-"]
+    code = [sys.executable, "-m", "trainyard", "check", "-"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TRAINYARD_CACHE_DIR": str(asker.cache)}
     for text, code_wanted in ((STARTER, 0), (STARTER.replace("region:", "regionn:"), 1)):
         done = subprocess.run(
@@ -223,8 +223,8 @@ OWN_RULE = '''"""A rule of the team."""
 
 {imports}from collections.abc import Iterator
 
-from compiler.model.work import Work
-from compiler.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("ORG001")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.inputs import FILE, Record
+from trainyard.disk.inputs import FILE, Record
 
 
 def test_what_changes_while_it_is_read_is_no_input_of_a_run_that_can_be_repeated() -> None:

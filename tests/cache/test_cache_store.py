@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from asking import STARTER, Asker, is_root
 from running import environment
-
-from compiler.cache import Cache
-from compiler.inputs import digest
+from trainyard.disk.cache import Cache
+from trainyard.disk.inputs import digest
 
 pytestmark = pytest.mark.slow
 
@@ -172,7 +171,7 @@ def test_a_link_has_its_own_size(tmp_path: Path) -> None:
 
 def test_two_runs_at_once(asker: Asker) -> None:
     env = environment(TRAINYARD_CACHE_DIR=str(asker.cache))
-    command = [sys.executable, "-m", "compiler", "check", "specs"]
+    command = [sys.executable, "-m", "trainyard", "check", "specs"]
     runs = [
         subprocess.Popen(
             command, cwd=asker.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -193,7 +192,7 @@ def test_no_code_is_read(asker: Asker) -> None:
 
 
 def test_an_edit_while_it_is_read_is_no_answer(tmp_path: Path) -> None:
-    from compiler.inputs import read_bytes, recording
+    from trainyard.disk.inputs import read_bytes, recording
 
     file = tmp_path / "spec.yaml"
     with recording() as record:
@@ -212,11 +211,11 @@ def test_the_digest_of_the_compiler_is_kept_once_its_files_have_settled(
     for folder in (package, tmp_path / "policies", kept):
         folder.mkdir()
     (package / "a.py").write_text("a = 1\n")
-    monkeypatch.setattr("compiler.cache._PACKAGE", str(package))
-    monkeypatch.setattr("compiler.inputs._SETTLED", 10**18)
+    monkeypatch.setattr("trainyard.disk.cache._PACKAGE", str(package))
+    monkeypatch.setattr("trainyard.disk.inputs._SETTLED", 10**18)
     program = Cache(str(kept)).program
     assert not list(kept.rglob("*"))
-    monkeypatch.setattr("compiler.inputs._SETTLED", 0)
+    monkeypatch.setattr("trainyard.disk.inputs._SETTLED", 0)
     assert [Cache(str(kept)).program for _ in range(2)] == [program] * 2
     assert list(kept.rglob("*"))
     (package / "a.py").write_text("a = 2\n")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from builders import plan_of, spec
+from trainyard.catalog import ami_families
+from trainyard.catalog.ami_families import families, of_eksctl, of_karpenter
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.verify import BUILTIN
 
-from compiler.catalog import ami_families
-from compiler.catalog.ami_families import families, of_eksctl, of_karpenter
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.verify import BUILTIN
 from tests.policy.harness import findings_for
 
 DATA = json.loads((ami_families.DATA / "ami_families.json").read_bytes())

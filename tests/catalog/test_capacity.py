@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.catalog import allocatable, huge_pages_mib, load_catalog, max_pods
-from compiler.catalog.instance import InstanceType
+from trainyard.catalog import allocatable, huge_pages_mib, load_catalog, max_pods
+from trainyard.catalog.instance import InstanceType
 
 # karpenter-provider-aws v1.14.1 website/content/en/docs/reference/instance-types.md, Karpenter's defaults:
 # type, GPUs, EFA interfaces, allocatable milli-CPU, allocatable MiB

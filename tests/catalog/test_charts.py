@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from compiler.catalog.charts import DATA, ChartValues, UnknownValue, unknown, values_of
+from trainyard.catalog.charts import DATA, ChartValues, UnknownValue, unknown, values_of
 
 CHARTS = sorted(file.stem for file in DATA.glob("*.json"))
 

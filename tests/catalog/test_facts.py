@@ -6,15 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.catalog.addresses import Warm, taken
-from compiler.catalog.auto_mode import launches
-from compiler.catalog.efa import versions_of
-from compiler.catalog.instance import InstanceType
-from compiler.catalog.nccl import MEASURED, expected, largest
-from compiler.catalog.rows import row, zone_text
-from compiler.catalog.runtimes import image_of, released_runtimes
+from trainyard.catalog import load_catalog
+from trainyard.catalog.addresses import Warm, taken
+from trainyard.catalog.auto_mode import launches
+from trainyard.catalog.efa import versions_of
+from trainyard.catalog.instance import InstanceType
+from trainyard.catalog.nccl import MEASURED, expected, largest
+from trainyard.catalog.rows import row, zone_text
+from trainyard.catalog.runtimes import image_of, released_runtimes
 
 
 def instance(name: str, **changed: Any) -> InstanceType:

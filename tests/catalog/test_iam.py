@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from compiler.catalog import iam
+from trainyard.catalog import iam
 
 POLICIES = iam.karpenter_policies(
     "aws",

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from compiler.catalog import images
-from compiler.catalog.images import facts_of
+from trainyard.catalog import images
+from trainyard.catalog.images import facts_of
 
 PYTORCH = "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"
 ECR = "111122223333.dkr.ecr.us-west-2.amazonaws.com"

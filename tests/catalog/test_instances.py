@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.catalog import InstanceType, load_catalog
-from compiler.catalog.build import built
-from compiler.catalog.catalog import DATA
+from trainyard.catalog import InstanceType, load_catalog
+from trainyard.catalog.build import built
+from trainyard.catalog.catalog import DATA
 
 SHARED = Path(__file__).parents[3] / "shared" / "aws" / "instances.json"
 CATALOG = load_catalog()
@@ -199,7 +198,7 @@ def test_every_set_has_source_version_and_date() -> None:
 
 def test_loading_imports_nothing_heavy() -> None:
     script = (
-        "import sys; from compiler.catalog import load_catalog; load_catalog().instance('p5.48xlarge');"
+        "import sys; from trainyard.catalog import load_catalog; load_catalog().instance('p5.48xlarge');"
         "print(*sorted({'boto3', 'moto', 'pydantic', 'difflib', 'yaml', 'string'} & set(sys.modules)))"
     )
     done = subprocess.run(

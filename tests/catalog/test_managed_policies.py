@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.catalog import iam, managed_policies
-from compiler.catalog.build import dump
-from compiler.catalog.build import managed_policies as built
-from compiler.catalog.catalog import DATA
-from compiler.platforms.eks.addons import AddOn, addons
+from trainyard.catalog import iam, managed_policies
+from trainyard.catalog.build import dump
+from trainyard.catalog.build import managed_policies as built
+from trainyard.catalog.catalog import DATA
+from trainyard.eks.addons import AddOn, addons
 
 ROLES = [add_on for add_on in addons().values() if add_on.role is not None]
 

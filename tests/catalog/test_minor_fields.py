@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.catalog.minors import unknown_fields
-from compiler.manifest import Manifest
-from compiler.model.core_types import typed_parts
-from compiler.verify.node import Node
-from compiler.verify.schemas import BUILTIN
+from trainyard.catalog import load_catalog
+from trainyard.catalog.minors import unknown_fields
+from trainyard.judge.model.core_types import typed_parts
+from trainyard.output.manifest import Manifest
+from trainyard.verify.node import Node
+from trainyard.verify.schemas import BUILTIN
 
 MINORS = load_catalog().newest_release.minors
 EVERY_FIELD = [

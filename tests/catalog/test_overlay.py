@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.catalog.overlay import SCHEMA, read_overlay
+from trainyard.catalog import load_catalog
+from trainyard.catalog.overlay import SCHEMA, read_overlay
 
 ROW = {
     "vcpus": 192,

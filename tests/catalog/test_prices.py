@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.catalog.catalog import DATA
-from compiler.catalog.overlay import SCHEMA
-from compiler.catalog.prices import auto_mode_fee, block, on_demand, price_sources, service
+from trainyard.catalog import load_catalog
+from trainyard.catalog.catalog import DATA
+from trainyard.catalog.overlay import SCHEMA
+from trainyard.catalog.prices import auto_mode_fee, block, on_demand, price_sources, service
 
 CATALOG = load_catalog()
 FILES = ("regional_prices.json", "block_prices.json", "service_prices.json")

@@ -15,10 +15,9 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 from moto.server import ThreadedMotoServer
-
-from compiler.catalog import load_catalog
-from compiler.catalog.refresh import CatalogPatch, boto3_clients, refresh
-from compiler.diagnostics import Diagnostic
+from trainyard.catalog import load_catalog
+from trainyard.catalog.refresh import CatalogPatch, boto3_clients, refresh
+from trainyard.language.diagnostics import Diagnostic
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 from builders import OLD_TRAINER, ROOT, SPECS, plan_of, spec
-
-from compiler.catalog import Release, load_catalog, version_key
-from compiler.catalog.catalog import DATA
-from compiler.catalog.release import read_release
-from compiler.driver import check
-from compiler.outcome import Options
+from trainyard.catalog import Release, load_catalog, version_key
+from trainyard.catalog.catalog import DATA
+from trainyard.catalog.release import read_release
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 CATALOG = load_catalog()
 RELEASES = list(CATALOG.releases.values())

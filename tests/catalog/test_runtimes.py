@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.catalog.runtimes import ReleasedRuntime, released_runtimes
-from compiler.model.runtimes import released_runtime
-from compiler.places import Route
-from compiler.verify import validate_body
+from trainyard.catalog import load_catalog
+from trainyard.catalog.runtimes import ReleasedRuntime, released_runtimes
+from trainyard.judge.model.runtimes import released_runtime
+from trainyard.language.places import Route
+from trainyard.verify import validate_body
 
 EVERY = sorted(released_runtimes().values(), key=lambda each: each.name)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.catalog import load_catalog
-from compiler.catalog.show import HEADER, rows, source_rows
+from trainyard.catalog import load_catalog
+from trainyard.catalog.show import HEADER, rows, source_rows
 
 CATALOG = load_catalog()
 

@@ -6,11 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-
-from compiler.catalog import BLOCKED, MANUAL, SAFE, UNKNOWN, VersionStep, load_catalog
-from compiler.catalog.release import Component
-from compiler.catalog.upgrades import VERDICTS, Upgrade
-from compiler.catalog.versions import in_range
+from trainyard.catalog import BLOCKED, MANUAL, SAFE, UNKNOWN, VersionStep, load_catalog
+from trainyard.catalog.release import Component
+from trainyard.catalog.upgrades import VERDICTS, Upgrade
+from trainyard.catalog.versions import in_range
 
 RELEASES = list(load_catalog().releases.values())
 RELEASE = load_catalog().newest_release

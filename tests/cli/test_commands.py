@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from running import EXAMPLE, SPECS, Command, Run, snapshot, spawn
+from trainyard import __version__
+from trainyard.catalog import load_catalog
+from trainyard.cli import commands, grammar
+from trainyard.cli.arguments import FORMATS
+from trainyard.cli.grammar import COMMANDS, parser
+from trainyard.language.diagnostics.render import FORMATS as RENDERERS
 
-from compiler import __version__
-from compiler.catalog import load_catalog
-from compiler.cli import commands, grammar
-from compiler.cli.arguments import FORMATS
-from compiler.cli.grammar import COMMANDS, parser
-from compiler.diagnostics.render import FORMATS as RENDERERS
 from tests.policy.harness import builtin_rules
 
 STARTER = SPECS / "starter.yaml"
@@ -450,7 +450,7 @@ def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None
 def test_what_a_refresh_says(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from compiler.catalog import refresh
+    from trainyard.catalog import refresh
 
     patch = refresh.CatalogPatch("{}", 287, ("us-west-2", "us-east-1"))
     monkeypatch.setattr(refresh, "refresh", lambda *_: patch)
@@ -465,7 +465,7 @@ def test_what_a_refresh_says(
 def test_a_refresh_that_fails_writes_nothing(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from compiler.catalog import refresh
+    from trainyard.catalog import refresh
 
     words = ("catalog", "refresh", "--region", "us-west-2")
     for variable in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -490,7 +490,7 @@ def test_a_refresh_that_fails_writes_nothing(
 
 @pytest.mark.slow
 def test_a_process_of_its_own() -> None:
-    """`python -m compiler` is the same command, and starts no Node for a check."""
+    """`python -m trainyard` is the same command, and starts no Node for a check."""
     done = spawn("check", "specs/starter.yaml", PATH="/nonexistent")
     assert (done.code, done.out, done.err) == (0, "", "clean: starter\n")
 

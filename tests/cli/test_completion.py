@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from forks import forks
 from running import SPECS, Command
-
-from compiler.cli.arguments import FORMATS
-from compiler.cli.commands.completion import SHELLS
-from compiler.cli.completion import script
-from compiler.cli.grammar import parser
+from trainyard.cli.arguments import FORMATS
+from trainyard.cli.commands.completion import SHELLS
+from trainyard.cli.completion import script
+from trainyard.cli.grammar import parser
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from running import Command
-
-from compiler.language.reference import Key, all_keys
-from compiler.platforms import PLATFORMS
+from trainyard.run.language.reference import Key, all_keys
+from trainyard.run.platforms import PLATFORMS
 
 KEYS = all_keys()
 

@@ -10,8 +10,7 @@ import pytest
 import yaml
 from builders import FSX, ROOT, spec
 from running import Command
-
-from compiler.catalog import load_catalog
+from trainyard.catalog import load_catalog
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,10 @@ import pytest
 import yaml
 from builders import spec
 from running import ROOT, Command, snapshot
-
-from compiler.catalog import accelerators, load_catalog
-from compiler.driver import check
-from compiler.outcome import Options
-from compiler.report.unestimated import unestimated
+from trainyard.catalog import accelerators, load_catalog
+from trainyard.extensions.forecast.sections.unestimated import unestimated
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 SHAPE = {
     "layers": 32,
@@ -136,7 +135,7 @@ def test_without_a_price_there_is_no_cost(
     tmp_path: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody lists p5e.48xlarge on demand: where there were no price of its Capacity Blocks either, none is known."""
-    monkeypatch.setattr("compiler.catalog.prices.block", lambda name, region: None)
+    monkeypatch.setattr("trainyard.catalog.prices.block", lambda name, region: None)
     reserved = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718", "nodes": 4}]}
     pool = {"instanceTypes": ["p5e.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
     folder = written(tmp_path, pool={**pool, "capacity": {"reserved": reserved}})
@@ -228,7 +227,9 @@ def test_what_the_catalog_or_the_passes_lack_is_a_reason(
     (done,) = check([tmp_path / "lab.yaml"], Options()).compilations
     assert done.plan is not None
     assert done.spec is not None
-    monkeypatch.setattr("compiler.report.unestimated.states_of", lambda plan: [])
+    monkeypatch.setattr(
+        "trainyard.extensions.forecast.sections.unestimated.states_of", lambda plan: []
+    )
     catalog = load_catalog()
     unsaid = replace(catalog.instance_types["p5.48xlarge"], accelerator_memory_mib=0)
     lacking = copy(catalog)

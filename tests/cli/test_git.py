@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from merging import git
-
-from compiler.cli.git import BaseError, Repository
+from trainyard.extensions.review.git import BaseError, Repository
 
 pytestmark = pytest.mark.slow
 
@@ -55,9 +54,9 @@ def test_a_file_that_no_pass_would_read_is_left_out(
     (folder / "weights.bin").write_bytes(bytes(200))
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "weights")
-    monkeypatch.setattr("compiler.cli.git.MAX_BYTES", 199)
+    monkeypatch.setattr("trainyard.extensions.review.git.MAX_BYTES", 199)
     assert copied(folder, tmp_path / "base") == ["run.sh", "specs/alias.yaml", SPEC]
-    monkeypatch.setattr("compiler.cli.git.MAX_BYTES", 200)
+    monkeypatch.setattr("trainyard.extensions.review.git.MAX_BYTES", 200)
     assert "weights.bin" in copied(folder, tmp_path / "whole")
 
 
@@ -173,7 +172,7 @@ def test_a_configuration_that_waits_is_not_waited_for(
     pipe = folder / ".git" / "pipe"
     os.mkfifo(pipe)
     git(folder, "config", "include.path", str(pipe))
-    monkeypatch.setattr("compiler.cli.git._SECONDS", 0.5)
+    monkeypatch.setattr("trainyard.extensions.review.git._SECONDS", 0.5)
     with pytest.raises(BaseError) as refused:
         Repository(folder)
     assert refused.value.diagnostic.code == "PLN005"

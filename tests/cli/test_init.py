@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from running import ROOT, Command, environment
-
-from compiler.cli.init import BOUGHT
+from trainyard.cli.init import BOUGHT
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +110,7 @@ def test_with_yes_nobody_is_asked_at_a_terminal(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr("compiler.cli.init._person", lambda question: pytest.fail(question.text))
+    monkeypatch.setattr("trainyard.cli.init._person", lambda question: pytest.fail(question.text))
     assert trainyard("init", "--yes", *ACCOUNT, cwd=tmp_path).code == 0
 
 
@@ -174,7 +173,7 @@ def _typed(text: str, folder: Path, *given: str) -> tuple[int, str]:
     child, terminal = pty.fork()
     if child == 0:  # pragma: no cover
         os.chdir(folder)
-        words = [sys.executable, "-m", "compiler", "init", *given]
+        words = [sys.executable, "-m", "trainyard", "init", *given]
         os.execve(sys.executable, words, environment())
     os.write(terminal, text.encode())
     shown = b""

@@ -186,6 +186,8 @@ def test_rules_are_counted_where_they_run(trainyard: Command, tmp_path: Path) ->
     of_objects = [rule for rule in rules if any("apiVersion:" in text for text in rule.fails)]
     assert len(of_objects) > 200
     assert on_objects >= len(of_objects)
-    of_templates = [rule for rule in rules if rule.subject.__module__ == "compiler.core.cloud.plan"]
+    of_templates = [
+        rule for rule in rules if rule.subject.__module__ == "trainyard.core.cloud.plan"
+    ]
     assert len(of_templates) > 10
     assert on_objects <= len(rules) - len(of_templates)

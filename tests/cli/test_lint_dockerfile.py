@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from running import Command
-
-from compiler.diagnostics import Severity
-from compiler.formats.dockerfile.grammar import unquoted
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.language.diagnostics import Severity
+from trainyard.run.outcome import Options
+from trainyard.verify.formats.dockerfile.grammar import unquoted
 
 DIGEST = "sha256:" + "0" * 64
 # Seed: a Dockerfile as the workshop has it.

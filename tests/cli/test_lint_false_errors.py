@@ -7,9 +7,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-
-from compiler.linter import Linted, lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import Linted, lint
+from trainyard.run.outcome import Options
 
 POD = """\
 apiVersion: v1

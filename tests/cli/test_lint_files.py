@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from running import Command, environment
-
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.run.outcome import Options
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -579,7 +578,7 @@ def test_names_in_capitals_are_read(trainyard: Command, tmp_path: Path) -> None:
 def test_standard_input_is_linted(tmp_path: Path) -> None:
     """As `helm template … | trainyard lint -` does."""
     done = subprocess.run(
-        [sys.executable, "-m", "compiler", "lint", "-"],
+        [sys.executable, "-m", "trainyard", "lint", "-"],
         input=FIRST.replace("name: a", "name: A"),
         env=environment(),
         cwd=tmp_path,

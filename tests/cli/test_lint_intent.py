@@ -6,9 +6,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.run.outcome import Options
 
 POD = """\
 apiVersion: v1

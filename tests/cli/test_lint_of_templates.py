@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from compiler.diagnostics import Diagnostic
-from compiler.examples.pages import DAY
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.run.examples.pages import DAY
+from trainyard.run.outcome import Options
 
 JOB = """apiVersion: kubeflow.org/v1
 kind: PyTorchJob

@@ -6,13 +6,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-
-from compiler.diagnostics import Diagnostic
-from compiler.lint.builds import Build, Builds, builds
-from compiler.lint.kustomize import Kustomizations
-from compiler.lint.reading import read_all
-from compiler.linter import Linted, lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.builds import Build, Builds, builds
+from trainyard.extensions.lint.kustomize import Kustomizations
+from trainyard.extensions.lint.linter import Linted, lint
+from trainyard.extensions.lint.reading import read_all
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.run.outcome import Options
 
 NAMESPACE = """\
 apiVersion: v1

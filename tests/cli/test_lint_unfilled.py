@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.examples.pages import DAY
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.examples.pages import DAY
+from trainyard.run.outcome import Options
 
 NODES = """apiVersion: kubeflow.org/v1
 kind: PyTorchJob

@@ -19,7 +19,7 @@ from running import EXAMPLE, ROOT, SPECS, Command, environment, spawn
 pytestmark = pytest.mark.slow
 
 BAD = Path(__file__).parent.parent / "bad_input" / "cases" / "unknown-type.yaml"
-COMMAND = [sys.executable, "-m", "compiler"]
+COMMAND = [sys.executable, "-m", "trainyard"]
 
 
 def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_reader_that_has_gone(arguments: str) -> None:
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams(closed: str, tmp_path: Path, trainyard: Command) -> None:
     """What nobody wants to hear changes neither the exit code nor what is written."""
-    shell = f"'{sys.executable}' -m compiler \"$@\" {closed}"
+    shell = f"'{sys.executable}' -m trainyard \"$@\" {closed}"
 
     def run(*words: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -258,7 +258,7 @@ def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("compiler.driver.assemble", interrupt)
+    monkeypatch.setattr("trainyard.run.driver.assemble", interrupt)
     done = trainyard("check", BAD)
     assert (done.code, done.out, done.err) == (130, "", "")
 
@@ -296,7 +296,7 @@ def test_no_plugin_of_pydantic_has_a_say(tmp_path: Path) -> None:
     )
     path = f"{ROOT}{os.pathsep}{tmp_path}"
     assert spawn("schema", PYTHONPATH=path).code == 0
-    build = "from compiler.language.whole import language; language().model_rebuild()"
+    build = "from trainyard.run.language.whole import language; language().model_rebuild()"
     bare = subprocess.run(
         [sys.executable, "-c", build],
         cwd=EXAMPLE,
@@ -314,7 +314,7 @@ def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: object) -> None:
         raise ValueError("a fault\nof ours")
 
-    monkeypatch.setattr("compiler.driver.lower", broken)
+    monkeypatch.setattr("trainyard.run.driver.lower", broken)
     done = trainyard("compile", SPECS / "starter.yaml")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines() == [
@@ -328,8 +328,12 @@ def test_a_target_that_cdk8s_changes(
     trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What cdk8s made is held against what was judged; a difference is never written."""
-    monkeypatch.setattr("compiler.synthesis.Synthesis._equal", set())  # it is asked for each object
-    monkeypatch.setattr("compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1])
+    monkeypatch.setattr(
+        "trainyard.output.synthesis.Synthesis._equal", set()
+    )  # it is asked for each object
+    monkeypatch.setattr(
+        "trainyard.output.synthesis.Synthesis.differing", lambda self: self._asked[0][:1]
+    )
     done = trainyard("compile", SPECS / "starter.yaml", "-o", tmp_path / "generated")
     assert done.code == 4
     assert "error[INT001]: cdk8s made another object of `" in done.out
@@ -340,7 +344,7 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
     """It hides nothing that other rules find, and the run reports it with exit code 4."""
     from dataclasses import replace
 
-    from compiler.policy import load
+    from trainyard.judge.policy import load
 
     def broken(*_: object) -> None:
         raise KeyError("zone")
@@ -350,7 +354,7 @@ def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.Monk
     broken_rules = tuple(
         replace(each, check=broken) if each.code == "EFA001" else each for each in rules
     )
-    monkeypatch.setattr("compiler.policy.judge.load_rules", lambda *_: (broken_rules, []))
+    monkeypatch.setattr("trainyard.judge.policy.judge.load_rules", lambda *_: (broken_rules, []))
     done = trainyard("check", BAD.parent / "quota-above-capacity.yaml")
     assert done.code == 4
     assert "error[INT002]: rule `EFA001` failed: KeyError: 'zone'" in done.out

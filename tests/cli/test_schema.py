@@ -12,10 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from running import ROOT, SPECS, Command
 from schemas import committed
-
-from compiler.language.schema import ALL, KINDS
-from compiler.places import SourceFile
-from compiler.source.parse import parse
+from trainyard.language.places import SourceFile
+from trainyard.language.source.parse import parse
+from trainyard.run.language.schema import ALL, KINDS
 
 pytestmark = pytest.mark.slow
 

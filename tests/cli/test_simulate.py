@@ -9,8 +9,7 @@ import pytest
 import yaml
 from builders import ROOT, spec
 from running import Command
-
-from compiler.timeline.shown import span
+from trainyard.extensions.forecast.timeline.shown import span
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from running import Command
-
-from compiler.cli.explain import object_names
-from compiler.outcome import Options
+from trainyard.cli.explain import object_names
+from trainyard.run.outcome import Options
 
 OTHERS = {
     "not YAML": "a: [1\n",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from trainyard.run.history.immutable import RULES, Rule
 
 from cluster.test_api_server import KUBECONFIG, ROOT, pytestmark, refusal, server
-from compiler.history.immutable import RULES, Rule
 
 __all__ = ["pytestmark", "server"]
 

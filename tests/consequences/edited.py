@@ -10,12 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from running import EXAMPLE, ROOT
-
-from compiler.cli.subjects import revisions
-from compiler.consequences import Change, Place, Revision, compared
-from compiler.driver import check
-from compiler.outcome import Compilation, Options
-from compiler.writer import rendered
+from trainyard.cli.subjects import revisions
+from trainyard.extensions.review.consequences import Change, Place, Revision, compared
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.run.writer import rendered
 
 TODAY = date(2026, 11, 25)
 

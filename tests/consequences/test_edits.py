@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from trainyard.extensions.review.consequences import Action, Change, Consequence
+from trainyard.run.edits.edit import edits
 
-from compiler.consequences import Action, Change, Consequence
-from compiler.edits.edit import edits
 from consequences.edited import between, changes, line, sides
 
 pytestmark = pytest.mark.slow

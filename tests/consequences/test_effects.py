@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.consequences import Consequence
-from compiler.consequences.judging import effects
-from compiler.edits.edit import edit_of
-from compiler.edits.thing import MODULE, STACK, Thing
+from trainyard.extensions.review.consequences import Consequence
+from trainyard.extensions.review.consequences.judging import effects
+from trainyard.run.edits.edit import edit_of
+from trainyard.run.edits.thing import MODULE, STACK, Thing
 
 Body = dict[str, Any]
 C = Consequence

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 from running import EXAMPLE, ROOT
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.review.consequences import Action, Consequence
+from trainyard.extensions.review.consequences.judging import effects, judges, not_known
+from trainyard.output.fields import shown
+from trainyard.plan.features import members, members_of_platforms, parts
+from trainyard.run.driver import check
+from trainyard.run.edits.edit import Edit, edit_of
+from trainyard.run.edits.thing import MEMORY, MODULE, STACK, Thing, things
+from trainyard.run.outcome import Options
+from trainyard.run.writer import rendered
+from trainyard.verify.formats import formats
+from trainyard.verify.formats.cloudformation.derive import TYPES
+from trainyard.verify.formats.terraform.structure import types
 
-from compiler.consequences import Action, Consequence
-from compiler.consequences.judging import effects, judges, not_known
-from compiler.driver import check
-from compiler.edits.edit import Edit, edit_of
-from compiler.edits.thing import MEMORY, MODULE, STACK, Thing, things
-from compiler.formats import formats
-from compiler.formats.cloudformation.derive import TYPES
-from compiler.formats.terraform.structure import types
-from compiler.outcome import Options
-from compiler.output.fields import shown
-from compiler.platforms.eks.jobs.kinds import kinds
-from compiler.rooms import members, members_of_platforms, parts
-from compiler.writer import rendered
 from consequences.edited import TODAY
 
 NO_FILES = {"kubernetes", "eksctl"}
@@ -66,9 +66,9 @@ def test_every_kind_of_job_type_of_resource_and_format_has_a_consequence() -> No
 
 
 def test_a_kind_has_one_judge() -> None:
-    folder = ROOT / "compiler" / "consequences" / "judges"
-    tables = members("compiler.consequences.judges", [str(folder)], "KINDS")
-    tables += members("compiler.consequences.judges", [str(folder)], "NOT_KNOWN")
+    folder = ROOT / "compiler" / "trainyard" / "extensions" / "review" / "consequences" / "judges"
+    tables = members("trainyard.extensions.review.consequences.judges", [str(folder)], "KINDS")
+    tables += members("trainyard.extensions.review.consequences.judges", [str(folder)], "NOT_KNOWN")
     tables += members_of_platforms("consequences", "KINDS")
     counted = Counter(kind for table in tables for kind in table)
     assert len(counted) > 100

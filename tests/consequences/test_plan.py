@@ -12,8 +12,7 @@ import pytest
 import yaml
 from merging import git
 from running import EXAMPLE, ROOT, Command, Run, copied, stand_ins
-
-from compiler.consequences import Consequence
+from trainyard.extensions.review.consequences import Consequence
 
 pytestmark = pytest.mark.slow
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.consequences import Action, Consequence, Place
-from compiler.consequences.verdicts import moved
-from compiler.simulate.verdict import Forecast, Kind, Verdict
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
+from trainyard.extensions.review.consequences import Action, Consequence, Place
+from trainyard.extensions.review.consequences.verdicts import moved
 
 FITS = Verdict("a", "q", Kind.FITS)
 WAITS = Verdict("a", "q", Kind.WAITS, blockers=("b",))

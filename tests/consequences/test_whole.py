@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.consequences import Consequence
-from compiler.consequences.judging import effects, judges
-from compiler.edits.edit import edit_of
-from compiler.edits.thing import Thing
-from compiler.lowering.terraform.types import TYPES
+from trainyard.extensions.review.consequences import Consequence
+from trainyard.extensions.review.consequences.judging import effects, judges
+from trainyard.output.lowering.terraform.types import TYPES
+from trainyard.run.edits.edit import edit_of
+from trainyard.run.edits.thing import Thing
 
 C = Consequence
 COMES_AND_GOES = {

@@ -17,15 +17,14 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models import units
 from monitoring.observed import plan
 from monitoring.queries import grouped, made, metrics
-
-from compiler.catalog.exporters import metrics as known_metrics
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.model.promql import of_dashboard
-from compiler.platforms.eks.dashboards import subjects
-from compiler.platforms.eks.dashboards.lower import dashboard_body
-from compiler.platforms.eks.dashboards.plan import Dashboard
-from compiler.verify.verifier import validate_body
+from trainyard.catalog.exporters import metrics as known_metrics
+from trainyard.eks.dashboards import subjects
+from trainyard.eks.dashboards.lower import dashboard_body
+from trainyard.eks.dashboards.plan import Dashboard
+from trainyard.judge.model.promql import of_dashboard
+from trainyard.run.lower import lower
+from trainyard.verify.formats import lifted
+from trainyard.verify.verifier import validate_body
 
 LABELS = {name: metric.labels for name, metric in known_metrics().items()}
 DASHBOARDS = {each.uid: each for each in plan().of(Dashboard)}
@@ -157,7 +156,7 @@ def test_dashboards_of_others_are_read() -> None:
     data = {"a.json": json.dumps({"title": "A", "panels": panels}), "b.json": "{", "c.txt": "{}"}
     metadata = {"name": "a", "namespace": "x", "labels": {"grafana_dashboard": "1"}}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-    from compiler.manifest import Manifest
+    from trainyard.output.manifest import Manifest
 
     (board,) = lifted([Manifest(body, "a.yaml")], closed=False).of(Dashboard)
     assert [(panel.row, panel.queries[0].expr) for panel in board.panels] == [
@@ -170,7 +169,7 @@ def test_dashboards_of_others_are_read() -> None:
 def test_without_monitoring_no_dashboard_is_made_and_no_type_of_grafana_imported() -> None:
     assert not plan_of(spec()).of(Dashboard)
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
         "print(*(n for n in sys.modules if n.startswith(('grafana', 'promql')) or '.subjects.' in n))"

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from monitoring.observed import plan
-
-from compiler.catalog.exporters import exporter_of, exporters, of
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.model.exporters import asked, made
-from compiler.model.promql import of_dashboard, selectors
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
+from trainyard.catalog.exporters import exporter_of, exporters, of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.judge.model.exporters import asked, made
+from trainyard.judge.model.promql import of_dashboard, selectors
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import lifted
 
 
 def read(values: dict[str, Any] | None = None) -> Plan:

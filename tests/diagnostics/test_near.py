@@ -7,8 +7,7 @@ import ast
 import pytest
 from builders import ROOT
 from modules import nodes
-
-from compiler.diagnostics.near import near
+from trainyard.language.diagnostics.near import near
 
 
 @pytest.mark.parametrize(
@@ -46,4 +45,4 @@ def test_nobody_else_measures_words() -> None:
         for node in nodes(path, "difflib")
         if isinstance(node, ast.Import | ast.ImportFrom) and "difflib" in ast.dump(node)
     ]
-    assert users == ["compiler/diagnostics/near.py"]
+    assert users == ["compiler/trainyard/language/diagnostics/near.py"]

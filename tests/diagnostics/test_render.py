@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.pages import load_pages, split_pages
-from compiler.diagnostics.render import FORMATS, render, sort, summary
-from compiler.diagnostics.render.sarif import MAX_RESULTS
-from compiler.diagnostics.render.text import WIDTH, columns
-from compiler.places import Route, SourceFile, Span
-from compiler.source.parse import parse
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.diagnostics.pages import load_pages, split_pages
+from trainyard.language.diagnostics.render import FORMATS, render, sort, summary
+from trainyard.language.diagnostics.render.sarif import MAX_RESULTS
+from trainyard.language.diagnostics.render.text import WIDTH, columns
+from trainyard.language.places import Route, SourceFile, Span
+from trainyard.language.source.parse import parse
 
 FILE = SourceFile(
     "specs/prod.yaml", "a: 1\nspec:\n  zones: [us-east-1a, us-east-1b]\n\tb: 一二 x\n"
@@ -284,7 +283,7 @@ def test_sarif_has_no_more_results_than_github_takes(monkeypatch: pytest.MonkeyP
     """Errors stay, in their order; a notification says how many are left out; none where all are there."""
     assert MAX_RESULTS == 25_000
     most = 50
-    monkeypatch.setattr("compiler.diagnostics.render.sarif.MAX_RESULTS", most)
+    monkeypatch.setattr("trainyard.language.diagnostics.render.sarif.MAX_RESULTS", most)
     found = words(most + 7)
     warnings = [replace(each, severity=Severity.WARNING) for each in found[:10]]
     run = _sarif(*warnings, *found[10:])

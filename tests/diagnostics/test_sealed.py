@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 import yaml
 from running import Command
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.render import FORMATS, render
-from compiler.diagnostics.sealed import sealed
-from compiler.places import SourceFile, Span
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.diagnostics.render import FORMATS, render
+from trainyard.language.diagnostics.sealed import sealed
+from trainyard.language.places import SourceFile, Span
 
 HIDDEN = "Sw0rdfish"
 CODED = base64.b64encode(HIDDEN.encode()).decode()

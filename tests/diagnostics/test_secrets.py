@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from running import Command
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.render import render
-from compiler.diagnostics.secrets import (
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.diagnostics.render import render
+from trainyard.language.diagnostics.secrets import (
     ENDS,
     NAMES,
     carried,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.diagnostics.words import kind_of
+from trainyard.language.diagnostics.words import kind_of
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.emit import MANIFEST, swap
-from compiler.emit.marker import is_marked, marked
-from compiler.emit.tree import TreeDiff, diff, write
+from trainyard.output.emit import MANIFEST, swap
+from trainyard.output.emit.marker import is_marked, marked
+from trainyard.output.emit.tree import TreeDiff, diff, write
 
 
 def owned(**files: str) -> dict[str, bytes]:

@@ -9,10 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
-
-from compiler.emit.yaml import dump
-from compiler.places.tree import SourceFile
-from compiler.source.parse import parse
+from trainyard.language.places.tree import SourceFile
+from trainyard.language.source.parse import parse
+from trainyard.output.emit.yaml import dump
 
 
 def _read_by_all(text: str) -> list[Any]:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from builders import spec
+from trainyard.catalog import load_catalog
+from trainyard.core.blocks import Explained
+from trainyard.core.failures.footing import From
+from trainyard.core.failures.outcome import Failure, Outcome
+from trainyard.core.failures.parts import added
+from trainyard.core.failures.xids import source
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.forecast.sections.failures import repeats
 
-from compiler.blocks import Explained
-from compiler.catalog import load_catalog
-from compiler.failures.footing import From
-from compiler.failures.outcome import Failure, Outcome
-from compiler.failures.parts import added
-from compiler.failures.xids import source
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.report.failures import repeats
 from failures.walking import READ, STORAGE, outcomes, saving, walk
 
 RANKS_GO, NODE, IMAGE, START = 510, 900, 600, 60

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from builders import ROOT
-
-from compiler.catalog import load_catalog
-from compiler.core.pools.launcher import Launcher
-from compiler.core.pools.waits import NOT_READY, REPAIR, REPAIR_SILENT, TOLERATED
-from compiler.failures.footing import From
-from compiler.failures.outcome import Failure
-from compiler.platforms.eks.settings.launcher import PoolLauncher
-from compiler.platforms.parallelcluster.failures.slurm import KILL, REQUEUED, SILENT
+from trainyard.catalog import load_catalog
+from trainyard.core.failures.footing import From
+from trainyard.core.failures.outcome import Failure
+from trainyard.core.pools.launcher import Launcher
+from trainyard.core.pools.waits import NOT_READY, REPAIR, REPAIR_SILENT, TOLERATED
+from trainyard.eks.settings.launcher import PoolLauncher
+from trainyard.extensions.parallelcluster.failures.slurm import KILL, REQUEUED, SILENT
 
 PAGE = (ROOT / "docs" / "failures.md").read_text()
 

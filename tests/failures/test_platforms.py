@@ -6,14 +6,14 @@ import pytest
 from builders import ROOT
 from platforms.hyperpod.clusters import spec as hyperpod
 from platforms.parallelcluster.clusters import spec as slurm
+from trainyard.cli.subjects import subject
+from trainyard.core.failures.footing import From
+from trainyard.core.failures.outcome import Failure, Outcome
+from trainyard.core.failures.parts import added
+from trainyard.extensions.forecast.sections.failures import walks
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
-from compiler.cli.subjects import subject
-from compiler.driver import check
-from compiler.failures.footing import From
-from compiler.failures.outcome import Failure, Outcome
-from compiler.failures.parts import added
-from compiler.outcome import Options
-from compiler.report.failures import walks
 from failures.walking import outcomes, walk
 
 

@@ -10,9 +10,9 @@ import pytest
 from builders import spec
 from hypothesis import given
 from hypothesis import strategies as st
+from trainyard.catalog import load_catalog
+from trainyard.core.failures.week import Week
 
-from compiler.catalog import load_catalog
-from compiler.failures.week import Week
 from failures.walking import READ, saving, week_of
 
 pytestmark = pytest.mark.usefixtures("two_failure_rates")

@@ -6,17 +6,16 @@ from copy import deepcopy
 from typing import Any
 
 from builders import FSX, document, spec, summaries
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.failures.footing import Footing
-from compiler.failures.outcome import Failure, Outcome
-from compiler.failures.week import Week, week
-from compiler.language.load import load, platform_of
-from compiler.model.footings import footings
-from compiler.model.reading import Reading
-from compiler.planned import PlannedCluster
-from compiler.resolve import resolve
+from trainyard.catalog import load_catalog
+from trainyard.core.failures.footing import Footing
+from trainyard.core.failures.outcome import Failure, Outcome
+from trainyard.core.failures.week import Week, week
+from trainyard.core.planned import PlannedCluster
+from trainyard.judge.model.footings import footings
+from trainyard.judge.model.reading import Reading
+from trainyard.language.diagnostics import Severity
+from trainyard.run.language.load import load, platform_of
+from trainyard.run.resolve import resolve
 
 FAST: dict[str, Any] = {**FSX, "version": "2.15", "size": "38400Gi", "throughputPerTiB": 125}
 """Reads and writes 4,687.5 MB/s."""

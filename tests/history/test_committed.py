@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.history.committed import Committed
-from compiler.history.runs import ENDED, FOLDER, SUBMITTED, Run
+from trainyard.run.history.committed import Committed
+from trainyard.run.history.runs import ENDED, FOLDER, SUBMITTED, Run
 
 
 def test_the_last_run_of_a_job_is_that_of_the_highest_rerun(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from builders import JOB, spec
 from running import Command, contents
+from trainyard.eks.runs import resolve as resolve_jobs
+from trainyard.language.units import Quantity
 
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import codes, compiled, only_object
 
 pytestmark = pytest.mark.slow

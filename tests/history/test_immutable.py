@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from builders import FSX, spec
 from running import Command, contents, snapshot
+from trainyard.output.manifest import Manifest
+from trainyard.run.history.committed import Committed
+from trainyard.run.history.immutable import RULES, refused_edits
 
-from compiler.history.committed import Committed
-from compiler.history.immutable import RULES, refused_edits
-from compiler.manifest import Manifest
 from history.folder import compiled, write
 
 pytestmark = pytest.mark.slow

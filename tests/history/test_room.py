@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from builders import dumped, spec
 from running import Command
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.kinds import kinds
 
-from compiler.catalog import load_catalog
-from compiler.platforms.eks.jobs.kinds import kinds
 from history.folder import compiled
 
 pytestmark = pytest.mark.slow

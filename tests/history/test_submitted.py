@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from builders import job_of, spec
 from running import Command, snapshot
+from trainyard.core.pods.plan import EnvVar
+from trainyard.eks.runs import resolve as resolve_jobs
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.run.history.changes import _distance
 
-from compiler.core.pods.plan import EnvVar
-from compiler.history.changes import _distance
-from compiler.places import Route
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import runs, train_jobs, write
 
 pytestmark = pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_rendering_that_changes_under_the_same_name(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name may be the same: what was written is compared."""
-    from compiler.platforms.eks.jobs.kinds import train_job as trainer
+    from trainyard.eks.jobs.kinds import train_job as trainer
 
     body = trainer._body
 

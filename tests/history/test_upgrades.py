@@ -19,11 +19,11 @@ from builders import (
     spec,
 )
 from running import Command
+from trainyard.catalog import load_catalog
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.run.history.committed import Committed
+from trainyard.run.history.upgrades import pinned, steps
 
-from compiler.catalog import load_catalog
-from compiler.history.committed import Committed
-from compiler.history.upgrades import pinned, steps
-from compiler.platforms.eks.cluster.plan import Cluster
 from history.folder import codes, compiled, only_object, write
 
 pytestmark = pytest.mark.slow

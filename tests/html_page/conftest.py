@@ -12,7 +12,7 @@ from running import EXAMPLE
 @pytest.fixture(scope="session")
 def whole_page() -> str:
     """What `report specs --format html` prints in tests/example."""
-    from compiler.cli.main import main
+    from trainyard.cli.main import main
 
     printed = io.StringIO()
     with chdir(EXAMPLE), redirect_stdout(printed):

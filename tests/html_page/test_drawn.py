@@ -6,15 +6,23 @@ import re
 from pathlib import Path
 
 import pytest
+from trainyard.core.blocks import Explained, Strong, Text, code
+from trainyard.core.costs import Item
+from trainyard.extensions.review.html.bars import cost_of_items, quotas
+from trainyard.extensions.review.html.spans import Span, spans
+from trainyard.extensions.review.html.squares import COLUMNS, MOST, squares
+from trainyard.extensions.review.report.queues import Share
 
-from compiler.blocks import Explained, Strong, Text, code
-from compiler.costs import Item
-from compiler.html.bars import cost_of_items, quotas
-from compiler.html.spans import Span, spans
-from compiler.html.squares import COLUMNS, MOST, squares
-from compiler.report.queues import Share
-
-STYLE = Path(__file__).parents[2] / "compiler" / "html" / "templates" / "style.css"
+STYLE = (
+    Path(__file__).parents[2]
+    / "compiler"
+    / "trainyard"
+    / "extensions"
+    / "review"
+    / "html"
+    / "templates"
+    / "style.css"
+)
 
 
 @pytest.mark.parametrize(

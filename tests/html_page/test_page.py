@@ -13,11 +13,11 @@ import pytest
 import yaml
 from builders import ROOT, spec
 from running import EXAMPLE, Command
+from trainyard.extensions.forecast.simulate.verdict import Kind
+from trainyard.extensions.review.html.page import Ids, unfinished
+from trainyard.extensions.review.html.page import page as page_of
+from trainyard.language.diagnostics import Diagnostic, Severity
 
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.html.page import Ids, unfinished
-from compiler.html.page import page as page_of
-from compiler.simulate.verdict import Kind
 from html_page.reading import Element, read
 
 pytestmark = pytest.mark.slow

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 import yaml
-
-from compiler.core.storage.plan import PersistentVolume, VolumeClass
-from compiler.lift import lift
-from compiler.manifest import Manifest
-from compiler.plan import Plan, Quantity
-from compiler.plan.base import PlanNode
-from compiler.platforms.eks.delivery.plan import DisruptionBudget
-from compiler.platforms.eks.flux.plan import ChartSignature, HelmSource
-from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
-from compiler.platforms.eks.secrets.plan import SecretStore
-from compiler.platforms.eks.teams.plan import NetworkPolicy, NetworkRule, PodPriority
+from trainyard.core.storage.plan import PersistentVolume, VolumeClass
+from trainyard.eks.delivery.plan import DisruptionBudget
+from trainyard.eks.flux.plan import ChartSignature, HelmSource
+from trainyard.eks.nodes.plan import AutoNodeClass, NodeClass
+from trainyard.eks.secrets.plan import SecretStore
+from trainyard.eks.teams.plan import NetworkPolicy, NetworkRule, PodPriority
+from trainyard.lift import lift
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan, Quantity
+from trainyard.plan.base import PlanNode
 
 
 def read(api: str, kind: str, rest: str) -> Plan:

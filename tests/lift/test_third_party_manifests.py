@@ -6,23 +6,22 @@ from typing import Any
 
 import pytest
 import yaml
-
-from compiler.lift import kinds, lift
-from compiler.lift.pods import container, pod
-from compiler.lift.reader import Reader
-from compiler.manifest import Manifest
-from compiler.model.kinds import framework_of, has_peers
-from compiler.places import Route
-from compiler.plan import Duration, Plan, Quantity
-from compiler.platforms.eks.cluster.lower import cluster_config, group_config
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.rbac.plan import Access
-from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
+from trainyard.eks.cluster.lower import cluster_config, group_config
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.eks.kueue.plan import ClusterQueue, QueueManager
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.eks.rbac.plan import Access
+from trainyard.eks.third_party_workloads.plan import Workload, titled
+from trainyard.judge.model.kinds import framework_of, has_peers
+from trainyard.language.places import Route
+from trainyard.lift import kinds, lift
+from trainyard.lift.pods import container, pod
+from trainyard.lift.reader import Reader
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Duration, Plan, Quantity
 
 
 def read(text: str) -> Plan:

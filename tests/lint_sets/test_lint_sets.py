@@ -15,10 +15,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.outcome import Options
 
 HERE = Path(__file__).parent
 SETS = sorted(each for each in HERE.iterdir() if (each / "faults.txt").exists())

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 from builders import ROOT, files, plan_of, spec
-
-from compiler.catalog.charts import unknown, values_of
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.jobs.kinds import kinds
-from compiler.platforms.eks.jobs.pod_labels import labels_of_kinds
-from compiler.platforms.eks.logs.fluent_bit import FIELDS, OF_JOBS, filters, outputs, script
-from compiler.platforms.eks.logs.plan import LogBucket, LogGroup
-from compiler.platforms.eks.teams.plan import NetworkPolicy
+from trainyard.catalog.charts import unknown, values_of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.pod_labels import labels_of_kinds
+from trainyard.eks.logs.fluent_bit import FIELDS, OF_JOBS, filters, outputs, script
+from trainyard.eks.logs.plan import LogBucket, LogGroup
+from trainyard.eks.teams.plan import NetworkPolicy
 
 LABELS = labels_of_kinds(kinds().values())
 CLOUD_WATCH: dict[str, Any] = {"cloudWatch": {"retentionInDays": 90}}

@@ -8,19 +8,18 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT, document, faults_of, plan_of, spec
-
-from compiler.catalog.charts import unknown, values_of
-from compiler.driver import check
-from compiler.language.load import load
-from compiler.lower import lower
-from compiler.outcome import Options
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.jobs.kinds import kinds
-from compiler.platforms.eks.jobs.pod_labels import JOB_OF_RUN, labels_of_kinds
-from compiler.platforms.eks.logs.pipeline import METADATA, STREAM_LABELS, configuration
-from compiler.platforms.eks.logs.plan import LogBucket, LogSize
-from compiler.platforms.eks.settings.pods import AGENTS
-from compiler.platforms.eks.teams.plan import NetworkPolicy
+from trainyard.catalog.charts import unknown, values_of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.pod_labels import JOB_OF_RUN, labels_of_kinds
+from trainyard.eks.logs.pipeline import METADATA, STREAM_LABELS, configuration
+from trainyard.eks.logs.plan import LogBucket, LogSize
+from trainyard.eks.settings.pods import AGENTS
+from trainyard.eks.teams.plan import NetworkPolicy
+from trainyard.run.driver import check
+from trainyard.run.language.load import load
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
 
 LOKI = {"loki": {}}
 AUTO: dict[str, Any] = {"autoMode": {}}

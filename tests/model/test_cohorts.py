@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
-from compiler.model.cohorts import Cohorts
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort
+from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
+from trainyard.eks.kueue.plan import ClusterQueue, Cohort
+from trainyard.judge.model.cohorts import Cohorts
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.plan import Plan
 
 
 def cohorts(**parents: str | None) -> Cohorts:

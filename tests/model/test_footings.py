@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from builders import spec
 from failures.walking import read
-
-from compiler.model.footings import footings
+from trainyard.judge.model.footings import footings
 
 STOCK = {
     "runtime": "torch-distributed",

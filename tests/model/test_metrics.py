@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from trainyard.judge.model.exporters import made
+from trainyard.judge.model.promql import selectors
 
-from compiler.model.exporters import made
-from compiler.model.promql import selectors
 from tests.policy.harness import lifted
 from tests.policy.manifests import release
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.model.offers import (
+from trainyard.catalog import load_catalog
+from trainyard.eks.nodes.plan import NodeGroup, NodePool
+from trainyard.judge.model.offers import (
     ACCELERATED,
     accelerated,
     admits,
@@ -17,9 +17,8 @@ from compiler.model.offers import (
     types_of,
     without_accelerators,
 )
-from compiler.places import Route
-from compiler.plan.scheduling import Requirement
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from trainyard.language.places import Route
+from trainyard.plan.scheduling import Requirement
 
 CATEGORY = "karpenter.k8s.aws/instance-category"
 GPUS = "karpenter.k8s.aws/instance-gpu-count"

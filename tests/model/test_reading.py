@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 import yaml
-
-from compiler.catalog import load_catalog
-from compiler.lift import lift
-from compiler.manifest import Manifest
-from compiler.model.gangs import pod_sets
-from compiler.model.reading import Reading
+from trainyard.catalog import load_catalog
+from trainyard.judge.model.gangs import pod_sets
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.output.manifest import Manifest
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.model.exports import exported
-from compiler.model.mpirun import ranks_of
-from compiler.model.redirections import redirected
-from compiler.model.saves import saved_in_programs
-from compiler.model.shell import is_pip_install, option_values, read_commands
+from trainyard.judge.model.exports import exported
+from trainyard.judge.model.mpirun import ranks_of
+from trainyard.judge.model.redirections import redirected
+from trainyard.judge.model.saves import saved_in_programs
+from trainyard.judge.model.shell import is_pip_install, option_values, read_commands
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.model.statements import script_of
+from trainyard.judge.model.statements import script_of
 
 
 @pytest.mark.parametrize(

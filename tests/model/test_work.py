@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.core.images.plan import MadeImage
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
+from trainyard.extensions.hyperpod.running import in_catalog
+from trainyard.judge.model.affinity import affinities, types_named
+from trainyard.judge.model.beside import in_one_folder
+from trainyard.judge.model.capacity_windows import block_ends
+from trainyard.judge.model.choice import Offer
+from trainyard.judge.model.fit import excluding_namespace_label
+from trainyard.judge.model.images import known
+from trainyard.judge.model.landing import devices_of
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import seconds, tolerations
+from trainyard.judge.model.work import Work
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import POOL_LABEL, Toleration
 
-from compiler.catalog import load_catalog
-from compiler.core.images.plan import MadeImage
-from compiler.model.affinity import affinities, types_named
-from compiler.model.beside import in_one_folder
-from compiler.model.capacity_windows import block_ends
-from compiler.model.choice import Offer
-from compiler.model.fit import excluding_namespace_label
-from compiler.model.hyperpod import in_catalog
-from compiler.model.images import known
-from compiler.model.landing import devices_of
-from compiler.model.reading import Reading
-from compiler.model.values import seconds, tolerations
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.plan.scheduling import POOL_LABEL, Toleration
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from tests.policy.harness import lifted
 from tests.policy.manifests import JOB, POOL, batch, container, pods, release
 

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from builders import ROOT, dumped
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.monitoring.alerts import capacity, pages, sending
+from trainyard.eks.monitoring.alerts.alert import CRITICAL, Alert
+from trainyard.eks.monitoring.lower import rules_body
+from trainyard.eks.monitoring.plan import Rule, RuleGroups
+from trainyard.eks.settings.launcher import PoolLauncher
+from trainyard.extensions.hyperpod.groups.watch import AGENT
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
 
-from compiler.driver import check
-from compiler.outcome import Compilation, Options
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.monitoring.alerts import capacity, pages, sending
-from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
-from compiler.platforms.eks.monitoring.lower import rules_body
-from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
-from compiler.platforms.eks.settings.launcher import PoolLauncher
-from compiler.platforms.hyperpod.groups.watch import AGENT
 from monitoring.cases import BLOCK_ENDS
 
 SPEC = ROOT / "tests" / "scenarios" / "observed.yaml"
@@ -52,7 +52,7 @@ def rules() -> list[Rule]:
 
 def alerts() -> dict[str, Alert]:
     """Every alert with its page, by name."""
-    from compiler.catalog import load_catalog
+    from trainyard.catalog import load_catalog
 
     listed = pages(load_catalog().xids, AGENT).values()
     return {alert.name: alert for alerts in listed for alert in alerts}

@@ -18,12 +18,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compiler.catalog import InstanceType, load_catalog
-from compiler.platforms.eks.flux.plan import HelmRelease, Stage
-from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
-from compiler.platforms.eks.nodes.plan import NodePool
+from trainyard.catalog import InstanceType, load_catalog
+from trainyard.eks.flux.plan import HelmRelease, Stage
+from trainyard.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.monitoring.scripts.efa_exporter import COUNTERS
+from trainyard.eks.nodes.plan import NodePool
+
 from monitoring.observed import plan, release
 
 MODES = ("idle", "iowait", "irq", "nice", "softirq", "steal", "system", "user")

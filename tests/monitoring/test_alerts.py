@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from builders import ROOT, dumped
+from trainyard.catalog import load_catalog
+from trainyard.catalog.prices import on_demand
 
-from compiler.catalog import load_catalog
-from compiler.catalog.prices import on_demand
 from monitoring.cases import ALWAYS, BLOCK_ENDS, CASES, Series, expected
 from monitoring.observed import alerts, rules, write
 

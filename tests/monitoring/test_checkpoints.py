@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from builders import FSX, faults_of, plan_of, spec
+from trainyard.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
+from trainyard.eks.dashboards.plan import Dashboard
+from trainyard.eks.flux.plan import Stage
+from trainyard.eks.monitoring.plan import Monitor, MonitoringSize, RuleGroups
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import lifted
 
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.platforms.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
-from compiler.platforms.eks.dashboards.plan import Dashboard
-from compiler.platforms.eks.flux.plan import Stage
-from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize, RuleGroups
 from monitoring.observed import plan
 
 LUSTRE = {"name": "data", "fsxLustre": {"existing": FSX}}

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from served import free_port
+from trainyard.eks.monitoring.scripts import efa_exporter
 
-from compiler.platforms.eks.monitoring.scripts import efa_exporter
-
-PROGRAM = ROOT / "compiler" / "platforms" / "eks" / "monitoring" / "scripts" / "efa_exporter.py"
+PROGRAM = ROOT / "compiler" / "trainyard" / "eks" / "monitoring" / "scripts" / "efa_exporter.py"
 
 
 @pytest.fixture

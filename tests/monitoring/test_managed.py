@@ -13,15 +13,15 @@ import pytest
 import yaml
 from builders import ROOT, files, objects_of, plan_of, spec
 from running import Command
+from trainyard.catalog.exporters import metrics
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.managed_monitoring.plan import MetricsWorkspace, SampleVolume
+from trainyard.eks.monitoring.plan import MonitoringSize, RuleGroups
+from trainyard.eks.notifications.plan import AwaitedSecret, TopicPublisher
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
 
-from compiler.catalog.exporters import metrics
-from compiler.driver import check
-from compiler.outcome import Compilation, Options
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.managed_monitoring.plan import MetricsWorkspace, SampleVolume
-from compiler.platforms.eks.monitoring.plan import MonitoringSize, RuleGroups
-from compiler.platforms.eks.notifications.plan import AwaitedSecret, TopicPublisher
 from monitoring.observed import plan as in_the_cluster
 
 SPEC = ROOT / "tests" / "scenarios" / "observed-by-aws.yaml"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from builders import plan_of, spec
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.monitoring.plan import EfaExporter, Monitor, RuleGroups
+from trainyard.eks.monitoring.stack import RELEASE
+from trainyard.eks.teams.plan import NetworkPolicy, Peer
+from trainyard.run.lower import lower
+from trainyard.verify.formats import lifted
 
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.monitoring.plan import EfaExporter, Monitor, RuleGroups
-from compiler.platforms.eks.monitoring.stack import RELEASE
-from compiler.platforms.eks.teams.plan import NetworkPolicy, Peer
 from monitoring.observed import plan
 
 PROMETHEUS = Peer(

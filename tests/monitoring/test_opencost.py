@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from builders import ROOT, faults_of, objects_of, plan_of, spec
+from trainyard.catalog.exporters import exporters
+from trainyard.eks.flux.plan import HelmRelease, Stage
+from trainyard.eks.monitoring.plan import MonitoringSize
+from trainyard.eks.opencost.plan import CostPrices
+from trainyard.judge.model.exporters import made
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
-from compiler.catalog.exporters import exporters
-from compiler.driver import check
-from compiler.model.exporters import made
-from compiler.outcome import Options
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease, Stage
-from compiler.platforms.eks.monitoring.plan import MonitoringSize
-from compiler.platforms.eks.opencost.plan import CostPrices
 from monitoring.observed import SPEC, release
 from monitoring.observed import plan as without
 from monitoring.replay import OF_CLUSTER, OF_NODES, nodes, opencost

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from builders import ROOT
 from served import served
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.monitoring.plan import Monitor, MonitoringSize
 
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.monitoring.plan import Monitor, MonitoringSize
 from monitoring.observed import alerts, plan
 from monitoring.prometheus import MISSING, PROMETHEUS, Exporters, ask, started, wait_for
 from monitoring.replay import OF_CLUSTER, OF_NODES, Node, nodes

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 import promql_parser
 import pytest
+from trainyard.catalog.exporters import exporter_of, exporters, of
+from trainyard.catalog.exporters import metrics as known_metrics
+from trainyard.eks.dashboards.plan import Dashboard
+from trainyard.eks.monitoring.alerts import sending
+from trainyard.eks.monitoring.alerts.records import POD_JOB, of_nodes
+from trainyard.eks.monitoring.plan import Monitor, Rule
+from trainyard.eks.monitoring.scripts.efa_exporter import COUNTERS
+from trainyard.judge.model.promql import of_dashboard
 
-from compiler.catalog.exporters import exporter_of, exporters, of
-from compiler.catalog.exporters import metrics as known_metrics
-from compiler.model.promql import of_dashboard
-from compiler.platforms.eks.dashboards.plan import Dashboard
-from compiler.platforms.eks.monitoring.alerts import sending
-from compiler.platforms.eks.monitoring.alerts.records import POD_JOB, of_nodes
-from compiler.platforms.eks.monitoring.plan import Monitor, Rule
-from compiler.platforms.eks.monitoring.scripts.efa_exporter import COUNTERS
 from monitoring.observed import alerts, plan, release, rules
 from monitoring.queries import grouped, made, metrics, selectors
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import yaml
 from builders import faults_of, plan_of, spec
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.monitoring.plan import EfaExporter, Monitor, MonitoringSize, RuleGroups
+from trainyard.eks.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
+from trainyard.eks.report.monitoring import sums
+from trainyard.eks.settings.pods import AGENTS
+from trainyard.language.units import Quantity
 
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.monitoring.plan import EfaExporter, Monitor, MonitoringSize, RuleGroups
-from compiler.platforms.eks.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
-from compiler.platforms.eks.report.monitoring import sums
-from compiler.platforms.eks.settings.pods import AGENTS
 from monitoring.observed import SPEC, compilation, plan
 
 GIB = 2**30

@@ -15,14 +15,15 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.render import render
-from compiler.driver import check
-from compiler.linter import lint
-from compiler.outcome import Compilation, Options, Outcome
-from compiler.source.read import MOST_DIGITS
-from compiler.writer import refused
-from compiler.writer import render as files_of
+from trainyard.extensions.lint.linter import lint
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.diagnostics.render import render
+from trainyard.language.source.read import MOST_DIGITS
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options, Outcome
+from trainyard.run.writer import refused
+from trainyard.run.writer import render as files_of
+
 from tests.mutated.seeds import CLUSTER, ROOT, SCRIPT, Seed
 
 TODAY = date(2026, 11, 22)

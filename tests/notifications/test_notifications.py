@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 import yaml
 from builders import faults_of, files, plan_of, spec
-
-from compiler.catalog import load_catalog
-from compiler.catalog.charts import unknown, values_of
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.monitoring.alerts import pages
-from compiler.platforms.eks.monitoring.alerts.alert import PLATFORM
-from compiler.platforms.eks.notifications.plan import AwaitedSecret, FluxAlert, FluxProvider
-from compiler.platforms.eks.rbac.plan import Access
-from compiler.platforms.eks.secrets.plan import ExternalSecret
+from trainyard.catalog import load_catalog
+from trainyard.catalog.charts import unknown, values_of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.monitoring.alerts import pages
+from trainyard.eks.monitoring.alerts.alert import PLATFORM
+from trainyard.eks.notifications.plan import AwaitedSecret, FluxAlert, FluxProvider
+from trainyard.eks.rbac.plan import Access
+from trainyard.eks.secrets.plan import ExternalSecret
+from trainyard.run.lower import lower
+from trainyard.verify.formats import lifted
 
 AMTOOL = shutil.which("amtool")
 needs_amtool = pytest.mark.skipif(

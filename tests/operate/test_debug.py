@@ -9,9 +9,9 @@ import pytest
 import yaml
 from builders import spec
 from running import SPECS, Command
+from trainyard.extensions.operate.debug import LABEL
+from trainyard.run.platforms import EKS
 
-from compiler.operate.debug import LABEL
-from compiler.platforms import EKS
 from operate.server import Cluster
 from operate.test_status import cluster, lab
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from builders import data_of
 from running import Command
+from trainyard.extensions.operate.owners import leaves, owners
+from trainyard.output.emit.marker import marked
+from trainyard.output.emit.yaml import dump
+from trainyard.output.fields import ABSENT, Item, differing, shown
+from trainyard.output.hidden import hidden
 
-from compiler.emit.marker import marked
-from compiler.emit.yaml import dump
-from compiler.operate.owners import leaves, owners
-from compiler.output.fields import ABSENT, Item, differing, shown
-from compiler.output.hidden import hidden
 from operate.server import Cluster, serving
 from operate.test_status import lab
 

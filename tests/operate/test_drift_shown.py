@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.manifest import ObjectRef
-from compiler.operate.drift import Comparison, Difference, Drift
-from compiler.operate.drift_shown import _LONGEST, text
-from compiler.output.fields import ABSENT
+from trainyard.extensions.operate.drift import Comparison, Difference, Drift
+from trainyard.extensions.operate.drift_shown import _LONGEST, text
+from trainyard.output.fields import ABSENT
+from trainyard.output.manifest import ObjectRef
 
 REF = ObjectRef("v1", "ConfigMap", "a", "settings")
 DIFFERS = Drift(ref=REF, file="a.yaml", fields=(Difference("data.a", "1", "2", ()),))

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
-
-from compiler.cli import kubeconfig
-from compiler.cli.kubeconfig import chosen
-from compiler.operate.faults import ClusterError
+from trainyard.extensions.operate import kubeconfig
+from trainyard.extensions.operate.faults import ClusterError
+from trainyard.extensions.operate.kubeconfig import chosen
 
 GIVEN = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
 EXEC = {"apiVersion": GIVEN["apiVersion"], "interactiveMode": "IfAvailable"}

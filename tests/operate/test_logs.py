@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import data_of, dumped, spec
 from running import Command
+from trainyard.eks.jobs.kinds import called
 
-from compiler.platforms.eks.jobs.kinds import called
 from operate.server import Cluster, serving
 from operate.test_status import EARLIER, FLUX, PODS, TRAINJOBS, cluster, lab, pod
 

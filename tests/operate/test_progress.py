@@ -7,8 +7,7 @@ import sys
 import threading
 
 import pytest
-
-from compiler.cli import operate
+from trainyard.extensions.operate import asking as operate
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-
-from compiler.operate.runs import Run
-from compiler.operate.state import Nodes, State, attempts, held_seconds, nodes_of, state_of
-from compiler.platforms.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.operate.runs import Run
+from trainyard.extensions.operate.state import (
+    Nodes,
+    State,
+    attempts,
+    held_seconds,
+    nodes_of,
+    state_of,
+)
 
 Body = dict[str, Any]
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)

@@ -14,8 +14,8 @@ import pytest
 from builders import FSX, data_of, dumped, spec
 from running import Command
 from served import free_port
+from trainyard.extensions.operate.api import Api, Context
 
-from compiler.operate.api import Api, Context
 from operate.server import Cluster, kubeconfig, serving
 
 pytest.importorskip("kubernetes")
@@ -346,7 +346,7 @@ def test_without_a_cluster(trainyard: Command, lab: Path, monkeypatch: pytest.Mo
 def test_a_server_that_does_not_answer_in_time(
     trainyard: Command, lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compiler.operate.api.READ_SECONDS", 0.05)
+    monkeypatch.setattr("trainyard.extensions.operate.api.READ_SECONDS", 0.05)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

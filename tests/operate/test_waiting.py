@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-
-from compiler.operate.api import Api
-from compiler.operate.faults import RefusedError
-from compiler.operate.runs import Run
-from compiler.operate.waiting import Place, Places, meaning, words_of_kueue
-from compiler.platforms.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.operate.api import Api
+from trainyard.extensions.operate.faults import RefusedError
+from trainyard.extensions.operate.runs import Run
+from trainyard.extensions.operate.waiting import Place, Places, meaning, words_of_kueue
 
 Body = dict[str, Any]
 

@@ -7,16 +7,15 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import trainyard.verify.formats as registry
 from builders import ROOT, SPECS, example, plan_of, spec
-
-import compiler.formats as registry
-from compiler.formats import checked, format_of, formats, objects, recognised, written
-from compiler.lower import lower
-from compiler.manifest import Manifest
-from compiler.output import Artifact, UnjudgedError
-from compiler.output.artifact import kinds_of_formats
-from compiler.plan import Plan
-from compiler.rooms import parts
+from trainyard.output import Artifact, UnjudgedError
+from trainyard.output.artifact import kinds_of_formats
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.plan.features import parts
+from trainyard.run.lower import lower
+from trainyard.verify.formats import checked, format_of, formats, objects, recognised, written
 
 
 def test_an_artifact_of_an_unknown_format_cannot_be_made() -> None:
@@ -45,16 +44,16 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.Monk
     def unjudged(plan: Plan) -> Iterator[Artifact]:
         yield Artifact(path="train.nomad", text="job", format="nomad")
 
-    sketch = ModuleType("compiler.platforms.sketch.lower")
+    sketch = ModuleType("trainyard.extensions.sketch.lower")
     vars(sketch)["lower"] = unjudged
     more = (*parts("lower"), sketch)
-    monkeypatch.setattr("compiler.lower.parts", lambda name, rooms: more)
+    monkeypatch.setattr("trainyard.run.lower.parts", lambda name, rooms: more)
     with pytest.raises(UnjudgedError):
         lower(plan_of(spec()))
 
 
 def test_a_format_is_found_by_being_there() -> None:
-    folder = ROOT / "compiler" / "formats"
+    folder = ROOT / "compiler" / "trainyard" / "verify" / "formats"
     modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
     assert modules | packages <= set(formats())

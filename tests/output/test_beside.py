@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.output.beside import beside
+from trainyard.output.beside import beside
 
 LONG = "x" * 200
 

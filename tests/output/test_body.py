@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.output.body import at, follow, items, texts, walk_values
+from trainyard.output.body import at, follow, items, texts, walk_values
 
 BODY: dict[str, Any] = {
     "spec": {

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-
-from compiler.core.cloud.plan import (
+from trainyard.core.cloud.plan import (
     AccessPolicy,
     Bucket,
     EventRule,
@@ -20,14 +19,14 @@ from compiler.core.cloud.plan import (
     PodIdentityStack,
     SecurityGroupStack,
 )
-from compiler.formats import Setting, lifted, verified
-from compiler.formats.cloudformation.derive import converted
-from compiler.formats.cloudformation.functions import TAGS, is_call
-from compiler.formats.cloudformation.structure import structure, types
-from compiler.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
-from compiler.output import Artifact
-from compiler.places import SourceFile
-from compiler.source.manifests import parse_manifests
+from trainyard.language.places import SourceFile
+from trainyard.language.source.manifests import parse_manifests
+from trainyard.output import Artifact
+from trainyard.verify.formats import Setting, lifted, verified
+from trainyard.verify.formats.cloudformation.derive import converted
+from trainyard.verify.formats.cloudformation.functions import TAGS, is_call
+from trainyard.verify.formats.cloudformation.structure import structure, types
+from trainyard.verify.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
 
 BASE = """
 AWSTemplateFormatVersion: "2010-09-09"

@@ -9,12 +9,11 @@ import pytest
 import yaml
 from builders import SPECS, example, spec
 from running import Command
-
-from compiler.driver import setting_of
-from compiler.formats import Setting, unjudged, verified
-from compiler.lower import lower
-from compiler.output import Artifact
-from compiler.platforms.eks.bootstrap import lower as bootstrap
+from trainyard.eks.bootstrap import lower as bootstrap
+from trainyard.output import Artifact
+from trainyard.run.driver import setting_of
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, unjudged, verified
 
 STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.core.cloud.plan import AccessEntryStack, Bucket, IamRole
-from compiler.formats import lifted
-from compiler.linter import lint
-from compiler.outcome import Options
-from compiler.output import Artifact
+from trainyard.core.cloud.plan import AccessEntryStack, Bucket, IamRole
+from trainyard.extensions.lint.linter import lint
+from trainyard.output import Artifact
+from trainyard.run.outcome import Options
+from trainyard.verify.formats import lifted
 
 QUEUE: dict[str, Any] = {"aws_sqs_queue": {"q": {"name": "x"}}}
 

@@ -7,10 +7,9 @@ from itertools import combinations, product
 
 import pytest
 from builders import ROOT, resolved, spec
-
-from compiler.core.storage.spec import Storage
-from compiler.diagnostics import Severity
-from compiler.plan.naming import (
+from trainyard.core.storage.spec import Storage
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.naming import (
     LONGEST_BUCKET,
     OWN_BUCKETS,
     OWN_STACKS,

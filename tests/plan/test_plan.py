@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 from builders import FSX, RELEASE, example, plan_of, spec
-
-from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
-from compiler.places import Route
-from compiler.plan.scheduling import Requirement, Taint, Toleration, untolerated
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.flux.plan import chart_version
-from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, effective_pod, runtime_of
-from compiler.platforms.eks.kueue.plan import Flavor, LocalQueue, queue_of
-from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
+from trainyard.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
+from trainyard.eks.flux.plan import chart_version
+from trainyard.eks.jobs.plan import Patch, Runtime, TrainJob, effective_pod, runtime_of
+from trainyard.eks.kueue.plan import Flavor, LocalQueue, queue_of
+from trainyard.eks.nodes.plan import NodeClass, NodePool
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.plan.scheduling import Requirement, Taint, Toleration, untolerated
 
 GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from compiler.plan import Duration, Quantity
+from trainyard.plan import Duration, Quantity
 
 
 @pytest.mark.parametrize(

@@ -9,27 +9,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compiler.core.jobs.retrying import job_retries
-from compiler.core.pods.plan import ReplicatedJob
-from compiler.lift.pods import pod
-from compiler.lift.reader import Reader
-from compiler.lowering.body import given
-from compiler.plan.base import PlanNode
-from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
-from compiler.platforms.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
-from compiler.platforms.eks.jobs.lifting import (
-    Part,
-    framework_of,
-    job_and_pods,
-    parallelism,
-    part_of_job,
-)
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.jobs.run_pods import OF_JOB
+from trainyard.core.jobs.retrying import job_retries
+from trainyard.core.pods.plan import ReplicatedJob
+from trainyard.eks.jobs.bodies import POD, Written, pod_template
+from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
+from trainyard.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, part_of_job
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.eks.jobs.run_pods import OF_JOB
+from trainyard.lift.pods import pod
+from trainyard.lift.reader import Reader
+from trainyard.output.lowering.body import given
+from trainyard.plan.base import PlanNode
 
 if TYPE_CHECKING:
-    from compiler.context import Context
-    from compiler.core.jobs.job import Job
+    from trainyard.core.jobs.job import Job
+    from trainyard.plan.context import Context
 
 
 class Errand(OwnPods):

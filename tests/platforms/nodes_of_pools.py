@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from compiler.catalog import load_catalog
-from compiler.context import Context
-from compiler.core.launch.plan import NetworkInterface
-from compiler.core.pools.plan import Pool as PlannedPool
-from compiler.core.pools.pools import Pool, placement_group
-from compiler.model.fit import node_room
-from compiler.model.reading import Reading
-from compiler.plan import Plan, PlanNode
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.boot import boot_of_pool
-from compiler.platforms.eks.nodes.parts import parts
-from compiler.platforms.eks.nodes.plan import Boot, NodePool
-from compiler.platforms.eks.settings.launcher import PoolLauncher, Volume
+from trainyard.catalog import load_catalog
+from trainyard.core.launch.plan import NetworkInterface
+from trainyard.core.pools.plan import Pool as PlannedPool
+from trainyard.core.pools.pools import Pool, placement_group
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.eks.nodes.boot import boot_of_pool
+from trainyard.eks.nodes.parts import parts
+from trainyard.eks.nodes.plan import Boot, NodePool
+from trainyard.eks.settings.launcher import PoolLauncher, Volume
+from trainyard.judge.model.fit import node_room
+from trainyard.judge.model.reading import Reading
+from trainyard.plan import Plan, PlanNode
+from trainyard.plan.context import Context
 
 Facts = dict[str, Any]
 

@@ -8,12 +8,11 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-
-from compiler.driver import check
-from compiler.language.whole import language
-from compiler.outcome import Compilation, Options
-from compiler.rooms import Platform
-from compiler.spec.models import inner_model, keys_of
+from trainyard.language.models.models import inner_model, keys_of
+from trainyard.plan.features import Platform
+from trainyard.run.driver import check
+from trainyard.run.language.whole import language
+from trainyard.run.outcome import Compilation, Options
 
 
 def compiled(data: dict[str, Any], folder: Path) -> Compilation:

@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from compiler.platforms import PLATFORMS
-from compiler.rooms import Platform
+from trainyard.plan.features import Platform
+from trainyard.run.platforms import PLATFORMS
 
 __all__ = ["own_parts", "small", "without_small"]
 

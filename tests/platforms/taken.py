@@ -23,19 +23,18 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
-
-from compiler.cli.subjects import subject
-from compiler.driver import check_document
-from compiler.formats import written
-from compiler.language.documents import lists
-from compiler.language.reference import Key, keys
-from compiler.language.whole import language
-from compiler.outcome import Compilation, Options
-from compiler.policy import Policies, load_policies
-from compiler.report import FIRST, decisions, rest
-from compiler.report.markdown import lines
-from compiler.rooms import Platform
-from compiler.source.assemble import assemble
+from trainyard.cli.subjects import subject
+from trainyard.extensions.review.report import FIRST, decisions, rest
+from trainyard.extensions.review.report.markdown import lines
+from trainyard.judge.policy import Policies, load_policies
+from trainyard.language.source.assemble import assemble
+from trainyard.plan.features import Platform
+from trainyard.run.driver import check_document
+from trainyard.run.language.documents import lists
+from trainyard.run.language.reference import Key, keys
+from trainyard.run.language.whole import language
+from trainyard.run.outcome import Compilation, Options
+from trainyard.verify.formats import written
 
 Step = str | int
 Place = tuple[Step, ...]
@@ -45,7 +44,7 @@ _SHAPE = "SPC"
 _MOST = 30
 _GIVEN = 3
 _AT_LINE = re.compile(r"`\S*spec\.yaml:\d+`")
-_HASHING = ("compiler.core.", "compiler.platforms.", "compiler.patching.")
+_HASHING = ("trainyard.core.", "trainyard.run.platforms.", "trainyard.run.patching.")
 
 
 def keys_of_platform(platform: Platform) -> list[Key]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.outcome import Compilation
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.outcome import Compilation
-from compiler.platforms import PLATFORMS
 from tests.platforms.passes import compiled
 from tests.platforms.small import small
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from builders import job_of_kind, spec, summaries
+from trainyard.eks.jobs.kind import JobKind
+from trainyard.eks.jobs.kinds import kinds, kinds_of_eks
+from trainyard.run.platforms import EKS
 
-from compiler.platforms import EKS
-from compiler.platforms.eks.jobs.kind import JobKind
-from compiler.platforms.eks.jobs.kinds import kinds, kinds_of_eks
 from tests.platforms.hyperpod.clusters import files
 from tests.platforms.hyperpod.test_governance import governed
 from tests.platforms.passes import compiled, fields_of, item_model

@@ -14,26 +14,26 @@ import pytest
 from builders import FSX, ROOT, body_of, job_of_kind, manifests_of, objects_of, plan_of, spec
 from history.folder import write
 from running import Command
+from trainyard.catalog import load_catalog
+from trainyard.eks.addons import addons
+from trainyard.eks.jobs import bodies, heads, lifting, origins
+from trainyard.eks.jobs.kind import ASKED, ASKED_BY_LAUNCHERS, JobKind, OwnPods
+from trainyard.eks.jobs.kinds import kinds_of_eks, of_object
+from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
+from trainyard.eks.jobs.pod_labels import plain
+from trainyard.eks.kueue.plan import INTEGRATIONS, QueueManager
+from trainyard.eks.third_party_workloads.plan import Workload
+from trainyard.eks.third_party_workloads.resources import job_resources
+from trainyard.extensions.operate.runs import Run
+from trainyard.extensions.operate.state import Nodes, State, state_of
+from trainyard.lift import kinds as readers
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.verify import verify
+from trainyard.verify.references import pod_specs
+from trainyard.verify.schemas import DATA, file_name
+from trainyard.verify.syntax import SYNTAXES
 
-from compiler.catalog import load_catalog
-from compiler.lift import kinds as readers
-from compiler.lift import lift
-from compiler.manifest import ObjectRef
-from compiler.operate.runs import Run
-from compiler.operate.state import Nodes, State, state_of
-from compiler.platforms.eks.addons import addons
-from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
-from compiler.platforms.eks.jobs.kind import ASKED, ASKED_BY_LAUNCHERS, JobKind, OwnPods
-from compiler.platforms.eks.jobs.kinds import kinds_of_eks, of_object
-from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
-from compiler.platforms.eks.jobs.pod_labels import plain
-from compiler.platforms.eks.kueue.plan import INTEGRATIONS, QueueManager
-from compiler.platforms.eks.third_party_workloads.plan import Workload
-from compiler.platforms.eks.third_party_workloads.resources import job_resources
-from compiler.verify import verify
-from compiler.verify.references import pod_specs
-from compiler.verify.schemas import DATA, file_name
-from compiler.verify.syntax import SYNTAXES
 from tests.platforms.passes import codes
 
 KINDS = kinds_of_eks()

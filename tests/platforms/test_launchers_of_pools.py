@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT, faults_of, loaded, resolved, spec
+from trainyard.catalog import load_catalog
+from trainyard.core.pools.pools import resolve_pools
+from trainyard.eks.nodes.launchers import chosen, launchers
+from trainyard.eks.settings.launcher import ASKED, PoolLauncher, launcher_of
+from trainyard.language.diagnostics import Severity
+from trainyard.plan.context import Context
+from trainyard.run.driver import check
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
+from trainyard.run.platforms import EKS
+from trainyard.verify.formats import lifted
 
-from compiler.catalog import load_catalog
-from compiler.context import Context
-from compiler.core.pools.pools import resolve_pools
-from compiler.diagnostics import Severity
-from compiler.driver import check
-from compiler.formats import lifted
-from compiler.lower import lower
-from compiler.outcome import Options
-from compiler.platforms import EKS
-from compiler.platforms.eks.nodes.launchers import chosen, launchers
-from compiler.platforms.eks.settings.launcher import ASKED, PoolLauncher, launcher_of
 from platforms.nodes_of_pools import differing, said, seen, unlike
 
 OPTIONS = Options(today=date(2026, 11, 23))
@@ -203,9 +203,9 @@ def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
 @pytest.mark.slow
 def test_what_few_clusters_launch_by_is_not_imported_for_the_others() -> None:
     code = (
-        "import sys\nfrom compiler.platforms.eks.nodes.launchers import launchers\nlaunchers()\n"
+        "import sys\nfrom trainyard.eks.nodes.launchers import launchers\nlaunchers()\n"
         "print(*(name for name in ('auto', 'groups', 'karpenter') "
-        "if f'compiler.platforms.eks.nodes.{name}' in sys.modules))"
+        "if f'trainyard.eks.nodes.{name}' in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

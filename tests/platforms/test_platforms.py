@@ -11,27 +11,26 @@ from typing import Any
 
 import pytest
 from builders import ROOT, document, spec, summaries
+from trainyard.catalog import InstanceType, Release, load_catalog
+from trainyard.core.jobs.binding import bound_jobs
+from trainyard.core.jobs.environment import environment
+from trainyard.core.jobs.job import Job, Kind
+from trainyard.core.jobs.requests import requests
+from trainyard.core.pools import spec as spec_pools
+from trainyard.core.pools.launcher import Launcher
+from trainyard.core.pools.share import Share
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.models.cluster import ClusterSpec
+from trainyard.language.units import Quantity
+from trainyard.plan.context import Context
+from trainyard.plan.features import Platform, parts
+from trainyard.run.language.load import load, platform_of
+from trainyard.run.platforms import EKS, PLATFORMS
+from trainyard.run.resolve import resolve
 
-from compiler.catalog import InstanceType, Release, load_catalog
-from compiler.context import Context
-from compiler.core.jobs.binding import bound_jobs
-from compiler.core.jobs.environment import environment
-from compiler.core.jobs.job import Job, Kind
-from compiler.core.jobs.requests import requests
-from compiler.core.pools import spec as spec_pools
-from compiler.core.pools.launcher import Launcher
-from compiler.core.pools.share import Share
-from compiler.diagnostics import Diagnostic
-from compiler.language.load import load, platform_of
-from compiler.plan.units import Quantity
-from compiler.platforms import EKS, PLATFORMS
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.resolve import resolve
-from compiler.rooms import Platform, parts
-from compiler.spec.cluster import ClusterSpec
-
-EKS_ANSWERS = "compiler.platforms.eks.answers"
+EKS_ANSWERS = "trainyard.eks.answers"
 WITHOUT_HEALTH = Platform(
     "plain",
     tuple(name for name in EKS.rooms if name != "core.health"),
@@ -106,7 +105,7 @@ def test_the_plan_of_a_platform_is_what_its_rooms_resolve() -> None:
     """Fewer rooms, fewer nodes; nobody else notices."""
     model, faults = load(document(spec()))
     assert model is not None, faults
-    rooms = ("core.network", "core.pools", "platforms.eks.nodes", "platforms.eks.kueue")
+    rooms = ("core.network", "core.pools", "eks.nodes", "eks.kueue")
     nodes_alone = Platform("nodes", rooms, answers=EKS_ANSWERS)
     plan, found = resolve(model, load_catalog(), platform=nodes_alone)
     assert plan is not None, summaries(found)
@@ -192,11 +191,11 @@ def test_the_core_needs_no_platform() -> None:
 @pytest.mark.slow
 def test_the_core_imports_nothing_of_a_platform() -> None:
     code = (
-        "import sys\nfrom compiler.rooms import parts\n"
+        "import sys\nfrom trainyard.plan.features import parts\n"
         f"rooms = {CORE!r}\n"
         "for name in ('spec', 'plan', 'resolve', 'lower'):\n    parts(name, rooms)\n"
-        "import compiler.core.jobs.binding, compiler.core.jobs.environment, compiler.core.jobs.model\n"
-        "print(*(name for name in sys.modules if name.startswith('compiler.platforms.eks.')))"
+        "import trainyard.core.jobs.binding, trainyard.core.jobs.environment, trainyard.core.jobs.model\n"
+        "print(*(name for name in sys.modules if name.startswith('trainyard.eks.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from trainyard.language.models.models import inner_model
+from trainyard.run.driver import check
+from trainyard.run.language.whole import language
+from trainyard.run.outcome import Options
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.driver import check
-from compiler.language.whole import language
-from compiler.outcome import Options
-from compiler.platforms import PLATFORMS
-from compiler.spec.models import inner_model
 from tests.platforms.passes import fields_of
 from tests.platforms.small import small, without_small
 

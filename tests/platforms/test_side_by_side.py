@@ -20,13 +20,12 @@ from typing import Any
 import pytest
 from builders import document
 from running import environment, stand_ins
-
-from compiler.driver import check_document
-from compiler.examples.overlay import merged
-from compiler.formats import objects, written
-from compiler.outcome import Compilation, Options
-from compiler.platforms import PLATFORMS
-from compiler.policy import Policies, load_policies
+from trainyard.judge.policy import Policies, load_policies
+from trainyard.run.driver import check_document
+from trainyard.run.examples.overlay import merged
+from trainyard.run.outcome import Compilation, Options
+from trainyard.run.platforms import PLATFORMS
+from trainyard.verify.formats import objects, written
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.platforms import PLATFORMS
 from tests.platforms.small import without_small
 from tests.platforms.taken import Effect, Passes, Writer, dropped, effect, effects, without_digests
 from tests.platforms.wide import GIVEN, QUIET, TEXTS, WHERE, wide

@@ -9,8 +9,9 @@ import copy
 import json
 from typing import Any
 
-from compiler.catalog import load_catalog
-from compiler.rooms import Platform
+from trainyard.catalog import load_catalog
+from trainyard.plan.features import Platform
+
 from tests.platforms.small import own_parts, small
 
 ZONE = "us-west-2b"

@@ -1,22 +1,22 @@
-"""What tests of rules share: the built-in rules, and what they find in an example (``compiler.examples``)."""
+"""What tests of rules share: the built-in rules, and what they find in an example (``trainyard.run.examples``)."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from compiler.diagnostics import Diagnostic
-from compiler.examples import rehearse
-from compiler.examples.overlay import merged
-from compiler.examples.pages import DAY
-from compiler.examples.rehearse import WHOLE, base_set, base_spec, config_for, findings
-from compiler.formats import objects
-from compiler.manifest import Manifest
-from compiler.places import Document
-from compiler.plan import Plan
-from compiler.policy.config import Config
-from compiler.policy.load import load_rules
-from compiler.policy.rule import Rule
+from trainyard.judge.policy.config import Config
+from trainyard.judge.policy.load import load_rules
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.places import Document
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.run.examples import rehearse
+from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.pages import DAY
+from trainyard.run.examples.rehearse import WHOLE, base_set, base_spec, config_for, findings
+from trainyard.verify.formats import objects
 
 TODAY = Config(today=DAY)
 OF_SECRETS = {"ACC014", "RUN024", "RUN051", "RUN064"}

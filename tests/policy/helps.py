@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from compiler.examples.rehearse import SLURM
-from compiler.language.reference import all_keys
+from trainyard.run.examples.rehearse import SLURM
+from trainyard.run.language.reference import all_keys
 
 # Fields of what a spec compiles to. Nobody who wrote a spec has them before their eyes.
 RENDERED = re.compile(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.diagnostics import Diagnostic
+from trainyard.language.diagnostics import Diagnostic
+
 from tests.policy.harness import TODAY, builtin_rules, config_for, findings_for
 
 

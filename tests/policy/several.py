@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic
-from compiler.examples.rehearse import UnusableExampleError, base_set, config_for
-from compiler.examples.rehearse import lifted as example
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.manifest import Body, Manifest
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.lift import lift
+from trainyard.output.manifest import Body, Manifest
+from trainyard.run.examples.rehearse import UnusableExampleError, base_set, config_for
+from trainyard.run.examples.rehearse import lifted as example
+from trainyard.verify.formats import objects
+
 from tests.policy.harness import TODAY, builtin_rules
 
 ELSEWHERE = ("init", "sidecar", "second")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from builders import data_of, dumped
+from trainyard.judge.policy.admission_rule import plural
+from trainyard.judge.policy.load import load_rules
+from trainyard.language.diagnostics import Severity
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
-from compiler.diagnostics import Severity
-from compiler.driver import check
-from compiler.outcome import Options
-from compiler.policy.admission_rule import plural
-from compiler.policy.load import load_rules
 from tests.spec.test_unlikely_values import BASE, TODAY
 
 POLICY = """

@@ -7,13 +7,13 @@ from itertools import permutations, product
 
 import pytest
 from builders import data_of, dumped
+from trainyard.catalog import load_catalog
+from trainyard.judge.model.blocks import always_fit, countable, placement
+from trainyard.judge.policy.engine import run
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import Manifest
+from trainyard.verify.formats import reread
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.formats import reread
-from compiler.manifest import Manifest
-from compiler.model.blocks import always_fit, countable, placement
-from compiler.policy.engine import run
 from tests.policy.harness import SPEC, TODAY, builtin_rules, from_spec, merged
 
 

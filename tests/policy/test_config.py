@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from running import SPECS, Command
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.config import Config, load_config
+from trainyard.judge.policy.engine import run
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.driver import traced
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.driver import traced
-from compiler.policy.config import Config, load_config
-from compiler.policy.engine import run
 from tests.policy.harness import builtin_rules, findings_for, lifted
 
 TODAY = date(2026, 11, 21)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from compiler.catalog import load_catalog
-from compiler.core.jobs.plan import Gang
-from compiler.core.pods.plan import GPU
-from compiler.core.pools.plan import FixedPool
-from compiler.places import Route
-from compiler.plan import Plan, Quantity
-from compiler.plan.base import PlanNode
-from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
-from compiler.policy.config import Config
-from compiler.policy.engine import run
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.plan import Gang
+from trainyard.core.pods.plan import GPU
+from trainyard.core.pools.plan import FixedPool
+from trainyard.judge.policy.config import Config
+from trainyard.judge.policy.engine import run
+from trainyard.language.places import Route
+from trainyard.plan import Plan, Quantity
+from trainyard.plan.base import PlanNode
+from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
+
 from tests.policy.harness import builtin_rules
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.eks.nodes.plan import NodeGroup, NodePool
+from trainyard.judge.model.command import options
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.config import Config
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Finding, Rule, examples, rule
+from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.model.command import options
-from compiler.model.work import Work
-from compiler.places import Route
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.policy.config import Config
-from compiler.policy.engine import run
-from compiler.policy.rule import Finding, Rule, examples, rule
-from compiler.policy.world import World
 from tests.policy.harness import findings_for, lifted
 
 ROOT = Route()

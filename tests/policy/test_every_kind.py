@@ -11,17 +11,17 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.lift import lift
+from trainyard.output.manifest import Body, Manifest
+from trainyard.run.examples.rehearse import UnusableExampleError, config_for
+from trainyard.run.examples.rehearse import lifted as example
+from trainyard.verify.formats import objects
 
-from compiler.catalog import load_catalog
-from compiler.examples.rehearse import UnusableExampleError, config_for
-from compiler.examples.rehearse import lifted as example
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.manifest import Body, Manifest
-from compiler.model.work import Work
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
 from tests.policy.harness import TODAY, builtin_rules
 from tests.policy.wrapping import KINDS, wrapped
 

@@ -14,14 +14,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.source.libyaml import DUMPER, yaml
+from trainyard.output.manifest import Body
+from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import (
+    WHOLE,
+    UnusableExampleError,
+    base_set,
+    base_spec,
+    config_for,
+)
 
-from compiler.catalog import load_catalog
-from compiler.examples.overlay import merged
-from compiler.examples.rehearse import WHOLE, UnusableExampleError, base_set, base_spec, config_for
-from compiler.manifest import Body
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
-from compiler.source.libyaml import DUMPER, yaml
 from tests.policy.harness import TODAY, builtin_rules, from_spec
 from tests.policy.several import (
     ELSEWHERE,

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from running import Command
-
-from compiler.examples.overlay import merged, overlaid
+from trainyard.run.examples.overlay import merged, overlaid
 
 RULE = '''\
 from collections.abc import Iterator
 
-from compiler.policy.rule import Finding, rule
-from compiler.model.work import Work
+from trainyard.judge.policy.rule import Finding, rule
+from trainyard.judge.model.work import Work
 
 
 @rule("ORG001")
@@ -101,8 +100,8 @@ PARAMS = RULE.replace(
     '@rule("ORG001")', '@rule("ORG001", params={{"nodes": 2}}, enabled=False)'
 ).replace("(work: Work)", "(work: Work, world: World)")
 PARAMS = PARAMS.replace("> 2:", '> world.param("nodes"):').replace(
-    "from compiler.model.work import Work",
-    "from compiler.model.work import Work\nfrom compiler.policy.world import World",
+    "from trainyard.judge.model.work import Work",
+    "from trainyard.judge.model.work import Work\nfrom trainyard.judge.policy.world import World",
 )
 
 
@@ -157,7 +156,9 @@ def test_an_example_sets_parameters_and_enables_its_rule(
 def test_the_page_of_a_rule_without_a_place_says_none(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     text = RULE.format(fails=LARGE, passes=SMALL).replace('work.where("nodes")', "Route()")
-    text = text.replace("import Work\n", "import Work\nfrom compiler.places import Route\n")
+    text = text.replace(
+        "import Work\n", "import Work\nfrom trainyard.language.places import Route\n"
+    )
     (tmp_path / "policies" / "org001.py").write_text(text)
     page = trainyard("explain", "ORG001", cwd=tmp_path).out
     assert "error[ORG001]: job `llama` takes 3 nodes\n  help: take two\n" in page

@@ -7,15 +7,15 @@ import re
 from datetime import date
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.catalog.minors import ended
+from trainyard.core.pods.plan import Container, Pod
+from trainyard.judge.model.amounts import amounts_of, total
+from trainyard.judge.policy.config import Config
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
 
-from compiler.catalog import load_catalog
-from compiler.catalog.minors import ended
-from compiler.core.pods.plan import Container, Pod
-from compiler.diagnostics import Severity
-from compiler.model.amounts import amounts_of, total
-from compiler.places import Route
-from compiler.plan.units import Quantity
-from compiler.policy.config import Config
 from tests.policy.harness import builtin_rules, findings_for
 from tests.policy.manifests import POOL, pods, release, required
 

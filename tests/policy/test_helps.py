@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from trainyard.core.jobs.spec import JobResources
+from trainyard.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
+from trainyard.judge.model.spelling import spec_key
 
-from compiler.core.jobs.spec import JobResources
-from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
-from compiler.model.spelling import spec_key
 from tests.policy.harness import builtin_rules
 from tests.policy.helps import is_of_spec, keys_in
 

@@ -13,15 +13,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
+from trainyard.run.driver import traced
+from trainyard.run.examples.rehearse import UnusableExampleError, base_spec, config_for, from_spec
+from trainyard.verify.formats import objects
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic
-from compiler.driver import traced
-from compiler.examples.rehearse import UnusableExampleError, base_spec, config_for, from_spec
-from compiler.formats import objects
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
-from compiler.source.libyaml import DUMPER, LOADER, yaml
 from tests.policy.harness import TODAY, builtin_rules, merged
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from running import Command
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.interface import CLASSES, describe, names
+from trainyard.judge.policy.rule import rule
 
-from compiler.model.work import Work
-from compiler.policy.interface import CLASSES, describe, names
-from compiler.policy.rule import rule
 from tests.policy.harness import builtin_rules
 
 

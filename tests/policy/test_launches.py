@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from running import Command
+from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.language.source.libyaml import DUMPER, yaml
+from trainyard.lift.launch_templates import snake
 
-from compiler.core.launch.plan import Launch, LaunchTemplate
-from compiler.lift.launch_templates import snake
-from compiler.source.libyaml import DUMPER, yaml
 from tests.policy.harness import builtin_rules
 
 Settings = Mapping[str, Any]

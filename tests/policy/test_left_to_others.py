@@ -15,11 +15,11 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.run.examples.rehearse import UnusableExampleError, config_for
 
-from compiler.catalog import load_catalog
-from compiler.examples.rehearse import UnusableExampleError, config_for
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
 from tests.policy.harness import TODAY, builtin_rules, lifted
 
 pytestmark = pytest.mark.slow

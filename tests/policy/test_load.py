@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 from running import SPECS, Command
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.code import may_read
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.judge import load_policies
+from trainyard.judge.policy.load import OWN_FOLDER, builtin_folder, load_rules
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.places import Route
 
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.places import Route
-from compiler.policy.code import may_read
-from compiler.policy.engine import run
-from compiler.policy.judge import load_policies
-from compiler.policy.load import OWN_FOLDER, builtin_folder, load_rules
-from compiler.policy.rule import Rule
 from tests.policy.harness import SET, builtin_rules, lifted
 
 PYTHON = '''
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.policy.rule import Finding, rule
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("{code}")
@@ -141,7 +141,7 @@ message: Secret in git
         ("a.py", "x = 1\n", "POL010", 1),
         (
             "a.py",
-            "from compiler.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n",
+            "from trainyard.judge.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n",
             "POL010",
             3,
         ),
@@ -243,7 +243,7 @@ def test_a_fault_is_reported_at_its_line(
 @pytest.mark.parametrize(
     ("source", "may"),
     [
-        (b"import re\nfrom compiler.policy.rule import rule\n", False),
+        (b"import re\nfrom trainyard.judge.policy.rule import rule\n", False),
         (b"import json as j, math\n", False),
         (b"import re, os\n", True),
         (b"from pathlib import Path\n", True),
@@ -413,7 +413,7 @@ def test_a_rule_of_the_template_that_raises(
     """Only a built-in rule is a fault of Trainyard; own rules lie beside the built-in ones."""
     folder = tmp_path / "policies"
     builtin_copy(folder)
-    monkeypatch.setattr("compiler.policy.load.builtin_folder", lambda: folder)
+    monkeypatch.setattr("trainyard.judge.policy.load.builtin_folder", lambda: folder)
     text = PYTHON.format(code=code).replace("    if pool", "    raise KeyError\n    if pool")
     (folder / path).parent.mkdir(exist_ok=True)
     (folder / path).write_text(text)

@@ -14,22 +14,25 @@ from typing import Any
 
 import pytest
 from builders import ROOT
+from trainyard.core.cloud.plan import CloudResource
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.source.libyaml import DUMPER, yaml
+from trainyard.plan.base import PlanNode
+from trainyard.plan.features import Platform, parts
+from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import from_spec
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.core.cloud.plan import CloudResource
-from compiler.diagnostics.diagnostic import listed
-from compiler.examples.overlay import merged
-from compiler.examples.rehearse import from_spec
-from compiler.plan.base import PlanNode
-from compiler.platforms import PLATFORMS
-from compiler.rooms import Platform, parts
-from compiler.source.libyaml import DUMPER, yaml
 from tests.policy.test_same_keys import based
 
 pytestmark = pytest.mark.slow
 
 ASKS = ("of", "every", "one", "named")
 """What a plan is asked by for nodes of a kind."""
-READERS = ("policies", *(f"compiler/{one}" for one in ("model", "simulate", "timeline", "report")))
+READERS = (
+    "policies",
+    *(f"compiler/trainyard/{one}" for one in ("model", "simulate", "timeline", "report")),
+)
 OF_THE_LANGUAGE: Mapping[str, Any] = {
     "storage": [
         {"name": "data", "fsxLustre": {"create": {"size": "1200Gi", "throughputPerTiB": 125}}}
@@ -68,7 +71,7 @@ def of_the_core() -> Mapping[str, type[PlanNode]]:
     return {
         kind.__name__: kind
         for kind in kinds_of(PlanNode)
-        if kind.__module__.startswith("compiler.core.") and not issubclass(kind, CloudResource)
+        if kind.__module__.startswith("trainyard.core.") and not issubclass(kind, CloudResource)
     }
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from builders import dumped, spec
-
-from compiler.driver import check
-from compiler.outcome import Options
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 OPTIONS = Options(today=date(2026, 11, 22))
 

@@ -6,8 +6,8 @@ The set is the six kinds that people keep beside each other. The runtime is else
 from __future__ import annotations
 
 import pytest
+from trainyard.language.diagnostics import Severity
 
-from compiler.diagnostics import Severity
 from tests.policy.harness import findings_for
 
 NO_RUNTIME = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.diagnostics import Severity
-from compiler.plan import Plan
-from compiler.policy.params import refusal_of
-from compiler.policy.rule import Rule
+from trainyard.judge.policy.params import refusal_of
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
 
 DEFAULTS: dict[str, Any] = {"count": 2, "ratio": 0.5, "strict": True, "word": "none", "names": []}
 RULE = Rule(

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.extensions.lint.linter import lint
+from trainyard.judge.model.work import Work
+from trainyard.judge.policy.rule import Rule
+from trainyard.run.outcome import Options
 
-from compiler.linter import lint
-from compiler.model.work import Work
-from compiler.outcome import Options
-from compiler.policy.rule import Rule
 from tests.platforms.parallelcluster.clusters import spec
 from tests.platforms.passes import compiled
 from tests.policy.harness import builtin_rules

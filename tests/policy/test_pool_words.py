@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from builders import data_of, dumped
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic
 
-from compiler.diagnostics import Diagnostic
-from compiler.policy.rule import Rule
 from tests.policy.harness import TODAY, builtin_rules, config_for, findings_for
 
 BLOCKS = {

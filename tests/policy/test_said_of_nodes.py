@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from trainyard.catalog.catalog import DATA
 
-from compiler.catalog.catalog import DATA
 from tests.policy.manifests import POOL, release, required
 from tests.policy.saying import found, said
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from trainyard.language.diagnostics import Severity
 
-from compiler.diagnostics import Severity
 from tests.policy.harness import findings_for
 from tests.policy.manifests import POOL, pods, required
 from tests.policy.saying import found, said

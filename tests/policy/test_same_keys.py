@@ -15,27 +15,27 @@ from functools import cache, lru_cache
 from typing import Any
 
 import pytest
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic
-from compiler.driver import traced
-from compiler.examples.pages import DAY
-from compiler.examples.rehearse import (
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.kinds import kinds_of_eks
+from trainyard.judge.policy.config import Config
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
+from trainyard.run.driver import traced
+from trainyard.run.examples.pages import DAY
+from trainyard.run.examples.rehearse import (
     UnusableExampleError,
     base_spec,
     config_for,
     from_spec,
     merged,
 )
-from compiler.formats import objects
-from compiler.language.by_platform import keys_by_platform
-from compiler.language.reference import all_keys
-from compiler.platforms import PLATFORMS
-from compiler.platforms.eks.jobs.kinds import kinds_of_eks
-from compiler.policy.config import Config
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
-from compiler.source.libyaml import DUMPER, LOADER, yaml
+from trainyard.run.language.by_platform import keys_by_platform
+from trainyard.run.language.reference import all_keys
+from trainyard.run.platforms import PLATFORMS
+from trainyard.verify.formats import objects
+
 from tests.policy.harness import builtin_rules
 from tests.policy.test_every_kind import about_jobs
 

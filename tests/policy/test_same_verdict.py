@@ -13,18 +13,18 @@ from functools import cache
 from typing import Any
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.rule import Rule
+from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
+from trainyard.lift import lift
+from trainyard.output.manifest import Body, Manifest
+from trainyard.run.examples.overlay import merged, overlaid
+from trainyard.run.examples.rehearse import SLURM, WHOLE, base_set, base_spec, config_for, from_spec
+from trainyard.verify import BUILTIN
+from trainyard.verify.formats import objects, recognised, reread
+from trainyard.verify.node import Node
 
-from compiler.catalog import load_catalog
-from compiler.examples.overlay import merged, overlaid
-from compiler.examples.rehearse import SLURM, WHOLE, base_set, base_spec, config_for, from_spec
-from compiler.formats import objects, recognised, reread
-from compiler.lift import lift
-from compiler.manifest import Body, Manifest
-from compiler.policy.engine import run
-from compiler.policy.rule import Rule
-from compiler.source.libyaml import DUMPER, LOADER, yaml
-from compiler.verify import BUILTIN
-from compiler.verify.node import Node
 from tests.policy.harness import TODAY, builtin_rules
 
 pytestmark = pytest.mark.slow

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.judge.policy.engine import run
 
-from compiler.catalog import load_catalog
-from compiler.policy.engine import run
 from tests.policy.harness import builtin_rules, findings_for, lifted
 from tests.policy.manifests import JOB, POOL, asking, pods, release, required
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from trainyard.judge.model.command import launches, named_options, options, starts
+from trainyard.judge.model.shell import read_commands as read_programs
+from trainyard.judge.model.statements import started
 
-from compiler.model.command import launches, named_options, options, starts
-from compiler.model.shell import read_commands as read_programs
-from compiler.model.statements import started
 from tests.policy.saying import said
 
 FSX = """storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,

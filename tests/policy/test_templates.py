@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from trainyard.catalog.iam import limited_actions
+from trainyard.core.cloud.plan import AccessPolicy
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, lifted, verified
 
-from compiler.catalog.iam import limited_actions
-from compiler.core.cloud.plan import AccessPolicy
-from compiler.formats import Setting, lifted, verified
-from compiler.lower import lower
 from tests.builders import plan_of, spec
 from tests.policy.harness import findings_for
 

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from compiler.examples.overlay import merged
-from compiler.manifest import Body, ref_of
-from compiler.plan.units import Quantity
+from trainyard.language.units import Quantity
+from trainyard.output.manifest import Body, ref_of
+from trainyard.run.examples.overlay import merged
 
 _TRAINER_KINDS = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")
 _RESOURCES = {"resourcesPerNode": "resources"}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.costs import Total
-from compiler.report.amounts import Amounts, cost_change
+from trainyard.core.costs import Total
+from trainyard.extensions.review.report.amounts import Amounts, cost_change
 
 
 def change(before: Total | None, after: Total, *without: str) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from builders import spec
 from failures.walking import read
-
-from compiler.core.storage.spec import StorageSection
-from compiler.costs import storage_items
+from trainyard.core.costs import storage_items
+from trainyard.core.storage.spec import StorageSection
 
 NAMESPACES = ["training", "other", "training"]
 

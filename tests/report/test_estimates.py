@@ -9,10 +9,10 @@ import pytest
 import yaml
 from builders import spec
 from running import Command
+from trainyard.catalog import load_catalog
+from trainyard.catalog.prices import block, lustre, on_demand, on_demand_or_like, sagemaker
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.catalog import load_catalog
-from compiler.catalog.prices import block, lustre, on_demand, on_demand_or_like, sagemaker
-from compiler.platforms import PLATFORMS
 from tests.platforms.hyperpod.clusters import PLAN
 from tests.platforms.small import small
 

@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from running import SPECS
+from trainyard.cli.subjects import subject
+from trainyard.extensions.forecast import failures_shown as failures
+from trainyard.extensions.forecast import fit_shown as fit
+from trainyard.extensions.review.report import FIRST, rest
+from trainyard.extensions.review.report.figures import figures
+from trainyard.extensions.review.report.why import Reason, reasons
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options, Outcome
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.cli import failures, fit
-from compiler.cli.subjects import subject
-from compiler.driver import check
-from compiler.outcome import Options, Outcome
-from compiler.platforms import PLATFORMS
-from compiler.report import FIRST, rest
-from compiler.report.figures import figures
-from compiler.report.why import Reason, reasons
 from tests.platforms.wide import TEXTS, wide
 
 pytestmark = pytest.mark.slow

@@ -7,13 +7,12 @@ from datetime import date
 
 import pytest
 from running import SPECS
-
-from compiler.blocks import Block, Explained, Strong, plain
-from compiler.cli.subjects import subject
-from compiler.driver import check
-from compiler.outcome import Options
-from compiler.report import FIRST, rest
-from compiler.report.why import tables
+from trainyard.cli.subjects import subject
+from trainyard.core.blocks import Block, Explained, Strong, plain
+from trainyard.extensions.review.report import FIRST, rest
+from trainyard.extensions.review.report.why import tables
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trainyard.extensions.review.report as package
 from builders import FSX, dumped, spec
 from running import EXAMPLE, Command
-
-import compiler.report as package
-from compiler.report import FIRST, LAST, REST, trust
+from trainyard.extensions.review.report import FIRST, LAST, REST, trust
 
 pytestmark = pytest.mark.slow
 
@@ -525,8 +524,8 @@ def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
 
 
 def test_a_table_keeps_its_columns() -> None:
-    from compiler.blocks import table
-    from compiler.report.markdown import lines
+    from trainyard.core.blocks import table
+    from trainyard.extensions.review.report.markdown import lines
 
     assert list(lines([table(("a", "n:"), [("x|y\nz", "1")])]))[1:] == [
         "| --- | ---: |",

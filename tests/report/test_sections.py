@@ -210,7 +210,7 @@ def test_of_very_many_jobs_the_command_says_which_wait(
 ) -> None:
     """Neither does the page simulate them."""
     assert "## Admission" not in report(trainyard, tmp_path)
-    monkeypatch.setattr("compiler.report.admission.MOST_JOBS", 0)
+    monkeypatch.setattr("trainyard.extensions.forecast.sections.admission.MOST_JOBS", 0)
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
     assert part(done.out, "Admission") == "`trainyard simulate` says which of 1 job wait.\n\n"
     page = trainyard("report", "lab.yaml", "--format", "html", cwd=tmp_path).out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compiler.report.shortened import Report, Section, joined, shortened
+from trainyard.extensions.review.report.shortened import Report, Section, joined, shortened
 
 
 def section(title: str, size: int) -> Section:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from html_page.reading import read
 from running import Command
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.extensions.forecast.timeline.course import Attempt, Course, Ending, Timeline
+from trainyard.extensions.review.html.bars import courses
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.html.bars import courses
-from compiler.timeline.course import Attempt, Course, Ending, Timeline
 from report.test_report import part, rows, write
 
 pytestmark = pytest.mark.slow

@@ -34,10 +34,10 @@ class _Day(date):
 
 def shown(spec: Path, *options: str) -> str:
     """What `report` prints of a spec on a certain day; the hash in the name of a job's object is left out."""
-    from compiler.cli.main import main
+    from trainyard.cli.main import main
 
     printed = io.StringIO()
-    with chdir(EXAMPLE), redirect_stdout(printed), mock.patch("compiler.cli.settings.date", _Day):
+    with chdir(EXAMPLE), redirect_stdout(printed), mock.patch("trainyard.cli.settings.date", _Day):
         assert main(["report", str(spec), *options]) == 0
     return without_hashes(printed.getvalue())
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from builders import FSX, POOL, plan_of, resolved, spec
-
-from compiler.catalog import load_catalog
-from compiler.core.jobs.forms.model import Model
-from compiler.core.jobs.model import checkpoint_bytes
-from compiler.core.pools.plan import CapacityWindow
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.cluster.plan import Cluster
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.forms.model import Model
+from trainyard.core.jobs.model import checkpoint_bytes
+from trainyard.core.pools.plan import CapacityWindow
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.language.diagnostics import Severity
 
 ID = "cr-0a1b2c3d4e5f60718"
 BLOCK = {

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from builders import body_of, manifests_of, plan_of, resolved, spec
-
-from compiler.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
-from compiler.diagnostics import Severity
-from compiler.platforms.eks.jobs.plan import FileSet
+from trainyard.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
+from trainyard.eks.jobs.plan import FileSet
+from trainyard.language.diagnostics import Severity
 
 PATH = "/etc/deepspeed/config.json"
 COMMAND = ["torchrun", "train.py", "--deepspeed_config", PATH]

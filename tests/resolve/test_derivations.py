@@ -19,20 +19,15 @@ from builders import (
     resolved,
     spec,
 )
-
-from compiler.catalog import allocatable, huge_pages_mib, load_catalog
-from compiler.core.launch.plan import NetworkInterface
-from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
-from compiler.core.storage.plan import PersistentVolume, VolumeClaim
-from compiler.places import Route
-from compiler.plan import Derived, Plan
-from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, untolerated
-from compiler.plan.units import Duration, Quantity
-from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease, Stage, chart_version
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.jobs.plan import TRAINER_CHART, Runtime, TrainJob, runtime_of
-from compiler.platforms.eks.kueue.plan import (
+from trainyard.catalog import allocatable, huge_pages_mib, load_catalog
+from trainyard.core.launch.plan import NetworkInterface
+from trainyard.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
+from trainyard.core.storage.plan import PersistentVolume, VolumeClaim
+from trainyard.eks.cluster.plan import Bootstrap, Cluster
+from trainyard.eks.flux.plan import HelmRelease, Stage, chart_version
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.eks.jobs.plan import TRAINER_CHART, Runtime, TrainJob, runtime_of
+from trainyard.eks.kueue.plan import (
     ClusterQueue,
     Flavor,
     QueueManager,
@@ -40,8 +35,12 @@ from compiler.platforms.eks.kueue.plan import (
     WorkloadPriority,
     queue_of,
 )
-from compiler.platforms.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
-from compiler.platforms.eks.teams.plan import PodPriority
+from trainyard.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
+from trainyard.eks.teams.plan import PodPriority
+from trainyard.language.places import Route
+from trainyard.language.units import Duration, Quantity
+from trainyard.plan import Derived, Plan
+from trainyard.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, untolerated
 
 
 def env(job: TrainJob) -> dict[str, str | None]:

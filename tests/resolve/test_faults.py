@@ -23,19 +23,18 @@ from builders import (
     resolved,
     spec,
 )
-
-from compiler.catalog import load_catalog
-from compiler.catalog.catalog import DATA
-from compiler.core.pools.plan import NodeShare
-from compiler.diagnostics import Severity
-from compiler.driver import check
-from compiler.language.load import load
-from compiler.outcome import Options
-from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
-from compiler.resolve import resolve
+from trainyard.catalog import load_catalog
+from trainyard.catalog.catalog import DATA
+from trainyard.core.pools.plan import NodeShare
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.nodes.plan import NodeClass, NodePool
+from trainyard.language.diagnostics import Severity
+from trainyard.language.units import Quantity
+from trainyard.plan.scheduling import INSTANCE_TYPE
+from trainyard.run.driver import check
+from trainyard.run.language.load import load
+from trainyard.run.outcome import Options
+from trainyard.run.resolve import resolve
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC: dict[str, Any] = {
@@ -684,7 +683,7 @@ def test_every_error_code_of_the_resolution_has_a_case() -> None:
 
     used = {
         code
-        for path in (ROOT / "compiler" / "resolve").glob("*.py")
+        for path in (ROOT / "compiler" / "trainyard" / "run" / "resolve").glob("*.py")
         for code in re.findall(r'"(RES\d{3})"', path.read_text())
     }
     assert used - {code for _, code, *_ in (*CASES, *BOUNDS)} == set()
@@ -872,7 +871,7 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
 
 def test_cards_that_no_source_states_are_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only type of the catalog without them is refused for more than that."""
-    monkeypatch.setattr("compiler.core.pools.pools.ULTRASERVERS", ())
+    monkeypatch.setattr("trainyard.core.pools.pools.ULTRASERVERS", ())
     (fault,) = faults_of(spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}))
     assert fault.code == "RES019"
     assert "the EFA interfaces and network cards of `p6e-gb200.36xlarge`" in fault.message

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from builders import spec as eks
+from trainyard.extensions.hyperpod.jobs.kind import kinds
+from trainyard.language.diagnostics import Diagnostic
 
-from compiler.diagnostics import Diagnostic
-from compiler.platforms.hyperpod.jobs.kind import kinds
 from tests.platforms.hyperpod.clusters import spec as hyperpod
 from tests.platforms.passes import compiled
 

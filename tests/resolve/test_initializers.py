@@ -17,11 +17,10 @@ from builders import (
     shape_faults,
     spec,
 )
-
-from compiler.lift import lift
-from compiler.manifest import ObjectRef
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.verify import verify
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.verify import verify
 
 MODEL = {"storageUri": "hf://meta-llama/Llama-3.2-1B", "secret": "hf-token"}
 DATASET = {"storageUri": "s3://team-data/alpaca", "env": {"REGION": "us-west-2"}}

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from builders import body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
-
-from compiler.core.pods.plan import EFA, HUGEPAGES, Container
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.plan.base import content
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from trainyard.core.pods.plan import EFA, HUGEPAGES, Container
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.lift import lift
+from trainyard.plan.base import content
+from trainyard.run.lower import lower
+from trainyard.verify.formats import objects
 
 STATIC = {"nodes": 4}
 PLACED = {"nodes": 4, "topology": "network"}

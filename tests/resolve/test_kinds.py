@@ -12,23 +12,22 @@ import pytest
 from builders import FSX, body_of, manifests_of, objects_of, plan_of, resolved, spec
 from history.folder import write
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.core.jobs.launchers.launcher import launcher_named
-from compiler.core.jobs.launchers.spec import JobLauncher
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.manifest import ObjectRef
-from compiler.model.fit import quota_shortfall
-from compiler.model.reading import Reading
-from compiler.patching.apply import apply_patches
-from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, Stage
-from compiler.platforms.eks.jobs.kinds import kinds
-from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob
-from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.teams.plan import NetworkPolicy
-from compiler.verify import verify
-from compiler.verify.schemas import DATA, file_name
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.launchers.launcher import launcher_named
+from trainyard.core.jobs.launchers.spec import JobLauncher
+from trainyard.eks.flux.plan import GitSource, HelmRelease, Stage
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.plan import FileSet, Runtime, TrainJob
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.eks.teams.plan import NetworkPolicy
+from trainyard.judge.model.fit import quota_shortfall
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.run.lower import lower
+from trainyard.run.patching.apply import apply_patches
+from trainyard.verify import verify
+from trainyard.verify.schemas import DATA, file_name
 
 BY_MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
 MPI: dict[str, Any] = {"kind": "MPIJob", **BY_MPI}

@@ -20,13 +20,12 @@ from builders import (
     shape_faults,
     spec,
 )
-
-from compiler.core.pods.plan import ReplicatedJob
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.plan.base import content
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from trainyard.core.pods.plan import ReplicatedJob
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.lift import lift
+from trainyard.plan.base import content
+from trainyard.run.lower import lower
+from trainyard.verify.formats import objects
 
 MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
 SAVES: dict[str, Any] = {

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from builders import faults_of, plan_of, resolved, shape_faults, spec
 from pydantic import ValidationError
-
-from compiler.catalog import load_catalog
-from compiler.core.jobs.forms.model import Model
-from compiler.core.jobs.model import State, checkpoint_bytes, state_of
-from compiler.core.jobs.plan import TrainingState
-from compiler.policy.engine import run
-from compiler.policy.load import load_rules
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.forms.model import Model
+from trainyard.core.jobs.model import State, checkpoint_bytes, state_of
+from trainyard.core.jobs.plan import TrainingState
+from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.load import load_rules
 
 GIB = 1024**3
 # DeepSeek-R1-Distill-Qwen-1.5B with LoRA (HyperPod's example): 4,358,144 of 1,781,446,144 parameters are trained.

@@ -10,15 +10,14 @@ import pytest
 from builders import FSX, body_of, job_of, manifests_of, objects_of, plan_of, resolved, spec
 from history.folder import write
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.catalog.runtimes import released_runtimes
-from compiler.core.jobs.spec import Job
-from compiler.lift import lift
-from compiler.manifest import ObjectRef
-from compiler.model.reading import Reading
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.verify import verify
+from trainyard.catalog import load_catalog
+from trainyard.catalog.runtimes import released_runtimes
+from trainyard.core.jobs.spec import Job
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.verify import verify
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 IMAGE = "registry.test/train:1.0"

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from builders import plan_of, spec
-
-from compiler.core.pods.plan import HUGEPAGES
-from compiler.core.pools.topology import NETWORK_LAYERS
-from compiler.plan.scheduling import (
+from trainyard.core.pods.plan import HUGEPAGES
+from trainyard.core.pools.topology import NETWORK_LAYERS
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.eks.kueue.plan import Flavor, Topology
+from trainyard.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
+from trainyard.plan.scheduling import (
     HOSTNAME,
     NODEPOOL_LABEL,
     POOL_LABEL,
     RESERVATION_LABEL,
     Requirement,
 )
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.kueue.plan import Flavor, Topology
-from compiler.platforms.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
 
 BLOCKS = {
     "block": {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
+from trainyard.eks.jobs.plan import Runtime
 
-from compiler.platforms.eks.jobs.plan import Runtime
 from tests.builders import FSX, manifests_of, plan_of, spec
 from tests.running import Command
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from builders import FSX, job_of, plan_of, spec
-
-from compiler.catalog import load_catalog
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.core.jobs.saving import KEPT, lasting
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.core.jobs.saving import KEPT, lasting
 
 P4D: dict[str, Any] = {
     "instanceTypes": ["p4d.24xlarge"],

@@ -10,8 +10,7 @@ import pytest
 import yaml
 from builders import plan_of, spec
 from running import Command
-
-from compiler.core.jobs.plan import TrainingState
+from trainyard.core.jobs.plan import TrainingState
 
 SHAPE = {
     "layers": 32,

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from builders import FSX, job_of, plan_of, spec
 from running import stand_ins
-
-from compiler.catalog.torch import torch_of
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.nodes.plan import NodePool
+from trainyard.catalog.torch import torch_of
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.eks.nodes.plan import NodePool
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 SAVES: dict[str, Any] = {

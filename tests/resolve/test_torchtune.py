@@ -10,13 +10,12 @@ from typing import Any, get_args
 import pytest
 from builders import FSX, job_of, objects_of, plan_of, resolved, spec
 from running import Command
-
-from compiler.catalog.runtimes import released_runtimes
-from compiler.core.jobs.launchers.torchtune.spec import Torchtune
-from compiler.lift import lift
-from compiler.manifest import ObjectRef
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.verify import verify
+from trainyard.catalog.runtimes import released_runtimes
+from trainyard.core.jobs.launchers.torchtune.spec import Torchtune
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.verify import verify
 
 LUSTRE = {"name": "scratch", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}
 MOUNTS = [{"storage": "scratch", "path": "/data"}]

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from builders import FSX, body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
-
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.manifest import ObjectRef
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob, effective_pod
-from compiler.verify import verify
+from trainyard.eks.jobs.plan import FileSet, Runtime, TrainJob, effective_pod
+from trainyard.lift import lift
+from trainyard.output.manifest import ObjectRef
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify import verify
+from trainyard.verify.formats import objects
 
 FLUX = "kustomize.toolkit.fluxcd.io/"
 VOLUMES = [

@@ -24,10 +24,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from compiler.simulate.objects import Job, Placement, PodSet
-from compiler.simulate.reading import amounts, whole, world
-from compiler.simulate.simulator import Simulator
-from compiler.simulate.state import World
+from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.reading import amounts, whole, world
+from trainyard.extensions.forecast.simulate.simulator import Simulator
+from trainyard.extensions.forecast.simulate.state import World
 
 RECORDED = ("kueue-0.19.2.jsonl.gz", "kueue-0.19.2-fair.jsonl.gz")
 BY_SET = ("kueue-0.19.2-random.jsonl.gz", "kueue-0.19.2-random-fair.jsonl.gz")

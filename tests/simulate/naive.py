@@ -11,15 +11,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from compiler.simulate import assigning, blockers, candidates, pending
-from compiler.simulate.assignment import Obstacle
-from compiler.simulate.candidates import Candidate
-from compiler.simulate.domains import PODS, Forest
-from compiler.simulate.objects import Cell
-from compiler.simulate.placing import Placed, Unplaced, Wanted
-from compiler.simulate.preempting import Way
-from compiler.simulate.rooms import Domain
-from compiler.simulate.state import State, Work, precedence
+from trainyard.extensions.forecast.simulate import assigning, blockers, candidates, pending
+from trainyard.extensions.forecast.simulate.assignment import Obstacle
+from trainyard.extensions.forecast.simulate.candidates import Candidate
+from trainyard.extensions.forecast.simulate.domains import PODS, Forest
+from trainyard.extensions.forecast.simulate.objects import Cell
+from trainyard.extensions.forecast.simulate.placing import Placed, Unplaced, Wanted
+from trainyard.extensions.forecast.simulate.preempting import Way
+from trainyard.extensions.forecast.simulate.rooms import Domain
+from trainyard.extensions.forecast.simulate.state import State, Work, precedence
 
 
 class Pending(pending.Pending):
@@ -196,7 +196,7 @@ def _fits_without(state: State, work: Work, gone: Sequence[Work]) -> bool:
 @contextmanager
 def naively() -> Iterator[None]:
     """Simulate in this way."""
-    room = "compiler.simulate"
+    room = "trainyard.extensions.forecast.simulate"
     with ExitStack() as patches:
         for target, new in (
             (f"{room}.lines.Pending", Pending),

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from trainyard.extensions.forecast.simulate.assignment import Obstacle
+from trainyard.extensions.forecast.simulate.cycle import Cycle
+from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet, _fnv1a
+from trainyard.extensions.forecast.simulate.reading import whole
+from trainyard.extensions.forecast.simulate.repeats import Repeats
+from trainyard.extensions.forecast.simulate.simulator import Simulator
+from trainyard.extensions.forecast.simulate.state import Progress, Work
 
-from compiler.simulate.assignment import Obstacle
-from compiler.simulate.cycle import Cycle
-from compiler.simulate.objects import Job, Placement, PodSet, _fnv1a
-from compiler.simulate.reading import whole
-from compiler.simulate.repeats import Repeats
-from compiler.simulate.simulator import Simulator
-from compiler.simulate.state import Progress, Work
 from simulate.worlds import GPU, LEVEL, admitted, job, made, queue, settled
 
 COHORT = {"cohortName": "all"}

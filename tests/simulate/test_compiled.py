@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 from builders import POOL, spec
+from trainyard.catalog import load_catalog
+from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
+from trainyard.extensions.forecast.simulate.objects import Placement
+from trainyard.extensions.forecast.simulate.together import forecast
+from trainyard.extensions.forecast.simulate.verdict import Kind, Verdict
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.output.manifest import Manifest
 
-from compiler.catalog import load_catalog
-from compiler.lift import lift
-from compiler.manifest import Manifest
-from compiler.model.reading import Reading
-from compiler.simulate.compiled import Cluster, cluster
-from compiler.simulate.objects import Placement
-from compiler.simulate.together import forecast
-from compiler.simulate.verdict import Kind, Verdict
 from tests.platforms.passes import compiled
 
 IMAGE = {"image": "registry.test/train:1.0", "command": ["python", "train.py"]}

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from timeline.worlds import hours, run
+from trainyard.extensions.forecast.simulate.blockers import blockers
+from trainyard.extensions.forecast.simulate.compiled import Cluster
+from trainyard.extensions.forecast.simulate.domains import Forest
+from trainyard.extensions.forecast.simulate.entry import Entry
+from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.state import State, World
+from trainyard.extensions.forecast.simulate.together import forecast
 
-from compiler.simulate.blockers import blockers
-from compiler.simulate.compiled import Cluster
-from compiler.simulate.domains import Forest
-from compiler.simulate.entry import Entry
-from compiler.simulate.objects import Job
-from compiler.simulate.state import State, World
-from compiler.simulate.together import forecast
 from simulate.worlds import job, made, queue, settled
 
 POLICY = {"preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from trainyard.extensions.forecast.simulate.constraints import anywhere
+from trainyard.extensions.forecast.simulate.matching import matches, selects, untolerated
+from trainyard.extensions.forecast.simulate.objects import Placement
 
-from compiler.simulate.constraints import anywhere
-from compiler.simulate.matching import matches, selects, untolerated
-from compiler.simulate.objects import Placement
 from simulate.worlds import LEVEL, job
 
 LABELS = {"gpus": "8", "zone": "a"}

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.worlds import HOUR, run
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.extensions.forecast.simulate.blockers import blockers
+from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.simulator import Simulator
+from trainyard.extensions.forecast.simulate.state import World
+from trainyard.extensions.forecast.timeline.readiness import PodsReady
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.simulate.blockers import blockers
-from compiler.simulate.objects import Job, Placement, PodSet
-from compiler.simulate.simulator import Simulator
-from compiler.simulate.state import World
-from compiler.timeline.readiness import PodsReady
 from simulate.naive import naively, waited_for
 from simulate.worlds import GPU, LEVEL, made, queue
 

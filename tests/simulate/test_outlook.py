@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT
-
-from compiler.catalog import load_catalog
-from compiler.driver import check
-from compiler.formats import objects
-from compiler.model.contention import contended
-from compiler.model.reading import Reading
-from compiler.outcome import Compilation, Options
-from compiler.simulate.compiled import cluster
-from compiler.simulate.outlook import outlook
-from compiler.simulate.simulator import run
+from trainyard.catalog import load_catalog
+from trainyard.extensions.forecast.simulate.compiled import cluster
+from trainyard.extensions.forecast.simulate.outlook import outlook
+from trainyard.extensions.forecast.simulate.simulator import run
+from trainyard.judge.model.contention import contended
+from trainyard.judge.model.reading import Reading
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.verify.formats import objects
 
 SPECS = sorted((ROOT / "specs").glob("*.yaml"))
 TWO_TEAMS = yaml.safe_load((ROOT / "specs" / "two-teams.yaml").read_text())

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from trainyard.extensions.forecast.simulate.constraints import fits_alone
+from trainyard.extensions.forecast.simulate.objects import Cell, Job, Queue
+from trainyard.extensions.forecast.simulate.state import World
 
-from compiler.simulate.constraints import fits_alone
-from compiler.simulate.objects import Cell, Job, Queue
-from compiler.simulate.state import World
 from simulate.worlds import GPU, admitted, job, made, queue, settled
 
 CELL = Cell("main", GPU)

@@ -6,9 +6,8 @@ Source: Kueue 0.19.2, pkg/cache/scheduler/resource_node.go; hierarchical_preempt
 from __future__ import annotations
 
 import pytest
-
-from compiler.simulate.objects import Cell, Limits
-from compiler.simulate.quota import Account, Balance
+from trainyard.extensions.forecast.simulate.objects import Cell, Limits
+from trainyard.extensions.forecast.simulate.quota import Account, Balance
 
 
 def tree(*, lending: int | None = None, used: int = 0, of_cohort: int = 0) -> Balance:

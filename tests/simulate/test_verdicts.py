@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 from builders import ROOT
+from trainyard.catalog import load_catalog
+from trainyard.extensions.forecast.simulate.arrivals import Arrival
+from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
+from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.shares import Share
+from trainyard.extensions.forecast.simulate.state import World
+from trainyard.extensions.forecast.simulate.together import forecast
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
+from trainyard.judge.model.reading import Reading
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
-from compiler.catalog import load_catalog
-from compiler.driver import check
-from compiler.model.reading import Reading
-from compiler.outcome import Options
-from compiler.simulate.arrivals import Arrival
-from compiler.simulate.compiled import Cluster, cluster
-from compiler.simulate.objects import Job
-from compiler.simulate.shares import Share
-from compiler.simulate.state import World
-from compiler.simulate.together import forecast
-from compiler.simulate.verdict import Forecast, Kind, Verdict
 from simulate.worlds import LEVEL, job, made, queue
 
 
@@ -235,7 +235,7 @@ def test_where_too_many_share_a_quota_nothing_is_tried_out(
     found = many(4)
     assert note not in found.notes
     assert all(each.edits for each in found.verdicts)
-    monkeypatch.setattr(f"compiler.simulate.together.{bound}", 0)
+    monkeypatch.setattr(f"trainyard.extensions.forecast.simulate.together.{bound}", 0)
     found = many(4)
     assert note in found.notes
     assert not all(each.edits for each in found.verdicts)

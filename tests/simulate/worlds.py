@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler.simulate.objects import Job, Placement, PodSet
-from compiler.simulate.reading import world
-from compiler.simulate.simulator import Simulator
-from compiler.simulate.state import World
+from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.reading import world
+from trainyard.extensions.forecast.simulate.simulator import Simulator
+from trainyard.extensions.forecast.simulate.state import World
 
 GPU = "nvidia.com/gpu"
 LEVEL = "example.com/rack"

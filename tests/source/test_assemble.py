@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-from compiler.diagnostics import Diagnostic
-from compiler.language.documents import documents, lists
-from compiler.language.reference import all_keys
-from compiler.places.route import Route
-from compiler.source import assemble as source
-from compiler.source.assemble import SpecSource
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.places.route import Route
+from trainyard.language.source import assemble as source
+from trainyard.language.source.assemble import SpecSource
+from trainyard.run.language.documents import documents, lists
+from trainyard.run.language.reference import all_keys
 
 V = "apiVersion: trainyard.dev/v1alpha1\n"
 CLUSTER = V + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from builders import document
-
-from compiler.core.jobs.spec import JobsSection
-from compiler.diagnostics import Diagnostic
-from compiler.language.load import load
-from compiler.places import Document, Route
-from compiler.source.inherit import inherit
+from trainyard.core.jobs.spec import JobsSection
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.places import Document, Route
+from trainyard.language.source.inherit import inherit
+from trainyard.run.language.load import load
 
 HEAD = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster

@@ -8,13 +8,12 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from compiler.places.route import Route
-from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
-from compiler.source.compose import MAX_DEPTH
-from compiler.source.parse import MAX_RESTARTS, decode, parse, read
-from compiler.source.scalars import Refusal, resolve
-from compiler.source.syntax import MAX_LINES
+from trainyard.language.places.route import Route
+from trainyard.language.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
+from trainyard.language.source.compose import MAX_DEPTH
+from trainyard.language.source.parse import MAX_RESTARTS, decode, parse, read
+from trainyard.language.source.scalars import Refusal, resolve
+from trainyard.language.source.syntax import MAX_LINES
 
 
 def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
@@ -129,11 +128,11 @@ def test_an_alias_bomb_is_reported_once_and_costs_nothing() -> None:
 @pytest.mark.parametrize("text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60])
 def test_the_number_of_values_is_bounded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over all documents; reported once, where it is too much."""
-    monkeypatch.setattr("compiler.source.compose.MAX_NODES", 50)
+    monkeypatch.setattr("trainyard.language.source.compose.MAX_NODES", 50)
     (found,) = parse(SourceFile("f", text))[1]
     assert (found.code, found.message) == ("YML023", "`f` holds more than 50 values")
     assert found.span is not None
-    monkeypatch.setattr("compiler.source.compose.MAX_NODES", 500)
+    monkeypatch.setattr("trainyard.language.source.compose.MAX_NODES", 500)
     assert parse(SourceFile("f", text))[1] == []
 
 
@@ -292,7 +291,7 @@ def test_files_that_cannot_be_read_are_reported(
     assert [item.code for item in read("a\0b")[1]] == ["YML022"]
     (tmp_path / "loop").symlink_to("loop")
     assert [item.code for item in read(tmp_path / "loop")[1]] == ["YML022"]
-    monkeypatch.setattr("compiler.inputs.MAX_BYTES", 4)
+    monkeypatch.setattr("trainyard.disk.inputs.MAX_BYTES", 4)
     assert [item.code for item in read(tmp_path / "file")[1]] == ["YML023"]
     assert [item.code for item in read("/dev/zero")[1]] == ["YML022"]
 
@@ -431,7 +430,7 @@ def test_forbidden_characters_are_reported_once_a_line() -> None:
 
 
 def test_a_manifest_merges_as_kubectl_does() -> None:
-    from compiler.source.manifests import parse_manifests
+    from trainyard.language.source.manifests import parse_manifests
 
     text = "base: &b {image: a, cpu: 1}\nmore: &m {cpu: 2, gpu: 8}\none: {<<: *b, image: own}\ntwo: {<<: [*b, *m]}\n"
     (document,), faults = parse_manifests(SourceFile("a.yaml", text))
@@ -443,7 +442,7 @@ def test_a_manifest_merges_as_kubectl_does() -> None:
 
 def test_a_merge_key_may_have_its_tag() -> None:
     """yq writes it."""
-    from compiler.source.manifests import parse_manifests
+    from trainyard.language.source.manifests import parse_manifests
 
     text = "base: &b {image: a}\none:\n  !!merge <<: *b\n  cpu: 1\ntwo: {!!str <<: 1}\n"
     (document,), faults = parse_manifests(SourceFile("a.yaml", text))

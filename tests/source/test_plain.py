@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from compiler.places.tree import SourceFile
-from compiler.source.compose import MAX_DEPTH
-from compiler.source.manifests import parse_manifests
-from compiler.source.plain import plain_values
+from trainyard.language.places.tree import SourceFile
+from trainyard.language.source.compose import MAX_DEPTH
+from trainyard.language.source.manifests import parse_manifests
+from trainyard.language.source.plain import plain_values
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import Command
-
-from compiler.source.plain import PlainReader, plain_values
+from trainyard.language.source.plain import PlainReader, plain_values
 
 JOB = """\
 # Written by hand: jobs/{name}.yaml

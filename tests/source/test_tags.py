@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.places import Document, Route, SourceFile
-from compiler.source.parse import parse
+from trainyard.language.places import Document, Route, SourceFile
+from trainyard.language.source.parse import parse
 
 TAGS = {"!Ref": "Ref", "!Sub": "Fn::Sub", "!If": "Fn::If"}
 

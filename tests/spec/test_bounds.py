@@ -9,12 +9,12 @@ import pytest
 from builders import ROOT
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from trainyard.language.diagnostics.pages import load_pages
+from trainyard.language.models import aws, types
+from trainyard.language.models.models import inner_model
+from trainyard.run.language.whole import language
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.diagnostics.pages import load_pages
-from compiler.language.whole import language
-from compiler.platforms import PLATFORMS
-from compiler.spec import aws, types
-from compiler.spec.models import inner_model
 from tests.policy.harness import builtin_rules
 
 pytestmark = pytest.mark.slow

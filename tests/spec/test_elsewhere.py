@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.diagnostics.diagnostic import listed
-from compiler.language.whole import elsewhere, language
-from compiler.platforms import PLATFORMS
-from compiler.spec.models import keys_of
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.models.models import keys_of
+from trainyard.run.language.whole import elsewhere, language
+from trainyard.run.platforms import PLATFORMS
 
 KEYS = {
     name: set(keys_of(language(platform).model_fields["spec"].annotation))

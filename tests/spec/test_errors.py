@@ -8,16 +8,15 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel, BeforeValidator, Discriminator, ValidationError
-
-from compiler.core.jobs.spec import Job, Mount
-from compiler.core.network.forms.existing import ExistingNetwork
-from compiler.core.pools.spec import NodePool
-from compiler.language.whole import language
-from compiler.places import Route
-from compiler.platforms import PLATFORMS
-from compiler.rooms import Platform
-from compiler.spec.errors import explain
-from compiler.spec.models import inner_model, keys_of, model_at
+from trainyard.core.jobs.spec import Job, Mount
+from trainyard.core.network.forms.existing import ExistingNetwork
+from trainyard.core.pools.spec import NodePool
+from trainyard.language.models.errors import explain
+from trainyard.language.models.models import inner_model, keys_of, model_at
+from trainyard.language.places import Route
+from trainyard.plan.features import Platform
+from trainyard.run.language.whole import language
+from trainyard.run.platforms import PLATFORMS
 
 
 @pytest.mark.parametrize(

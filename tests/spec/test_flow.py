@@ -8,10 +8,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-
-from compiler.places import SourceFile
-from compiler.source.parse import parse
-from compiler.spec.flow import flow
+from trainyard.language.models.flow import flow
+from trainyard.language.places import SourceFile
+from trainyard.language.source.parse import parse
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from builders import FSX, OLD_TRAINER, RELEASE, document, loaded, shape_faults, spec
-
-from compiler.language.load import load
-from compiler.places import Route
+from trainyard.language.places import Route
+from trainyard.run.language.load import load
 
 HEX64 = "0123456789abcdef" * 4
 VPC: dict[str, Any] = {

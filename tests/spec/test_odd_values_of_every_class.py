@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 import yaml
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.driver import check
-from compiler.outcome import Options
-from compiler.platforms import PLATFORMS
 from tests.platforms.wide import TEXTS, wide
 
 pytestmark = pytest.mark.slow

@@ -11,14 +11,13 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, create_model
-
-from compiler.language.reference import Key, all_keys, models
-from compiler.language.schema import KINDS, schema
-from compiler.places import SourceFile
-from compiler.plan.units import Duration
-from compiler.source.parse import parse
-from compiler.spec.base import SpecModel
-from compiler.spec.flow import flow
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.flow import flow
+from trainyard.language.places import SourceFile
+from trainyard.language.source.parse import parse
+from trainyard.language.units import Duration
+from trainyard.run.language.reference import Key, all_keys, models
+from trainyard.run.language.schema import KINDS, schema
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from builders import JOB, POOL, document, spec
 from schemas import committed
-
-from compiler.language.load import load
-from compiler.places import Document
-from compiler.platforms import PARALLEL_CLUSTER, PLATFORMS
-from compiler.source.inherit import inherit
+from trainyard.language.places import Document
+from trainyard.language.source.inherit import inherit
+from trainyard.run.language.load import load
+from trainyard.run.platforms import PARALLEL_CLUSTER, PLATFORMS
 
 MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
 VOLUME = {"name": "a", "path": "/a", "emptyDir": {}}

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from builders import data_of, dumped
-
-from compiler.driver import check
-from compiler.outcome import Options
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,8 @@ from builders import FSX, document, loaded, shape_faults, spec
 from hypothesis import given
 from hypothesis import strategies as some
 from pydantic_core import PydanticCustomError
-
-from compiler.diagnostics.render import render
-from compiler.spec import buckets, git, keys, programs
+from trainyard.language.diagnostics.render import render
+from trainyard.language.models import buckets, git, keys, programs
 
 A, B = "subnet-0a1b2c3d", "subnet-1a1b2c3d"
 BLOCK = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builders import shape_faults, spec
-
-from compiler.spec import checks as check
-from compiler.spec.editor import shape_of
+from trainyard.language.models import checks as check
+from trainyard.language.models.editor import shape_of
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOTS = {

@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 import yaml
 from builders import document, shape_faults, spec
-
-from compiler.cli.keys import explain_key
-from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.near import plain
-from compiler.language.load import load
-from compiler.language.reference import all_keys
-from compiler.language.whole import every_language
-from compiler.places import Route
-from compiler.platforms import EKS, PLATFORMS
-from compiler.rooms import Platform
-from compiler.spec.answers import answers
-from compiler.spec.elsewhere import sections
-from compiler.spec.unknown import unknown
+from trainyard.cli.keys import explain_key
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.diagnostics.near import plain
+from trainyard.language.models.answers import answers
+from trainyard.language.models.elsewhere import sections
+from trainyard.language.models.unknown import unknown
+from trainyard.language.places import Route
+from trainyard.plan.features import Platform
+from trainyard.run.language.load import load
+from trainyard.run.language.reference import all_keys
+from trainyard.run.language.whole import every_language
+from trainyard.run.platforms import EKS, PLATFORMS
 
 # sbatch of Slurm 25.05, without its dashes.
 SBATCH = """account acctgFreq array batch bb begin chdir clusterConstraint clusters comment constraint contiguous

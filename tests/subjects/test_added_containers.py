@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from running import SPECS
+from trainyard.catalog import load_catalog
+from trainyard.core.pods.plan import Pod
+from trainyard.judge.model.reading import Reading
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.run.platforms import PLATFORMS
+from trainyard.verify.formats import objects
 
-from compiler.catalog import load_catalog
-from compiler.core.pods.plan import Pod
-from compiler.driver import check
-from compiler.formats import objects
-from compiler.model.reading import Reading
-from compiler.outcome import Compilation, Options
-from compiler.platforms import PLATFORMS
 from subjects.test_images import built, compiled, recipe_of, repository, with_images
 from subjects.test_owning import DISK, EXISTING, NEW
 from tests.platforms.wide import TEXTS, wide

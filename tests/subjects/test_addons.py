@@ -21,20 +21,10 @@ from builders import (
     plan_of,
     spec,
 )
-
-from compiler.catalog import Catalog, InstanceType, load_catalog
-from compiler.catalog.catalog import DATA, Releases
-from compiler.context import Context
-from compiler.examples.overlay import merged
-from compiler.formats import objects
-from compiler.language.reference import all_keys
-from compiler.language.whole import language
-from compiler.lower import lower
-from compiler.manifest import Manifest
-from compiler.plan import Plan
-from compiler.platforms import PLATFORMS
-from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import (
+from trainyard.catalog import Catalog, InstanceType, load_catalog
+from trainyard.catalog.catalog import DATA, Releases
+from trainyard.eks import addons
+from trainyard.eks.addons.addon import (
     BOOTSTRAP,
     EKS,
     EVERYWHERE,
@@ -47,12 +37,21 @@ from compiler.platforms.eks.addons.addon import (
     Daemon,
     Setting,
 )
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.kueue.resolve import queue_manager
-from compiler.platforms.eks.nodes.daemons import daemons
-from compiler.platforms.eks.nodes.requested import requests_in
-from compiler.resolve import resolve
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.kueue.resolve import queue_manager
+from trainyard.eks.nodes.daemons import daemons
+from trainyard.eks.nodes.requested import requests_in
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.plan.context import Context
+from trainyard.run.examples.overlay import merged
+from trainyard.run.language.reference import all_keys
+from trainyard.run.language.whole import language
+from trainyard.run.lower import lower
+from trainyard.run.platforms import PLATFORMS
+from trainyard.run.resolve import resolve
+from trainyard.verify.formats import objects
 
 ADD_ONS = list(addons.addons().values())
 RELEASED = [addon for addon in ADD_ONS if addon.by != OWN]
@@ -237,8 +236,8 @@ QUEUE = {"name": "all", "quota": [{"pool": "gpu", "nodes": 4}]}
 # --- a file that is dropped in
 
 _FILE = """
-from compiler.core.pools.pools import pool_types
-from compiler.platforms.eks.addons.addon import AddOn, Controller, Daemon, on_gpus
+from trainyard.core.pools.pools import pool_types
+from trainyard.eks.addons.addon import AddOn, Controller, Daemon, on_gpus
 
 def wanted(context):
     return any(instance.gpus for _, instance in context.once(pool_types))
@@ -354,7 +353,7 @@ def test_add_ons_that_wait_for_each_other_are_refused(monkeypatch: pytest.Monkey
 def test_a_share_is_kept_free_for_what_may_come() -> None:
     """A storage that is added later makes no job that runs too large."""
     gpus: InstanceType = load_catalog().instance_types["p4d.24xlarge"]
-    from compiler.platforms.eks.nodes.daemons import daemons, running
+    from trainyard.eks.nodes.daemons import daemons, running
 
     context = context_of(spec())
     kept = {daemon.name for daemon in daemons(context, gpus)}

@@ -22,22 +22,21 @@ from builders import (
 )
 from history.folder import codes, compiled
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.catalog.auto_mode import families, launches
-from compiler.core.pools.plan import NodeShare
-from compiler.formats import Setting, verified
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.model.nodes import Nodes
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease, Stage
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeOverlay, NodePool
-from compiler.verify import validate_body
-from compiler.verify.documented import NODE_CLASS
-from compiler.verify.structure import from_crd
+from trainyard.catalog import load_catalog
+from trainyard.catalog.auto_mode import families, launches
+from trainyard.core.pools.plan import NodeShare
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease, Stage
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.eks.nodes.plan import AutoNodeClass, NodeClass, NodeOverlay, NodePool
+from trainyard.judge.model.nodes import Nodes
+from trainyard.lift import lift
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify import validate_body
+from trainyard.verify.documented import NODE_CLASS
+from trainyard.verify.formats import Setting, verified
+from trainyard.verify.structure import from_crd
 
 ROOT = Path(__file__).parents[2]
 HUGE_PAGES = "hugepages-2Mi"
@@ -455,11 +454,11 @@ def test_a_cluster_keeps_the_way_in_which_its_nodes_are_launched(
 @pytest.mark.slow
 def test_a_spec_without_it_imports_nothing_of_it() -> None:
     script = (
-        "import sys; from compiler.cli.main import main\n"
+        "import sys; from trainyard.cli.main import main\n"
         "try: main(['check', 'specs/starter.yaml'])\n"
         "except SystemExit: pass\n"
-        "found = {name for name in sys.modules if name.startswith('compiler.platforms.') and 'auto' in name}\n"
-        "print(*found - {'compiler.platforms.eks.nodes.launchers.auto_mode'})"
+        "found = {name for name in sys.modules if name.startswith('trainyard.run.platforms.') and 'auto' in name}\n"
+        "print(*found - {'trainyard.eks.nodes.launchers.auto_mode'})"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, encoding="utf-8", check=True

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from builders import FSX, body_of, faults_of, objects_of, plan_of, spec
 from running import stand_ins
-
-from compiler.lift import lift
-from compiler.platforms.eks.nodes.plan import Boot, NodeClass, NodeGroup
-from compiler.platforms.eks.nodes.user_data import boot_script
+from trainyard.eks.nodes.plan import Boot, NodeClass, NodeGroup
+from trainyard.eks.nodes.user_data import boot_script
+from trainyard.lift import lift
 
 LARGE: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"]}
 EXISTING = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]

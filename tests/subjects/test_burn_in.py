@@ -14,17 +14,16 @@ import pytest
 from builders import body_of, faults_of, objects_of, plan_of, spec
 from running import stand_ins
 from served import served
-
-from compiler.lift import lift
-from compiler.plan.scheduling import Taint
-from compiler.platforms.eks.health.plan import BurnIn
-from compiler.platforms.eks.kueue.plan import Flavor, QueueManager
-from compiler.platforms.eks.nodes.plan import NodePool
+from trainyard.eks.health.plan import BurnIn
+from trainyard.eks.kueue.plan import Flavor, QueueManager
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.lift import lift
+from trainyard.plan.scheduling import Taint
 
 SCRIPT = (
     Path(__file__).parents[2]
     / "compiler"
-    / "platforms"
+    / "trainyard"
     / "eks"
     / "health"
     / "scripts"

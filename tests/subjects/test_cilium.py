@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from builders import faults_of, job_of, objects_of, plan_of, spec
-
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.teams.plan import NetworkPolicy
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.eks.teams.plan import NetworkPolicy
+from trainyard.plan import Plan
 
 CHAINED: dict[str, Any] = {"cilium": {}}
 

@@ -9,12 +9,11 @@ import pytest
 import yaml
 from builders import RELEASE, body_of, components, document, faults_of, manifests_of, plan_of, spec
 from running import Command
-
-from compiler.driver import check
-from compiler.manifest import Manifest
-from compiler.outcome import Options
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.flux.plan import HelmRelease
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.output.manifest import Manifest
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 EFA = "aws-efa-k8s-device-plugin"
 OURS = {release.name: release.values for release in plan_of(spec()).of(HelmRelease)}

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT, manifests_of, objects_of, plan_of, spec
-
-from compiler.manifest import Body, Manifest
-from compiler.platforms.eks.flux.plan import Stage
-from compiler.policy.admission_rule import plural
+from trainyard.eks.flux.plan import Stage
+from trainyard.judge.policy.admission_rule import plural
+from trainyard.output.manifest import Body, Manifest
 
 MAKE = {"get", "list", "watch", "create", "patch", "delete"}
 """kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""

@@ -11,16 +11,15 @@ import pytest
 import yaml
 from builders import files, objects_of, plan_of, spec
 from running import Command
-
-from compiler.catalog.ebs import refusals
-from compiler.core.storage.plan import PersistentVolume, VolumeClaim, VolumeClass
-from compiler.formats import Setting, lifted, verified
-from compiler.formats import written as artifact_bytes
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.nodes.plan import NodeClass
+from trainyard.catalog.ebs import refusals
+from trainyard.core.storage.plan import PersistentVolume, VolumeClaim, VolumeClass
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, lifted, verified
+from trainyard.verify.formats import written as artifact_bytes
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 OWN: dict[str, Any] = {

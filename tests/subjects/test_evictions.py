@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from builders import plan_of, spec
-
-from compiler.platforms.eks.kueue.plan import QueueManager
+from trainyard.eks.kueue.plan import QueueManager
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT
-
-from compiler.driver import check
-from compiler.outcome import Options
+from trainyard.run.driver import check
+from trainyard.run.outcome import Options
 
 PAGE = (ROOT / "docs" / "fabric.md").read_text(encoding="utf-8")
 JOBS: list[dict[str, Any]] = [

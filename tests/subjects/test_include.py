@@ -10,11 +10,10 @@ import pytest
 import yaml
 from builders import spec
 from running import Command
-
-from compiler.diagnostics import Diagnostic
-from compiler.driver import check
-from compiler.manifest import Manifest
-from compiler.outcome import Compilation, Options, Outcome
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.output.manifest import Manifest
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options, Outcome
 
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: monitoring}\n"
 MAP = """\

@@ -13,17 +13,16 @@ import pytest
 import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
 from running import Command, Run, stand_ins
-
-from compiler.core.cloud.plan import AccessPolicy, Bucket, FileSystemStack
-from compiler.core.storage.plan import MadeBucket, MadeFileSystem
-from compiler.driver import check
-from compiler.formats import Setting, lifted, verified, written
-from compiler.lower import lower
-from compiler.lowering.body import NO_SUBSTITUTION
-from compiler.manifest import Manifest
-from compiler.outcome import Options
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import Stage
+from trainyard.core.cloud.plan import AccessPolicy, Bucket, FileSystemStack
+from trainyard.core.storage.plan import MadeBucket, MadeFileSystem
+from trainyard.eks.flux.plan import Stage
+from trainyard.output.lowering.body import NO_SUBSTITUTION
+from trainyard.output.manifest import Manifest
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
+from trainyard.verify.formats import Setting, lifted, verified, written
 
 pytestmark = pytest.mark.slow
 

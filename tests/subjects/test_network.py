@@ -14,16 +14,15 @@ import pytest
 import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
 from running import Command, stand_ins
-
-from compiler.catalog import load_catalog
-from compiler.catalog.addresses import Warm, taken, warm
-from compiler.diagnostics import Severity
-from compiler.formats import Setting, lifted, verified, written
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.network.cut import private_part, public_part
-from compiler.platforms.eks.network.plan import MadeNetwork
+from trainyard.catalog import load_catalog
+from trainyard.catalog.addresses import Warm, taken, warm
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.network.cut import private_part, public_part
+from trainyard.eks.network.plan import MadeNetwork
+from trainyard.language.diagnostics import Severity
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, lifted, verified, written
 
 FSX = [
     {

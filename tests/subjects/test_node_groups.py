@@ -10,18 +10,17 @@ import pytest
 import yaml
 from builders import body_of, faults_of, files, objects_of, plan_of, shape_faults, spec
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.formats import Setting, lifted, verified
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.model.reading import Reading
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodePool
+from trainyard.catalog import load_catalog
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.eks.kueue.plan import Flavor
+from trainyard.eks.nodes.plan import NodeClass, NodeGroup, NodePool
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, lifted, verified
 
 BLOCK = {
     "block": {

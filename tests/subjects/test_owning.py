@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from builders import FSX, body_of, objects_of, plan_of, spec
 from running import stand_ins
+from trainyard.core.pods.plan import Pod
+from trainyard.eks.jobs.plan import Runtime
+from trainyard.lift import lift
+from trainyard.plan import Plan
 
-from compiler.core.pods.plan import Pod
-from compiler.lift import lift
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import Runtime
 from subjects.test_images import IMAGES, built, codes, compiled, recipe_of, repository, with_images
 from subjects.test_images import plan_of as plan_of_compilation
 

@@ -11,17 +11,16 @@ import yaml
 from builders import job_of, shape_faults, spec
 from history.folder import codes, compiled, only_object, runs, write
 from running import Command
-
-from compiler.driver import check
-from compiler.manifest import Manifest
-from compiler.outcome import Compilation, Options
-from compiler.patching.merge import merge
-from compiler.patching.operations import operate
-from compiler.patching.place import Draft, PatchError
-from compiler.places import Route
-from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.kueue.plan import ClusterQueue
-from compiler.platforms.eks.overrides.plan import Operation
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.eks.kueue.plan import ClusterQueue
+from trainyard.eks.overrides.plan import Operation
+from trainyard.language.places import Route
+from trainyard.output.manifest import Manifest
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.run.patching.merge import merge
+from trainyard.run.patching.operations import operate
+from trainyard.run.patching.place import Draft, PatchError
 
 AT = Route(("spec", "patches", 0, "patch"))
 JOB = {"kind": "TrainJob", "labelSelector": "trainyard.dev/job=train"}

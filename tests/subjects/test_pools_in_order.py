@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 from builders import body_of, faults_of, objects_of, plan_of, spec
-
-from compiler.catalog import load_catalog
-from compiler.history.runs import Run
-from compiler.lift import lift
-from compiler.model.reading import Reading
-from compiler.plan import Plan
-from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
-from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
+from trainyard.catalog import load_catalog
+from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.eks.kueue.plan import ClusterQueue, Flavor
+from trainyard.eks.nodes.plan import NodeClass, NodePool
+from trainyard.judge.model.reading import Reading
+from trainyard.lift import lift
+from trainyard.plan import Plan
+from trainyard.run.history.runs import Run
 
 ID = "cr-0a1b2c3d4e5f60718"
 RESERVED = {

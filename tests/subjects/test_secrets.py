@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from builders import body_of, plan_of, resolved, spec
-
-from compiler.driver import setting_of
-from compiler.formats import objects
-from compiler.lift import lift
-from compiler.lower import lower
-from compiler.manifest import Manifest, ObjectRef
-from compiler.platforms.eks.flux.plan import HelmRelease, Stage
-from compiler.platforms.eks.secrets.plan import ExternalSecret, SecretStore
-from compiler.verify import verify
+from trainyard.eks.flux.plan import HelmRelease, Stage
+from trainyard.eks.secrets.plan import ExternalSecret, SecretStore
+from trainyard.lift import lift
+from trainyard.output.manifest import Manifest, ObjectRef
+from trainyard.run.driver import setting_of
+from trainyard.run.lower import lower
+from trainyard.verify import verify
+from trainyard.verify.formats import objects
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 TOKEN: dict[str, Any] = {

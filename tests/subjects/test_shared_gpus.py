@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 import yaml
 from builders import body_of, faults_of, job_of, objects_of, plan_of, spec
-
-from compiler.catalog import load_catalog
-from compiler.catalog.mig import profile_of, profiles_of
-from compiler.lift import lift
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.flux.plan import HelmRelease
-from compiler.platforms.eks.kueue.plan import ClusterQueue
-from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
-from compiler.platforms.eks.teams.plan import ResourceQuota
+from trainyard.catalog import load_catalog
+from trainyard.catalog.mig import profile_of, profiles_of
+from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.kueue.plan import ClusterQueue
+from trainyard.eks.nodes.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
+from trainyard.eks.teams.plan import ResourceQuota
+from trainyard.language.units import Quantity
+from trainyard.lift import lift
 
 MIG = {"mig": {"profile": "1g.5gb"}}
 TURNS = {"timeSlicing": {"replicas": 4}}

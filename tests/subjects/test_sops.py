@@ -9,11 +9,11 @@ import pytest
 import yaml
 from builders import files, objects_of, plan_of, spec
 from running import Command
+from trainyard.eks.flux.plan import Stage
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, format_of, lifted, verified
 
-from compiler.formats import Setting, format_of, lifted, verified
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.platforms.eks.flux.plan import Stage
 from subjects.test_include import done_of, outcome
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"

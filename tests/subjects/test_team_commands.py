@@ -12,10 +12,10 @@ from builders import ROOT, manifests_of, spec
 PLACES = (
     *ROOT.glob("docs/*.md"),
     *ROOT.glob("docs/rules/*.md"),
-    *ROOT.glob("compiler/history/*.py"),
-    *ROOT.glob("compiler/report/*.py"),
-    *ROOT.glob("compiler/platforms/eks/runs/**/*.py"),
-    *ROOT.glob("compiler/platforms/eks/kueue/*.py"),
+    *ROOT.glob("compiler/trainyard/run/history/*.py"),
+    *ROOT.glob("compiler/trainyard/extensions/review/report/*.py"),
+    *ROOT.glob("compiler/trainyard/eks/runs/**/*.py"),
+    *ROOT.glob("compiler/trainyard/eks/kueue/*.py"),
     *ROOT.glob("policies/**/*.py"),
 )
 """Where commands are printed; those of the bootstrap are for who runs it."""

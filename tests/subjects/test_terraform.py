@@ -16,8 +16,7 @@ import pytest
 import yaml
 from builders import plan_of, spec
 from running import Command, stand_ins
-
-from compiler.core.cloud.plan import (
+from trainyard.core.cloud.plan import (
     RESOURCES,
     AccessPolicy,
     Bucket,
@@ -26,13 +25,13 @@ from compiler.core.cloud.plan import (
     IamRole,
     SecurityGroupStack,
 )
-from compiler.formats import Setting, lifted, verified, written
-from compiler.formats.cloudformation.derive import TYPES as STACKED
-from compiler.formats.terraform.structure import structure, types
-from compiler.lower import lower
-from compiler.lowering.terraform.types import TYPES
-from compiler.output import Artifact
-from compiler.plan import Plan
+from trainyard.output import Artifact
+from trainyard.output.lowering.terraform.types import TYPES
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import Setting, lifted, verified, written
+from trainyard.verify.formats.cloudformation.derive import TYPES as STACKED
+from trainyard.verify.formats.terraform.structure import structure, types
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [
@@ -267,7 +266,7 @@ def test_each_module_has_a_state_of_its_own_and_no_secret() -> None:
 
 
 def test_what_means_itself_is_no_expression() -> None:
-    from compiler.lowering.terraform.expressions import Names, literal
+    from trainyard.output.lowering.terraform.expressions import Names, literal
 
     assert literal("${aws:username} and %{x}") == "$${aws:username} and %%{x}"
     names = Names({}, {})
@@ -276,8 +275,8 @@ def test_what_means_itself_is_no_expression() -> None:
 
 def test_what_has_no_words_in_terraform_is_our_own_fault() -> None:
     """A stack of ours says no more than can be written as a module."""
-    from compiler.lowering.terraform.expressions import Names
-    from compiler.lowering.terraform.types import TYPES
+    from trainyard.output.lowering.terraform.expressions import Names
+    from trainyard.output.lowering.terraform.types import TYPES
 
     names = Names({}, {})
     with pytest.raises(ValueError, match="no expression of Terraform for `Fn::Join`"):
@@ -327,8 +326,8 @@ def test_a_fault_is_reported_at_the_line_of_the_spec(tmp_path: Path, trainyard: 
     rule.mkdir(parents=True)
     (rule / "no_lustre.py").write_text(
         "from collections.abc import Iterator\n"
-        "from compiler.policy.rule import Finding, rule\n"
-        "from compiler.core.cloud.plan import FileSystemStack\n\n\n"
+        "from trainyard.judge.policy.rule import Finding, rule\n"
+        "from trainyard.core.cloud.plan import FileSystemStack\n\n\n"
         '@rule("ORG001")\n'
         "def no_lustre(system: FileSystemStack) -> Iterator[Finding]:\n"
         '    """A file system is made.\n\n'

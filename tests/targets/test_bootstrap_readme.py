@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from aws_cli import unknown_options
 from builders import FSX, SPECS, example, files, plan_of, spec
-
-from compiler.emit.marker import marked
-from compiler.formats import written
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Bootstrap
+from trainyard.eks.cluster.plan import Bootstrap
+from trainyard.output.emit.marker import marked
+from trainyard.plan import Plan
+from trainyard.run.lower import lower
+from trainyard.verify.formats import written
 
 pytestmark = pytest.mark.slow
 

@@ -13,13 +13,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import trainyard.eks.health
 from served import served
-
-import compiler.platforms.eks.health
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(compiler.platforms.eks.health.__file__).parent / "scripts" / "condition_tainter.py"
+SCRIPT = Path(trainyard.eks.health.__file__).parent / "scripts" / "condition_tainter.py"
 KEY = "trainyard.dev/gpu-xid-fatal"
 OURS = {"key": KEY, "value": "GpuXidFatal", "effect": "NoSchedule"}
 THEIRS = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}

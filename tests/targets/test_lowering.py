@@ -25,18 +25,17 @@ from builders import (
     plan_of,
     spec,
 )
-
-from compiler.catalog import load_catalog
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.manifest import Manifest, ObjectRef
-from compiler.output.body import walk_mappings
-from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.platforms.eks.rbac.plan import Access
-from compiler.verify import verify
-from compiler.verify.references import made_by_others
+from trainyard.catalog import load_catalog
+from trainyard.eks.cluster.plan import Bootstrap
+from trainyard.eks.health.plan import ProblemDetector
+from trainyard.eks.nodes.plan import NodeClass
+from trainyard.eks.rbac.plan import Access
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.output.body import walk_mappings
+from trainyard.output.manifest import Manifest, ObjectRef
+from trainyard.plan import Plan
+from trainyard.verify import verify
+from trainyard.verify.references import made_by_others
 
 VPC = {
     "vpc": "vpc-0a1b2c3d",
@@ -607,7 +606,7 @@ def test_health_is_there_or_not() -> None:
 def test_the_detector_restarts_when_its_configuration_changes() -> None:
     from dataclasses import replace
 
-    from compiler.platforms.eks.health.lower import detector_bodies
+    from trainyard.eks.health.lower import detector_bodies
 
     (detector,) = plan_of(spec()).of(ProblemDetector)
     (monitor,) = detector.monitors

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 import yaml
 from builders import SPECS, body_of, document, example, objects_of, plan_of, spec
-
-from compiler.lower import lower
-from compiler.manifest import Manifest
-from compiler.places import Document, Key, Route
-from compiler.platforms.eks.nodes.plan import NodePool
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.language.places import Document, Key, Route
+from trainyard.output.manifest import Manifest
+from trainyard.run.lower import lower
 
 # What an origin may name although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import FSX, SPECS, example, files, plan_of, spec
-
-from compiler.core.cloud.plan import (
+from trainyard.core.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     EventRule,
@@ -17,16 +16,16 @@ from compiler.core.cloud.plan import (
     MessageQueue,
     PodIdentityStack,
 )
-from compiler.driver import check
-from compiler.emit.yaml import dump
-from compiler.formats import Setting, lifted, verified
-from compiler.formats.cloudformation.structure import types
-from compiler.lower import lower
-from compiler.lowering.stack import template
-from compiler.outcome import Options
-from compiler.plan import Plan
-from compiler.platforms.eks.bootstrap import lower as bootstrap
-from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
+from trainyard.eks.bootstrap import lower as bootstrap
+from trainyard.eks.cluster.plan import Bootstrap, Cluster
+from trainyard.output.emit.yaml import dump
+from trainyard.output.lowering.stack import template
+from trainyard.plan import Plan
+from trainyard.run.driver import check
+from trainyard.run.lower import lower
+from trainyard.run.outcome import Options
+from trainyard.verify.formats import Setting, lifted, verified
+from trainyard.verify.formats.cloudformation.structure import types
 
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [

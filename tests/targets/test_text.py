@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from compiler.lowering import text
-from compiler.lowering.text import rendered
+from trainyard.output.lowering import text
+from trainyard.output.lowering.text import rendered
 
 
 @pytest.fixture

@@ -12,11 +12,10 @@ import pytest
 import yaml
 from builders import ROOT, job_of, resolved, spec
 from running import Command
-
-from compiler.catalog import load_catalog
-from compiler.core.jobs.length import Basis
-from compiler.model.lengths import lengths
-from compiler.model.reading import Reading
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.length import Basis
+from trainyard.judge.model.lengths import lengths
+from trainyard.judge.model.reading import Reading
 
 BLOCK = {
     "block": {
@@ -117,10 +116,10 @@ def test_a_block_in_which_nobody_waits_does_not_import_the_timeline(tmp_path: Pa
     path = tmp_path / "lab.yaml"
     path.write_text(yaml.safe_dump(data))
     code = (
-        "import sys\nfrom compiler.cli.main import main\n"
+        "import sys\nfrom trainyard.cli.main import main\n"
         f"sys.argv = ['trainyard', 'check', {str(path)!r}, '-q', '--no-cache']\n"
         "assert main() == 0\n"
-        "late = ('compiler.timeline', 'compiler.simulate')\n"
+        "late = ('trainyard.extensions.forecast.timeline', 'trainyard.extensions.forecast.simulate')\n"
         "print(*(name for name in sys.modules if name.startswith(late)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from simulate.worlds import admitted, job, queue
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.together import run as at_once
+from trainyard.extensions.forecast.timeline.course import Ending, Timeline
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.simulate.objects import Job
-from compiler.simulate.together import run as at_once
-from compiler.timeline.course import Ending, Timeline
 from timeline.worlds import flat, hours, run
 
 pytestmark = pytest.mark.slow

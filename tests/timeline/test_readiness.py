@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from builders import plan_of, spec
 from simulate.worlds import job, queue
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.extensions.forecast.timeline.course import Timeline
+from trainyard.extensions.forecast.timeline.engine import _Running
+from trainyard.extensions.forecast.timeline.readiness import PodsReady, pods_ready
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.timeline.course import Timeline
-from compiler.timeline.engine import _Running
-from compiler.timeline.readiness import PodsReady, pods_ready
 from timeline.worlds import HOUR, course, flat, hours, run, spans
 
 READY = PodsReady(timeout=1800, limit=2)

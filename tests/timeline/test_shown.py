@@ -7,12 +7,19 @@ from typing import Any
 
 import pytest
 from simulate.worlds import job, queue
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.extensions.forecast.timeline.course import (
+    Attempt,
+    Course,
+    Ending,
+    PoolUse,
+    Share,
+    Timeline,
+)
+from trainyard.extensions.forecast.timeline.shown import Paid, details, summary, text, values
+from trainyard.language.places import Route
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.places import Route
-from compiler.timeline.course import Attempt, Course, Ending, PoolUse, Share, Timeline
-from compiler.timeline.shown import Paid, details, summary, text, values
 from timeline.worlds import flat, hours, run
 
 HOUR = 3600

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from simulate.worlds import job, queue
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.core.pools.waits import START
+from trainyard.extensions.forecast.timeline.course import Ending
+from trainyard.extensions.forecast.timeline.shown import Paid, text, values
 
-from compiler.core.jobs.length import Basis, Length
-from compiler.core.pools.waits import START
-from compiler.timeline.course import Ending
-from compiler.timeline.shown import Paid, text, values
 from timeline.worlds import HOUR, course, flat, hours, run, spans
 
 LAB = queue("lab", 32)

@@ -6,17 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from simulate.worlds import made
-
-from compiler.core.jobs.length import Basis, Length
-from compiler.core.jobs.plan import CheckpointSchedule
-from compiler.simulate.compiled import Cluster
-from compiler.simulate.objects import Job
-from compiler.simulate.pools import PoolNodes
-from compiler.simulate.state import World
-from compiler.timeline.course import Course, Timeline
-from compiler.timeline.engine import timeline
-from compiler.timeline.readiness import PodsReady
-from compiler.timeline.windows import Window, Windows
+from trainyard.core.jobs.length import Basis, Length
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.extensions.forecast.simulate.compiled import Cluster
+from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.pools import PoolNodes
+from trainyard.extensions.forecast.simulate.state import World
+from trainyard.extensions.forecast.timeline.course import Course, Timeline
+from trainyard.extensions.forecast.timeline.engine import timeline
+from trainyard.extensions.forecast.timeline.readiness import PodsReady
+from trainyard.extensions.forecast.timeline.windows import Window, Windows
 
 HOUR = 3600
 

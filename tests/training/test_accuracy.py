@@ -9,11 +9,10 @@ from statistics import median
 
 import pytest
 from running import ROOT
-
-from compiler.training.memory import allocated
-from compiler.training.part import least, most
-from compiler.training.setup import Setup
-from compiler.training.shape import Shape
+from trainyard.core.training.memory import allocated
+from trainyard.core.training.part import least, most
+from trainyard.core.training.setup import Setup
+from trainyard.core.training.shape import Shape
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from trainyard.core.training.advice import advice
+from trainyard.core.training.changes import Change, _optimizers, _with, fastest, smallest_change
+from trainyard.core.training.run import Place, Run
+from trainyard.core.training.setup import Setup
 
-from compiler.training.advice import advice
-from compiler.training.changes import Change, _optimizers, _with, fastest, smallest_change
-from compiler.training.run import Place, Run
-from compiler.training.setup import Setup
 from training.test_duration import H100
 from training.test_memory import LLAMA
 

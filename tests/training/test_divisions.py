@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trainyard.core.training.divisions import divides
+from trainyard.core.training.setup import Setup
 
-from compiler.training.divisions import divides
-from compiler.training.setup import Setup
 from training.test_memory import LLAMA
 
 DIVIDED: dict[str, Any] = {

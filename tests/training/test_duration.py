@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from trainyard.core.training.duration import Step, step
+from trainyard.core.training.efficiency import efficiency
+from trainyard.core.training.operations import model_operations
+from trainyard.core.training.setup import Machine, Setup
 
-from compiler.training.duration import Step, step
-from compiler.training.efficiency import efficiency
-from compiler.training.operations import model_operations
-from compiler.training.setup import Machine, Setup
 from training.test_memory import LLAMA
 
 H100 = Machine(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.training.huggingface import ARCHITECTURES, ConfigError, shape_of
+from trainyard.core.training.huggingface import ARCHITECTURES, ConfigError, shape_of
 
 LLAMA = {
     "model_type": "llama",

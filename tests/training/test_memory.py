@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from compiler.training.activations import (
+from trainyard.core.training.activations import (
     activations,
     buckets,
     in_flight,
@@ -17,10 +16,10 @@ from compiler.training.activations import (
     logits,
     unsharded,
 )
-from compiler.training.memory import memory
-from compiler.training.setup import Setup
-from compiler.training.shape import Shape
-from compiler.training.states import (
+from trainyard.core.training.memory import memory
+from trainyard.core.training.setup import Setup
+from trainyard.core.training.shape import Shape
+from trainyard.core.training.states import (
     dense_parameters,
     gradients,
     local_parameters,

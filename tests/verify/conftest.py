@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.verify import Schemas
-from compiler.verify.derive import kinds_by_place, load_crds
+from trainyard.verify import Schemas
+from trainyard.verify.derive import kinds_by_place, load_crds
 
 SHARED = Path(__file__).parents[3] / "shared"
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # as pytest finds what tests share
 
-from compiler.places import Route
+from trainyard.language.places import Route
+
 from verify.test_bodies import CASES, faults_of
 
 FILE = Path(__file__).with_suffix(".txt")

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from trainyard.language.re2 import compile_re2
+from trainyard.output.body import walk_values
+from trainyard.verify import BUILTIN
+from trainyard.verify.defaults import defaulted
+from trainyard.verify.schemas import DATA, file_name
+from trainyard.verify.structure import children
+from trainyard.verify.syntax import SYNTAXES
+from trainyard.verify.walk import walk
 
-from compiler.output.body import walk_values
-from compiler.re2 import compile_re2
-from compiler.verify import BUILTIN
-from compiler.verify.defaults import defaulted
-from compiler.verify.schemas import DATA, file_name
-from compiler.verify.structure import children
-from compiler.verify.syntax import SYNTAXES
-from compiler.verify.walk import walk
 from verify.conftest import (
     CLUSTER_QUEUE,
     DEPLOYMENT,

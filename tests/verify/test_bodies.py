@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trainyard.language.places import Route
+from trainyard.verify import validate_body
+from trainyard.verify.fault import Fault
 
-from compiler.places import Route
-from compiler.verify import validate_body
-from compiler.verify.fault import Fault
 from verify.conftest import (
     CLUSTER_QUEUE,
     DEPLOYMENT,

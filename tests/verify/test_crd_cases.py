@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.verify import BUILTIN, Schemas
-from compiler.verify.body import validate_body
-from compiler.verify.definition_rules import rule_faults, update_faults
-from compiler.verify.schemas import Schema
-from compiler.verify.walk import walk
+from trainyard.verify import BUILTIN, Schemas
+from trainyard.verify.body import validate_body
+from trainyard.verify.definition_rules import rule_faults, update_faults
+from trainyard.verify.schemas import Schema
+from trainyard.verify.walk import walk
 
 pytestmark = pytest.mark.slow
 

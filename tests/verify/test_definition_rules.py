@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler import verify
-from compiler.verify.definition_rules import rule_faults, update_faults
-from compiler.verify.node import Node, NodeTable
-from compiler.verify.rule_words import LIST, SAID, in_words
+from trainyard import verify
+from trainyard.verify.definition_rules import rule_faults, update_faults
+from trainyard.verify.node import Node, NodeTable
+from trainyard.verify.rule_words import LIST, SAID, in_words
 
 DATA = Path(verify.__file__).with_name("data")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.manifest import Manifest
-from compiler.verify import verify
+from trainyard.output.manifest import Manifest
+from trainyard.verify import verify
 
 Raw = dict[str, Any]
 NAMESPACE: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.language.re2 import compile_re2
+from trainyard.verify import BUILTIN
+from trainyard.verify.core import CoreDefinitions, from_eksctl
+from trainyard.verify.derive import kinds_by_place, main
+from trainyard.verify.schemas import DATA, Schemas, file_name
+from trainyard.verify.structure import children, structure
+from trainyard.verify.syntax import SYNTAXES
 
-from compiler.re2 import compile_re2
-from compiler.verify import BUILTIN
-from compiler.verify.core import CoreDefinitions, from_eksctl
-from compiler.verify.derive import kinds_by_place, main
-from compiler.verify.schemas import DATA, Schemas, file_name
-from compiler.verify.structure import children, structure
-from compiler.verify.syntax import SYNTAXES
 from verify.conftest import TRAIN_JOB, upstream
 
 FILES = sorted(DATA.glob("*.json"))
@@ -132,7 +132,7 @@ def test_odd_names_find_nothing(name: tuple[str, str]) -> None:
 
 
 def test_trainer_2_1_has_its_own_form() -> None:
-    from compiler.verify import validate_body
+    from trainyard.verify import validate_body
 
     old = {
         **TRAIN_JOB,
@@ -156,7 +156,7 @@ def test_trainer_2_1_has_its_own_form() -> None:
 
 
 def test_a_bound_of_the_newest_form_does_not_make_a_body_one_of_an_older() -> None:
-    from compiler.verify import validate_body
+    from trainyard.verify import validate_body
 
     variables = [{"name": f"V{number}", "value": "v"} for number in range(501)]
     job = {

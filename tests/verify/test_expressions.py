@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from compiler.verify.expressions import TooCostlyError, evaluated, refusal
+from trainyard.verify.expressions import TooCostlyError, evaluated, refusal
 
 
 @pytest.mark.parametrize(

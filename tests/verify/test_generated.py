@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from compiler.verify import BUILTIN, Schemas
-from compiler.verify.definition_rules import rule_faults
-from compiler.verify.walk import walk
+from trainyard.verify import BUILTIN, Schemas
+from trainyard.verify.definition_rules import rule_faults
+from trainyard.verify.walk import walk
 
 GENERATED = Path(__file__).parents[2] / "generated"
 FILES = sorted(path for path in GENERATED.rglob("*.yaml") if path.is_file())

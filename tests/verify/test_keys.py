@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 import pytest
+from trainyard.output.manifest import Manifest
+from trainyard.verify import verify
 
-from compiler.manifest import Manifest
-from compiler.verify import verify
 from verify.conftest import JOB, TRAIN_JOB
 
 Body = dict[str, Any]

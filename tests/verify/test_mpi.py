@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.manifest import Manifest
-from compiler.verify import verify
+from trainyard.output.manifest import Manifest
+from trainyard.verify import verify
 
 
 def replicated(name: str, volume: str) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import re
 
 import pytest
 from builders import ROOT
-
-from compiler.output.body import at, walk_values
-from compiler.re2 import compile_re2, refusal
-from compiler.verify.patterns import _WORDS, in_words
+from trainyard.language.re2 import compile_re2, refusal
+from trainyard.output.body import at, walk_values
+from trainyard.verify.patterns import _WORDS, in_words
 
 
 @pytest.mark.parametrize(
@@ -52,7 +51,7 @@ def test_why_go_refuses_a_pattern(pattern: str, why: str) -> None:
 def patterns() -> set[str]:
     """Every pattern of the schemas of the package."""
     found: set[str] = set()
-    for path in (ROOT / "compiler" / "verify" / "data").rglob("*.json"):
+    for path in (ROOT / "compiler" / "trainyard" / "verify" / "data").rglob("*.json"):
         schema = json.loads(path.read_text(encoding="utf-8"))
         values = (at(value, "pattern") for _, value in walk_values(schema))
         found.update(value for value in values if isinstance(value, str))

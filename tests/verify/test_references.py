@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trainyard.output.manifest import Manifest, ObjectRef
+from trainyard.verify import verify
+from trainyard.verify.objects import ObjectSet
+from trainyard.verify.references import REFERENCES, references
+from trainyard.verify.schemas import Schemas
 
-from compiler.manifest import Manifest, ObjectRef
-from compiler.verify import verify
-from compiler.verify.objects import ObjectSet
-from compiler.verify.references import REFERENCES, references
-from compiler.verify.schemas import Schemas
 from verify.conftest import (
     CLUSTER_QUEUE,
     HELM_RELEASE,

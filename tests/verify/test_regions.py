@@ -12,8 +12,7 @@ import pytest
 import yaml
 from builders import ROOT
 from running import Command
-
-from compiler.catalog import type_regions
+from trainyard.catalog import type_regions
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from compiler.verify import Schemas, validate_body
-from compiler.verify.body import _schema_without_fault
+from trainyard.verify import Schemas, validate_body
+from trainyard.verify.body import _schema_without_fault
+
 from verify.conftest import CLUSTER_QUEUE, TRAIN_JOB
 
 

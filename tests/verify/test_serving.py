@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trainyard.language.places import Route
+from trainyard.verify import validate_body
 
-from compiler.places import Route
-from compiler.verify import validate_body
 from verify.conftest import edited
 
 AUTOSCALER: dict[str, Any] = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.verify.loose_ends import beside
+from trainyard.verify.loose_ends import beside
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from compiler.linter import lint
-from compiler.outcome import Options
+from trainyard.extensions.lint.linter import lint
+from trainyard.run.outcome import Options
 
 CONTAINER = '{name: a, image: "registry.test/a:1", resources: {requests: {cpu: 1, memory: 1Gi}}%s}'
 DEPLOYMENT = """\

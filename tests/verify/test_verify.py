@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from trainyard.language.diagnostics import Severity
+from trainyard.output.manifest import Manifest
+from trainyard.verify import validate_body, verify, webhooks
+from trainyard.verify.names import characters_added
 
-from compiler.diagnostics import Severity
-from compiler.manifest import Manifest
-from compiler.verify import validate_body, verify, webhooks
-from compiler.verify.names import characters_added
 from verify.conftest import (
     CLUSTER_QUEUE,
     DEPLOYMENT,
@@ -240,11 +240,11 @@ def test_a_namespaced_runtime_is_judged_as_the_cluster_wide_one() -> None:
 @pytest.mark.slow
 def test_codes_and_pages_are_the_same_set() -> None:
     used = set()
-    for path in (ROOT / "compiler/verify").rglob("*.py"):
+    for path in (ROOT / "compiler/trainyard/verify").rglob("*.py"):
         used |= set(re.findall(r"\"((?:SCH|REF|NAM)\d{3})\"", path.read_text()))
     pages = set()
     for area in ("SCH", "REF", "NAM"):
-        text = (ROOT / f"compiler/diagnostics/codes/{area}.md").read_text()
+        text = (ROOT / f"compiler/trainyard/language/diagnostics/codes/{area}.md").read_text()
         pages |= set(re.findall(r"^## ([A-Z]{3}\d{3}) [a-z-]+$", text, re.MULTILINE))
         assert all("```" in part for part in text.split("\n## ")[1:])
     assert used == pages

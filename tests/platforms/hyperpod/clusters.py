@@ -6,8 +6,9 @@ import copy
 import json
 from typing import Any
 
-from compiler.formats import written
-from compiler.outcome import Compilation
+from trainyard.run.outcome import Compilation
+from trainyard.verify.formats import written
+
 from tests.platforms.eks.clusters import OF_EKS
 
 SUBNETS = [

@@ -18,18 +18,18 @@ from botocore.validate import ParamValidator
 from builders import ROOT
 from failures.walking import read
 from jsonschema import Draft7Validator
+from trainyard.catalog import hyperpod, load_catalog
+from trainyard.core.blocks import Paragraph, Table
+from trainyard.eks.flux.plan import GitSource, HelmRelease
+from trainyard.eks.nodes.plan import NodePool
+from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
+from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
+from trainyard.extensions.hyperpod.groups.share import reserved_cpu, reserved_memory_mib
+from trainyard.extensions.hyperpod.report import repair
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.verify.formats import lifted
 
-from compiler.blocks import Paragraph, Table
-from compiler.catalog import hyperpod, load_catalog
-from compiler.driver import check
-from compiler.formats import lifted
-from compiler.outcome import Compilation, Options
-from compiler.platforms.eks.flux.plan import GitSource, HelmRelease
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
-from compiler.platforms.hyperpod.groups.plan import InstanceGroup
-from compiler.platforms.hyperpod.groups.share import reserved_cpu, reserved_memory_mib
-from compiler.platforms.hyperpod.report import repair
 from tests.platforms.hyperpod.clusters import PLAN, errors, files, request_of, spec
 from tests.platforms.passes import compiled
 

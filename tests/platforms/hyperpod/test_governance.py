@@ -14,23 +14,23 @@ import pytest
 import yaml
 from botocore.validate import ParamValidator
 from builders import document
-
-from compiler.catalog import hyperpod
-from compiler.formats import lifted, written
-from compiler.language.load import platform_of
-from compiler.language.whole import language
-from compiler.outcome import Compilation
-from compiler.output import Artifact
-from compiler.plan import Plan
-from compiler.platforms import EKS, HYPER_POD, PLATFORMS
-from compiler.platforms.hyperpod import GOVERNED
-from compiler.platforms.hyperpod.differences import INSTEAD_GOVERNED
-from compiler.platforms.hyperpod.governance.plan import (
+from trainyard.catalog import hyperpod
+from trainyard.extensions.hyperpod import GOVERNED
+from trainyard.extensions.hyperpod.differences import INSTEAD_GOVERNED
+from trainyard.extensions.hyperpod.governance.plan import (
     ClusterPolicy,
     ComputeQuota,
     TeamPriority,
     TeamQueue,
 )
+from trainyard.output import Artifact
+from trainyard.plan import Plan
+from trainyard.run.language.load import platform_of
+from trainyard.run.language.whole import language
+from trainyard.run.outcome import Compilation
+from trainyard.run.platforms import EKS, HYPER_POD, PLATFORMS
+from trainyard.verify.formats import lifted, written
+
 from tests.platforms.hyperpod.clusters import errors, files, spec
 from tests.platforms.passes import codes, compiled, leads
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from builders import ROOT
-
-from compiler.formats import lifted
-from compiler.linter import Linted, lint
-from compiler.outcome import Options
-from compiler.output import Artifact
-from compiler.platforms.hyperpod.groups.plan import InstanceGroup
+from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
+from trainyard.extensions.lint.linter import Linted, lint
+from trainyard.output import Artifact
+from trainyard.run.outcome import Options
+from trainyard.verify.formats import lifted
 
 CASES = ROOT.parent / "shared" / "cases"
 GROUP: dict[str, Any] = {

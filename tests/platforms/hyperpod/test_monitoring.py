@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 import yaml
+from trainyard.catalog import load_catalog
+from trainyard.catalog.hyperpod import types
+from trainyard.catalog.prices import sagemaker
+from trainyard.core.pools.plan import NodeShare
+from trainyard.eks.monitoring.plan import RuleGroups
+from trainyard.extensions.hyperpod.groups.plan import HEALTH
+from trainyard.language.units import Quantity
+from trainyard.run.outcome import Compilation
 
-from compiler.catalog import load_catalog
-from compiler.catalog.hyperpod import types
-from compiler.catalog.prices import sagemaker
-from compiler.core.pools.plan import NodeShare
-from compiler.outcome import Compilation
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.monitoring.plan import RuleGroups
-from compiler.platforms.hyperpod.groups.plan import HEALTH
 from tests.platforms.hyperpod.clusters import errors, files, spec
 from tests.platforms.passes import compiled
 

@@ -12,18 +12,18 @@ import yaml
 from builders import ROOT
 from history.folder import write
 from running import Command
+from trainyard.catalog import hyperpod
+from trainyard.eks.jobs.kind import ASKED
+from trainyard.eks.jobs.kinds import kinds, kinds_of_eks, of_object
+from trainyard.eks.jobs.plan import Operator, Runtime, TrainJob
+from trainyard.eks.third_party_workloads.resources import job_resources
+from trainyard.extensions.hyperpod.jobs.kind import RESUMED
+from trainyard.extensions.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND, OPERATOR
+from trainyard.lift import kinds as readers
+from trainyard.run.outcome import Compilation
+from trainyard.verify.formats import lifted
+from trainyard.verify.schemas import DATA, file_name
 
-from compiler.catalog import hyperpod
-from compiler.formats import lifted
-from compiler.lift import kinds as readers
-from compiler.outcome import Compilation
-from compiler.platforms.eks.jobs.kind import ASKED
-from compiler.platforms.eks.jobs.kinds import kinds, kinds_of_eks, of_object
-from compiler.platforms.eks.jobs.plan import Operator, Runtime, TrainJob
-from compiler.platforms.eks.third_party_workloads.resources import job_resources
-from compiler.platforms.hyperpod.jobs.kind import RESUMED
-from compiler.platforms.hyperpod.jobs.kinds.hyperpod_pytorch_job import KIND, OPERATOR
-from compiler.verify.schemas import DATA, file_name
 from tests.platforms.hyperpod.clusters import errors, files, spec
 from tests.platforms.hyperpod.test_governance import governed
 from tests.platforms.passes import codes, compiled

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from builders import document
+from trainyard.core.cloud.plan import PlacementGroupStack
+from trainyard.eks.cluster.plan import PlacementGroup
+from trainyard.extensions.hyperpod.differences import INSTEAD
+from trainyard.language.diagnostics import Severity
+from trainyard.language.places import Document
+from trainyard.run.language.load import platform_of
+from trainyard.run.language.schema import schema
+from trainyard.run.language.whole import language
+from trainyard.run.platforms import EKS, HYPER_POD
 
-from compiler.core.cloud.plan import PlacementGroupStack
-from compiler.diagnostics import Severity
-from compiler.language.load import platform_of
-from compiler.language.schema import schema
-from compiler.language.whole import language
-from compiler.places import Document
-from compiler.platforms import EKS, HYPER_POD
-from compiler.platforms.eks.cluster.plan import PlacementGroup
-from compiler.platforms.hyperpod.differences import INSTEAD
 from tests.platforms.hyperpod.clusters import NETWORK, PLAN, spec
 from tests.platforms.passes import codes, compiled, leads
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.catalog import load_catalog
+from trainyard.core.jobs.plan import Gang
+from trainyard.extensions.hyperpod.groups.share import reserved_cpu
+from trainyard.run.platforms import PLATFORMS
 
-from compiler.catalog import load_catalog
-from compiler.core.jobs.plan import Gang
-from compiler.platforms import PLATFORMS
-from compiler.platforms.hyperpod.groups.share import reserved_cpu
 from tests.platforms.passes import compiled
 from tests.platforms.small import small
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from compiler.formats import written
-from compiler.outcome import Compilation
+from trainyard.run.outcome import Compilation
+from trainyard.verify.formats import written
 
 SUBNETS = [
     {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2b", "cidr": "10.0.0.0/18"},

@@ -17,8 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from served import free_port
-
-from compiler.catalog import load_catalog
+from trainyard.catalog import load_catalog
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
 MISSING = [program for program in PROGRAMS if shutil.which(program) is None]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from compiler.platforms.parallelcluster.formats.sbatch.amounts import bytes_of, gpus_of, seconds_of
+from trainyard.extensions.parallelcluster.formats.sbatch.amounts import (
+    bytes_of,
+    gpus_of,
+    seconds_of,
+)
 
 MIB, GIB = 1024**2, 1024**3
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 from builders import ROOT
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
+from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.extensions.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
+from trainyard.run.driver import check
+from trainyard.run.outcome import Compilation, Options
+from trainyard.verify.formats import lifted, objects
 
-from compiler.driver import check
-from compiler.formats import lifted, objects
-from compiler.outcome import Compilation, Options
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
-from compiler.platforms.parallelcluster.partitions.plan import Partition
-from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from tests.platforms.parallelcluster.clusters import (
     ACCOUNTING,
     BASE,

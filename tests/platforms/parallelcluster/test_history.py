@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 from running import Command
-
-from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
-from compiler.platforms.parallelcluster.history import (
+from trainyard.extensions.parallelcluster.formats.parallelcluster.structure import updates
+from trainyard.extensions.parallelcluster.history import (
     _DRAINS,
     _LOGIN_STOPS,
     _STOPS,
     _STOPS_ON_REMOVE,
 )
+
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, spec
 
 pytestmark = pytest.mark.slow

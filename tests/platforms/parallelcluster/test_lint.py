@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 import yaml
 from builders import ROOT
-
-from compiler.linter import lint
-from compiler.outcome import Options
-from compiler.output import Artifact
-from compiler.places import Route, SourceFile
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
-from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes as jobs_of
-from compiler.source.parse import parse
+from trainyard.extensions.lint.linter import lint
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.extensions.parallelcluster.formats.sbatch.reading import nodes as jobs_of
+from trainyard.language.places import Route, SourceFile
+from trainyard.language.source.parse import parse
+from trainyard.output import Artifact
+from trainyard.run.outcome import Options
 
 QUEUE: dict[str, Any] = {
     "Name": "gpu",

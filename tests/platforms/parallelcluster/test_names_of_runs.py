@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.core.jobs.spec import Job
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
 
-from compiler.core.jobs.spec import Job
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from tests.platforms.parallelcluster.clusters import files, spec
 from tests.platforms.passes import compiled
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from compiler.output.artifact import Artifact
+from trainyard.output.artifact import Artifact
+
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, SUBNETS, files, spec
 from tests.platforms.passes import compiled
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.extensions.parallelcluster.partitions.plan import POOL_TAG, Partition
+from trainyard.extensions.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
+from trainyard.output import Artifact
+from trainyard.plan import Plan
+from trainyard.plan.scheduling import CAPACITY_TYPE, POOL_LABEL
+from trainyard.verify.formats import lifted
 
-from compiler.formats import lifted
-from compiler.output import Artifact
-from compiler.plan import Plan
-from compiler.plan.scheduling import CAPACITY_TYPE, POOL_LABEL
-from compiler.platforms.parallelcluster.partitions.plan import POOL_TAG, Partition
-from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from tests.platforms.parallelcluster.test_lint import LUSTRE, QUEUE, Q, changed, found, line_of
 
 BUCKET = "data-111122223333"

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from failures.walking import read
 from running import Command
+from trainyard.core.blocks import Table
+from trainyard.extensions.parallelcluster.report import costs, repair
 
-from compiler.blocks import Table
-from compiler.platforms.parallelcluster.report import costs, repair
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, spec
 
 QUEUES = [

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from compiler.core.pods.plan import GPU
-from compiler.formats import lifted
-from compiler.linter import lint
-from compiler.outcome import Options
-from compiler.output import Artifact
-from compiler.platforms.parallelcluster.batch.plan import BatchJob
+from trainyard.core.pods.plan import GPU
+from trainyard.extensions.lint.linter import lint
+from trainyard.extensions.parallelcluster.batch.plan import BatchJob
+from trainyard.output import Artifact
+from trainyard.run.outcome import Options
+from trainyard.verify.formats import lifted
 
 HARD = """\
 #!/bin/bash -l

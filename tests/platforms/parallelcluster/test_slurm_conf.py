@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.extensions.parallelcluster.formats.parallelcluster import slurm_conf
 
-from compiler.platforms.parallelcluster.formats.parallelcluster import slurm_conf
 from tests.platforms.parallelcluster.test_lint import Q, R, S, changed, found, line_of
 
 Settings = dict[str, str | int]

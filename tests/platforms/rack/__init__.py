@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from compiler.rooms import Platform
+from trainyard.plan.features import Platform
 
 __all__ = ["RACK"]
 
@@ -17,10 +17,10 @@ RACK = Platform(
         "core.storage",
         "core.queues",
         "core.jobs",
-        "platforms.rack.settings",
-        "platforms.rack.machines",
-        "platforms.rack.shares",
-        "platforms.rack.tasks",
+        "extensions.rack.settings",
+        "extensions.rack.machines",
+        "extensions.rack.shares",
+        "extensions.rack.tasks",
     ),
     instead={"monitoring": "watch the machines yourself"},
 )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.platforms.rack.tasks.kind import TASK
-
-from compiler.catalog import InstanceType, Release
-from compiler.context import Context
-from compiler.core.jobs.job import Kind
-from compiler.core.pools.launcher import Launcher
-from compiler.core.pools.share import Share
-from compiler.core.pools.spec import NodePool
-from compiler.diagnostics import Diagnostic
-from compiler.plan.units import Quantity
-from compiler.spec.cluster import ClusterSpec
+from trainyard.catalog import InstanceType, Release
+from trainyard.core.jobs.job import Kind
+from trainyard.core.pools.launcher import Launcher
+from trainyard.core.pools.share import Share
+from trainyard.core.pools.spec import NodePool
+from trainyard.extensions.rack.tasks.kind import TASK
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.models.cluster import ClusterSpec
+from trainyard.language.units import Quantity
+from trainyard.plan.context import Context
 
 
 class ByHand(Launcher):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.failures.footing import Footing
-from compiler.failures.outcome import Failure, Outcome, restarted
-from compiler.failures.parts import Part, started
-from compiler.planned import PlannedCluster
+from trainyard.core.failures.footing import Footing
+from trainyard.core.failures.outcome import Failure, Outcome, restarted
+from trainyard.core.failures.parts import Part, started
+from trainyard.core.planned import PlannedCluster
 
 
 def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:

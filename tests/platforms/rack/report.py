@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.blocks import Block, Heading, paragraph
-from compiler.costs import Item, pool_item
-from compiler.planned import PlannedCluster
+from trainyard.core.blocks import Block, Heading, paragraph
+from trainyard.core.costs import Item, pool_item
+from trainyard.core.planned import PlannedCluster
 
 SECTIONS = ()
 

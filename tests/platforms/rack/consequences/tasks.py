@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.edits.change import Consequence, Effect
-from compiler.edits.edit import Edit
-from compiler.edits.judge import Judge
-from compiler.output.fields import Steps
+from trainyard.output.fields import Steps
+from trainyard.run.edits.change import Consequence, Effect
+from trainyard.run.edits.edit import Edit
+from trainyard.run.edits.judge import Judge
 
 
 def _file(edit: Edit, steps: Steps) -> Effect | None:

@@ -6,19 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.platforms.rack.machines.plan import Machines
-from compiler.platforms.rack.tasks.plan import Task
-
-from compiler.core.pods.plan import EnvVar
-from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import error
-from compiler.emit.yaml import encoded
-from compiler.formats import Setting
-from compiler.output.artifact import Artifact
-from compiler.places import Route
-from compiler.plan import PlanNode
-from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
-from compiler.plan.units import Quantity
+from trainyard.core.pods.plan import EnvVar
+from trainyard.extensions.rack.machines.plan import Machines
+from trainyard.extensions.rack.tasks.plan import Task
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.language.diagnostics.diagnostic import error
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.output.artifact import Artifact
+from trainyard.output.emit.yaml import encoded
+from trainyard.plan import PlanNode
+from trainyard.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
+from trainyard.verify.formats import Setting
 
 LATE = False
 SUBJECTS = (Machines, Task)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.core.pools.plan import FixedPool
-from compiler.dataclass import dataclass
+from trainyard.core.pools.plan import FixedPool
+from trainyard.language.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.rack.machines.plan import Machines
-
-from compiler.context import Context
-from compiler.core.pools.pools import resolve_pools
-from compiler.plan import PlanNode
-from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
-from compiler.plan.units import Quantity
+from trainyard.core.pools.pools import resolve_pools
+from trainyard.extensions.rack.machines.plan import Machines
+from trainyard.language.units import Quantity
+from trainyard.plan import PlanNode
+from trainyard.plan.context import Context
+from trainyard.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

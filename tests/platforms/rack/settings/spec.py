@@ -1,9 +1,8 @@
 """The key of the platform."""
 
 from pydantic import Field
-
-from compiler.spec.base import SpecModel
-from compiler.spec.section import Section
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.section import Section
 
 
 class Rack(SpecModel):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from compiler.core.queues.plan import Queue
-from compiler.dataclass import dataclass
+from trainyard.core.queues.plan import Queue
+from trainyard.language.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.rack.shares.plan import RackQueue
-
-from compiler.context import Context
-from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
-from compiler.core.queues.queues import resolve_queues
-from compiler.plan import PlanNode
-from compiler.plan.units import Quantity
+from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
+from trainyard.core.queues.queues import resolve_queues
+from trainyard.extensions.rack.shares.plan import RackQueue
+from trainyard.language.units import Quantity
+from trainyard.plan import PlanNode
+from trainyard.plan.context import Context
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.core.jobs.job import Job, Kind
+from trainyard.core.jobs.job import Job, Kind
 
 
 class TaskList(Kind):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.rack.machines.plan import Machines
-from compiler.platforms.rack.tasks.plan import Task
-
-from compiler.output import Artifact
-from compiler.plan import Plan
+from trainyard.extensions.rack.machines.plan import Machines
+from trainyard.extensions.rack.tasks.plan import Task
+from trainyard.output import Artifact
+from trainyard.plan import Plan
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:

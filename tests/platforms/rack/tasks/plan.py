@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.core.jobs.plan import Gang
-from compiler.dataclass import dataclass
+from trainyard.core.jobs.plan import Gang
+from trainyard.language.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.rack.tasks.kind import TASK
-from compiler.platforms.rack.tasks.plan import Task
-
-from compiler.context import Context
-from compiler.core.jobs.binding import bound_jobs, resolve_jobs
-from compiler.core.jobs.bounds import check_job
-from compiler.core.jobs.environment import environment
-from compiler.core.jobs.job import Job
-from compiler.core.jobs.launchers.launcher import launcher_of
-from compiler.core.jobs.model import check_model
-from compiler.core.jobs.plan import SPEC_NAME
-from compiler.core.jobs.requests import processes, requests
-from compiler.core.storage.storages import resolve_storage
-from compiler.plan import PlanNode
-from compiler.plan.scheduling import POOL_LABEL
+from trainyard.core.jobs.binding import bound_jobs, resolve_jobs
+from trainyard.core.jobs.bounds import check_job
+from trainyard.core.jobs.environment import environment
+from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.launchers.launcher import launcher_of
+from trainyard.core.jobs.model import check_model
+from trainyard.core.jobs.plan import SPEC_NAME
+from trainyard.core.jobs.requests import processes, requests
+from trainyard.core.storage.storages import resolve_storage
+from trainyard.extensions.rack.tasks.kind import TASK
+from trainyard.extensions.rack.tasks.plan import Task
+from trainyard.plan import PlanNode
+from trainyard.plan.context import Context
+from trainyard.plan.scheduling import POOL_LABEL
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

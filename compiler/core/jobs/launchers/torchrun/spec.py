@@ -1,7 +1,0 @@
-"""The spec of the launcher ``torchrun``."""
-
-from compiler.spec.base import SpecModel
-
-
-class Torchrun(SpecModel):
-    """PyTorch's launcher in the command of the job, or a program that needs none."""

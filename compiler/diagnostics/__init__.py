@@ -1,5 +1,0 @@
-"""What is reported: a stable code, one fact, one place, one help."""
-
-from compiler.diagnostics.diagnostic import Diagnostic, Severity
-
-__all__ = ["Diagnostic", "Severity"]

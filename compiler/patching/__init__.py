@@ -1,5 +1,0 @@
-"""The pass that applies ``spec.patches`` to what was lowered, before it is verified, lifted and judged."""
-
-from compiler.patching.apply import apply_patches
-
-__all__ = ["apply_patches"]

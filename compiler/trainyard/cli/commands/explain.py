@@ -1,0 +1,123 @@
+"""``explain``: a code's page, a key of the spec, or the derived values of an object."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from trainyard.cli import arguments
+from trainyard.cli.exits import CLEAN
+from trainyard.cli.output import print_table
+from trainyard.cli.settings import command, run_options
+from trainyard.cli.streams import UsageError, out, visible
+
+_COLUMNS = ("code", "name", "what it finds")
+HELP = "explain a code, a key of the spec, or the derived values of an object"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument(
+        "subject",
+        nargs="?",
+        metavar="CODE|OBJECT",
+        help="a code (EFA003) or how codes begin (EFA), or job/NAME, pool/NAME, storage/NAME, …, cluster, "
+        "Kind/[namespace/]name; or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
+    )
+    parser.add_argument(
+        "field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it"
+    )
+    parser.add_argument(
+        "--spec",
+        nargs="?",
+        const="",
+        metavar="KEY",
+        dest="key",
+        help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
+        "without KEY all are listed",
+    )
+    parser.add_argument(
+        "--platforms",
+        action="store_true",
+        help="which keys each platform takes, and what to write instead of one that it does not",
+    )
+    parser.add_argument(
+        "--in",
+        dest="paths",
+        action="append",
+        metavar="SPEC",
+        help=f"specs (default: {arguments.SPECS}/)",
+    )
+    arguments.rules_and_facts(parser)
+
+
+@command
+def run(options: argparse.Namespace) -> int:
+    """Run it; returns an exit code."""
+    from trainyard.cli.explain import all_codes, codes_that_begin, explain_code, explain_object
+
+    if options.key is not None:
+        return _explain_key(options)
+    if options.platforms:
+        return _explain_platforms(options)
+    options.paths = options.paths or ["specs"]
+    settings = run_options(options, explained=True)
+    if options.subject is None:
+        print_table(_COLUMNS, all_codes(settings))
+        return CLEAN
+    rows = codes_that_begin(options.subject, settings)
+    if rows:
+        print_table(_COLUMNS, rows)
+        return CLEAN
+    text = explain_code(options.subject, settings)
+    if text is None:
+        if options.subject.startswith("spec."):
+            raise UsageError(
+                f"there is no code or object `{options.subject}`: "
+                f"`trainyard explain --spec {options.subject}` explains a key of the spec"
+            )
+        text = explain_object(options.subject, options.field, options.paths, settings)
+    out(visible(text))
+    return CLEAN
+
+
+def _explain_key(options: argparse.Namespace) -> int:
+    from trainyard.cli.keys import explain_key, key_rows
+
+    if options.subject is not None:
+        raise UsageError(
+            f"`--spec {options.key}` and `{options.subject}` are two subjects: ask for one at a time"
+        )
+    if options.key:
+        out(explain_key(options.key))
+    else:
+        print_table(("key", "what it is"), key_rows())
+    return CLEAN
+
+
+def _explain_platforms(options: argparse.Namespace) -> int:
+    from trainyard.run.language.by_platform import keys_by_platform
+    from trainyard.run.platforms import PLATFORMS
+
+    if options.subject is not None:
+        raise UsageError(
+            f"`--platforms` and `{options.subject}` are two subjects: ask for one at a time"
+        )
+    rows = [
+        (
+            key.path,
+            *("no" if name in key.instead else "yes" for name in PLATFORMS),
+            _why(key.instead),
+        )
+        for key in keys_by_platform()
+    ]
+    print_table(("key", *PLATFORMS, "instead"), rows)
+    return CLEAN
+
+
+def _why(instead: Mapping[str, str]) -> str:
+    """What to write instead of a key: the same for all platforms that do not take it, or by their names."""
+    texts = list(dict.fromkeys(instead.values()))
+    if len(texts) < 2:
+        return "".join(texts)
+    return "; ".join(f"{name}: {text}" for name, text in instead.items())

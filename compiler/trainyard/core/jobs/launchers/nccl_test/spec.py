@@ -1,0 +1,28 @@
+"""The spec of the launcher ``ncclTest``: the network's acceptance test."""
+
+from pydantic import Field
+
+from trainyard.language.models.base import SpecModel
+
+
+class NcclTest(SpecModel):
+    """An acceptance test of EFA: `fi_info`, then NCCL's all-reduce, which fails below a share of what is expected.
+
+    Image and command are derived; the image may be another one with Open MPI, EFA and nccl-tests.
+    """
+
+    bus_bandwidth: float | None = Field(
+        None,
+        gt=0,
+        le=2000,
+        description="The bus bandwidth in GB/s to expect of the largest message; derived: what was measured, or the "
+        "network's rate.",
+        examples=[480],
+    )
+    share: float = Field(
+        0.75,
+        gt=0,
+        le=1,
+        description="The share of the expected bandwidth below which the job fails.",
+        examples=[0.9],
+    )

@@ -1,0 +1,495 @@
+"""The spec of training jobs: ten lines, everything else derived."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from trainyard.core.jobs.launchers.filling import filled
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.checks import fault
+from trainyard.language.models.lazy import lazy_models
+from trainyard.language.models.section import Section
+from trainyard.language.models.types import (
+    MOST_NODES,
+    Amount,
+    Command,
+    Distinct,
+    EnvName,
+    FilePath,
+    GracePeriod,
+    HostName,
+    HugePages,
+    ImageOrName,
+    JobAnnotationKey,
+    JobLabelKey,
+    JobName,
+    LabelValue,
+    MountPath,
+    Name,
+    ObjectName,
+    Period,
+    SecretKey,
+    Size,
+    TorchVersion,
+    Word,
+    WritablePath,
+)
+from trainyard.language.source.texts import TextKey
+
+if TYPE_CHECKING:
+    from trainyard.core.jobs.forms.checkpoint import Checkpoint
+    from trainyard.core.jobs.forms.deepspeed import DeepSpeed
+    from trainyard.core.jobs.forms.flight_recorder import FlightRecorder
+    from trainyard.core.jobs.forms.init_container import InitContainer
+    from trainyard.core.jobs.forms.initializer import Initializer
+    from trainyard.core.jobs.forms.model import Model
+    from trainyard.core.jobs.forms.role import Role
+    from trainyard.core.jobs.forms.topology import JobTopology
+    from trainyard.core.jobs.forms.volumes import JobVolume
+    from trainyard.core.jobs.launchers.spec import JobLauncher
+else:
+    (Checkpoint,) = lazy_models("core.jobs.forms.checkpoint", "Checkpoint")
+    (DeepSpeed,) = lazy_models("core.jobs.forms.deepspeed", "DeepSpeed")
+    (FlightRecorder,) = lazy_models("core.jobs.forms.flight_recorder", "FlightRecorder")
+    (InitContainer,) = lazy_models("core.jobs.forms.init_container", "InitContainer")
+    (Initializer,) = lazy_models("core.jobs.forms.initializer", "Initializer")
+    (Model,) = lazy_models("core.jobs.forms.model", "Model")
+    (Role,) = lazy_models("core.jobs.forms.role", "Role")
+    (JobTopology,) = lazy_models("core.jobs.forms.topology", "JobTopology")
+    (JobVolume,) = lazy_models("core.jobs.forms.volumes", "JobVolume")
+    (JobLauncher,) = lazy_models("core.jobs.launchers.spec", "JobLauncher")
+
+
+class Mount(SpecModel):
+    """A storage, mounted into every pod of the job."""
+
+    storage: Name = Field(description="The name of the storage.", examples=["checkpoints"])
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.", examples=["/data/fsx"]
+    )
+    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written there."""
+        return self.read_only
+
+
+# core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
+_MOST_FILES = 1024**2
+
+
+def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
+    texts = files.values()
+    total = sum(len(text.encode()) for text in texts)
+    if total > _MOST_FILES:
+        raise fault(
+            f"the files have {total} bytes, and a ConfigMap has at most {_MOST_FILES}",
+            "put what is large into the image, or into a storage",
+            source="core/v1 ConfigMap (Kubernetes 1.35)",
+        )
+    return files
+
+
+class SecretEnv(SpecModel):
+    """An environment variable from a Secret that exists in the job's namespace."""
+
+    env: EnvName = Field(description="The name of the environment variable.", examples=["HF_TOKEN"])
+    secret: ObjectName = Field(description="The name of the Secret.", examples=["hf-token"])
+    key: SecretKey = Field(
+        description="The key inside the Secret whose value the variable gets.", examples=["token"]
+    )
+
+
+class JobResources(SpecModel):
+    """What one node of the job asks for; each that is left out is derived from the pool."""
+
+    cpu: Amount | None = Field(
+        None,
+        description="The CPUs of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=[90],
+    )
+    memory: Size | None = Field(
+        None,
+        description="The memory of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=["900Gi"],
+    )
+    accelerators: int | None = Field(
+        None,
+        ge=0,
+        description="The accelerators of one node that the job takes; derived: all.",
+        examples=[8],
+    )
+    efa: int | None = Field(
+        None,
+        ge=0,
+        description="The EFA devices of one node that the job takes; derived: all for several nodes, none for one.",
+        examples=[32],
+    )
+    huge_pages: HugePages | None = Field(
+        None,
+        description="The memory in 2 MiB huge pages, which EFA needs; `0` is none; derived: `5120Mi`, or all that a "
+        "small node sets aside.",
+        examples=["5120Mi"],
+    )
+    ephemeral_storage: Size | None = Field(
+        None,
+        description="The space for logs, `/tmp` and the container's own files on one node; unset: nothing is "
+        "requested.",
+        examples=["200Gi"],
+    )
+
+
+_MOST_ANNOTATIONS = 256 * 1024  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
+
+
+def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
+    total = 0
+    for key, value in annotations.items():
+        total += len(key.encode())
+        total += len(value.encode())
+    if total > _MOST_ANNOTATIONS:
+        raise fault(
+            f"the annotations have {total} bytes, an object has at most {_MOST_ANNOTATIONS}",
+            "put long texts into `files`",
+            source="apimachinery 0.35, TotalAnnotationSizeLimitB",
+        )
+    return annotations
+
+
+_is_name = get_args(Name)[1].func
+
+
+def _in_list(value: Any) -> Any:
+    """The name of one pool is a list of it; a value that is no list must be a name, and is reported at its own
+    place."""
+    if isinstance(value, list):
+        return value
+    return [_is_name(value)]
+
+
+_SeveralPools = Annotated[list[Name], Field(min_length=1)]
+Pools = Annotated[
+    list[Name],
+    Field(min_length=1, max_length=16),
+    BeforeValidator(_in_list, json_schema_input_type=Name | _SeveralPools),
+    Distinct,
+]
+
+
+class Job(SpecModel):
+    """A training job: one pod on each node, all started together."""
+
+    name: JobName = Field(
+        description="The job's name; the TrainJob's name is made of it and a hash.",
+        examples=["pretrain"],
+    )
+    extends: Name | None = Field(
+        None,
+        description="Another job of this spec that gives what this one leaves out but `name`, `rerun` and `completed`.",
+        examples=["pretrain"],
+    )
+    queue: Name | None = Field(
+        None,
+        description="The queue that the job waits in; derived where only one queue could take it.",
+        examples=["research"],
+    )
+    namespace: Name | None = Field(
+        None,
+        description="The namespace that the job runs in; derived where its queue has only one.",
+        examples=["team-a"],
+    )
+    pool: Pools | None = Field(
+        None,
+        description="The pool that the job runs on, or several in the order of its queue: all nodes come from the "
+        "first with room; derived where its queue has only one.",
+        examples=["h100", ["h100", "h100-spot"]],
+    )
+    nodes: int = Field(
+        1,
+        ge=1,
+        le=MOST_NODES,
+        description="The number of nodes, with one pod on each; all start together or none does.",
+        examples=[4],
+    )
+    min_nodes: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_NODES,
+        description="The fewest nodes with which a plain Job or a HyperPodPyTorchJob starts, of at most `nodes` at "
+        "once; unset: all of them.",
+        examples=[2],
+    )
+    image: ImageOrName = Field(
+        description="The container image, with a tag or, better, a digest; or the name of one under `images`.",
+        examples=["registry.example/train:1.4.2"],
+    )
+    command: Command = Field(
+        min_length=1,
+        description="The program and its words that each node runs, without a shell.",
+        examples=[["torchrun", "train.py"]],
+    )
+    args: list[Word] = Field(
+        [],
+        description="More words of the command, kept apart so that they are easy to change.",
+        examples=[["--config", "llama3-8b.yaml"]],
+    )
+    env: dict[EnvName, Word] = Field(
+        {},
+        description="Environment variables of the program; they win over derived ones of the same name.",
+        examples=[{"NCCL_DEBUG": "INFO"}],
+    )
+    secret_env: list[SecretEnv] = Field(
+        [],
+        description="Environment variables whose values are in Secrets of the job's namespace.",
+        examples=[[{"env": "HF_TOKEN", "secret": "hf-token", "key": "token"}]],
+    )
+    mounts: list[Mount] = Field(
+        [],
+        description="The storage that the job reads and writes, and where it appears.",
+        examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
+    )
+    volumes: list[JobVolume] = Field(
+        [],
+        description="Volumes other than storage, and where they appear in every container of the job.",
+        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
+    )
+    files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
+        {},
+        description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
+        examples=[{"/workspace/train.yaml": "epochs: 3"}],
+    )
+    init_containers: list[InitContainer] = Field(
+        [],
+        description="What runs in every pod before the program, one after the other.",
+        examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
+    )
+    initializer: Initializer | None = Field(
+        None,
+        description="What Trainer downloads once, before the nodes start, to a storage of the job.",
+        examples=[{"model": {"storageUri": "hf://meta-llama/Llama-3.2-1B"}}],
+    )
+    checkpoint: Checkpoint | None = Field(
+        None,
+        description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
+        examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
+    )
+    flight_recorder: FlightRecorder | None = Field(
+        None,
+        description="Whether PyTorch writes the last collectives of each rank to the job's storage when one does not "
+        "end in time; unset: they are lost with the pod.",
+        examples=[{"entries": 20000}],
+    )
+    retries: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often all pods of the job are recreated, as JobSet's `maxRestarts`; derived: 10, and 3 of "
+        "several nodes that have nowhere to save.",
+        examples=[10],
+    )
+    max_restarts: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often torchrun restarts failed processes in place, as `--max-restarts` does; derived: 3, "
+        "and 0 on accelerators, where the job itself is retried.",
+        examples=[3],
+    )
+    resources: JobResources = Field(
+        JobResources.model_construct(),
+        description="What the job takes of each node; all of it is derived: write only what you want to change.",
+        examples=[{"memory": "900Gi"}],
+    )
+    launcher: JobLauncher | None = Field(
+        None,
+        description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
+        examples=[{"torchrun": {}}],
+    )
+    runtime: Literal["torch-distributed", "jax-distributed"] | None = Field(
+        None,
+        description="A training runtime of Trainer's release that is used as it is, with its image unless the job has "
+        "one; unset: one is derived.",
+        examples=["torch-distributed"],
+    )
+    deepspeed: DeepSpeed | None = Field(
+        None,
+        description="The configuration of DeepSpeed, which becomes a file of the job.",
+        examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
+    )
+    kind: str | None = Field(
+        None,
+        min_length=1,
+        max_length=128,
+        description="The kind of the job's object: TrainJob where it is unset, PyTorchJob, MPIJob, JobSet, Job or "
+        "RayJob, and on HyperPod HyperPodPyTorchJob.",
+        examples=["PyTorchJob"],
+    )
+    roles: list[Role] = Field(
+        [],
+        description="Other programs of a JobSet, on nodes of their own; the job ends with its own nodes.",
+        examples=[[{"name": "rollout", "command": ["python", "rollout.py"]}]],
+    )
+    processes_per_node: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="The processes that the launcher starts on each node; derived: one for each accelerator or logical "
+        "NeuronCore.",
+        examples=[8],
+    )
+    shared_memory: Size | None = Field(
+        None,
+        description="The size of `/dev/shm`, which counts as memory of the job; derived: 8Gi a process, at most a "
+        "quarter of the memory.",
+        examples=["64Gi"],
+    )
+    priority: Name | None = Field(
+        None,
+        description="The priority of the job in its queue; unset: one of value 1.",
+        examples=["urgent"],
+    )
+    service_account: ObjectName | None = Field(
+        None,
+        description="The service account of the pods, which exists in the namespace; derived: `training`, an account "
+        "without rights.",
+        examples=["s3-writer"],
+    )
+    termination_grace_period: GracePeriod | None = Field(
+        None,
+        description="The time to save between SIGTERM and SIGKILL; derived: by the time that a checkpoint takes to "
+        "write, `5m` where that is unknown, `1m` without one.",
+        examples=["20m"],
+    )
+    torch_version: TorchVersion | None = Field(
+        None,
+        description="The PyTorch version in the image, in quotes, where its tag does not say it; from 2.12 on "
+        "torchrun waits for the grace period.",
+        examples=["2.12"],
+    )
+    timeout: Period | None = Field(
+        None,
+        description="The time from the first start until the job is ended, retries included; unset: no limit.",
+        examples=["72h"],
+    )
+    expected: Period | None = Field(
+        None,
+        description="How long the job is expected to run, by which `simulate --timeline` and `check` say when jobs "
+        "start and end; nothing is written of it.",
+        examples=["20h"],
+    )
+    rerun: int = Field(
+        0,
+        ge=0,
+        description="A number to raise to run a changed job again; the earlier run goes on until it is deleted.",
+        examples=[1],
+    )
+    completed: bool = Field(
+        False,
+        description="Whether all runs of the job have ended, so that no object of it stays in git and nothing runs it "
+        "again.",
+        examples=[True],
+    )
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {},
+        description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
+        examples=[{"project": "llama"}],
+    )
+    annotations: Annotated[dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)] = Field(
+        {},
+        description="Kubernetes annotations of the job's TrainJob and of its pods.",
+        examples=[{"example.com/owner": "research"}],
+    )
+    image_pull_secrets: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="Secrets of the job's namespace, of type `kubernetes.io/dockerconfigjson`, by which the images are "
+        "pulled.",
+        examples=[["registry-login"]],
+    )
+    working_dir: WritablePath | None = Field(
+        None,
+        description="The folder that the command starts in; unset: the one of the image.",
+        examples=["/workspace"],
+    )
+    exclude_nodes: Annotated[list[HostName], Distinct] = Field(
+        [],
+        description="Nodes by name that the job must not run on, in a pool whose nodes are always on.",
+        examples=[["ip-10-0-12-34.us-west-2.compute.internal"]],
+    )
+    topology: JobTopology | None = Field(
+        None,
+        description="How close together the nodes are, in a pool with a topology; derived: as close as they fit.",
+        examples=[{"required": "network-node-layer-2"}],
+    )
+    model: Model | None = Field(
+        None,
+        description="The size of the model, so that what its training takes is compared with the memory of the "
+        "accelerators.",
+        examples=[{"parameters": 8.03e9, "sharding": "full"}],
+    )
+
+    @property
+    def least_nodes(self) -> int | None:
+        """The fewest nodes with which it starts, where that is not all."""
+        least = self.min_nodes
+        if least is not None and least < self.nodes:
+            return least
+        return None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        least = self.min_nodes
+        if least is not None and least > self.nodes:
+            raise fault(
+                f"`minNodes` {self.min_nodes} is above `nodes` {self.nodes}",
+                f"write `minNodes: {self.nodes}`, or raise `nodes`",
+                "minNodes",
+            )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_launcher(cls, job: Any) -> Any:
+        return filled(job)
+
+
+class JobsSection(Section):
+    """The jobs, and what they have in common."""
+
+    job_defaults: dict[str, Any] = Field(
+        {},
+        description="Any keys of a job but `name`, `extends`, `rerun` and `completed`, for every job that does not say "
+        "them itself.",
+        examples=[{"image": "registry.example/train:1.4.2", "retries": 3}],
+    )
+    jobs: list[Job] = Field(
+        [],
+        description="The training jobs of the cluster.",
+        examples=[
+            [
+                {
+                    "name": "pretrain",
+                    "nodes": 4,
+                    "image": "registry.example/train:1.4.2",
+                    "command": ["torchrun", "train.py"],
+                }
+            ]
+        ],
+    )
+    completed_runs: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="The TrainJobs of earlier runs that have ended, so that what they needed may be removed.",
+        examples=[["finetune-58ede"]],
+    )
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {},
+        description="Kubernetes labels of every job's TrainJob; a job's own labels win.",
+        examples=[{"team": "research"}],
+    )
+
+
+SECTION = JobsSection
+TEXTS = (TextKey(("jobs", None, "model", "config")),)
+DOCUMENTS = {"TrainingJob": ("jobs", Job)}

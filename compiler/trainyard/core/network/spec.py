@@ -1,0 +1,217 @@
+"""The spec of the network: one to create, or facts about an existing one."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from trainyard.language.diagnostics.near import meant
+from trainyard.language.models.aws import SubnetCidr, VpcCidr, Zone, ZoneId
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.checks import fault
+from trainyard.language.models.choice import one_at_most
+from trainyard.language.models.lazy import lazy_models
+from trainyard.language.models.section import Section
+from trainyard.language.models.types import Distinct
+
+if TYPE_CHECKING:
+    from trainyard.core.network.forms.cilium import Cilium
+    from trainyard.core.network.forms.existing import ExistingNetwork
+else:
+    (Cilium,) = lazy_models("core.network.forms.cilium", "Cilium")
+    (ExistingNetwork,) = lazy_models("core.network.forms.existing", "ExistingNetwork")
+
+
+# Services with an interface endpoint that what runs in a cluster calls (VPC user guide,
+# aws-services-privatelink-support). That of S3 is a gateway, which is always there.
+Endpoint = Literal[
+    "aps-workspaces",
+    "autoscaling",
+    "cloudformation",
+    "ec2",
+    "ec2messages",
+    "ecr.api",
+    "ecr.dkr",
+    "eks",
+    "eks-auth",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "git-codecommit",
+    "kms",
+    "logs",
+    "monitoring",
+    "sagemaker.api",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "ssm",
+    "ssmmessages",
+    "sts",
+    "xray",
+]
+
+
+def _as_endpoint(value: Any) -> Any:
+    """A service by the name of its endpoint, in our words: the list is long."""
+    known = get_args(Endpoint)
+    if not isinstance(value, str) or value in known:
+        return value
+    if value == "s3":
+        raise fault(
+            "S3 has a gateway endpoint in any case",
+            "remove `s3`",
+            source="VPC user guide, gateway endpoints",
+        )
+    raise fault(
+        f"no interface endpoint `{value}` is known",
+        meant(value, known) or "write the end of its service's name, like `ecr.api`",
+        source="VPC user guide, aws-services-privatelink-support",
+    )
+
+
+class CreatedNetwork(SpecModel):
+    """A new VPC. eksctl makes it, and cuts it into a public and a private subnet for each zone; where one of ``nat``,
+    ``endpoints`` and ``subnets`` is given, a stack of the bootstrap does."""
+
+    cidr: VpcCidr | None = Field(
+        None,
+        description="The IPv4 block of the VPC; derived: `10.0.0.0/16`.",
+        examples=["10.0.0.0/16"],
+    )
+    zones: Annotated[list[Zone], Distinct] = Field(
+        [],
+        description="The zones of the VPC, two or more; derived: those of the pools and the first two of the Region.",
+        examples=[["us-west-2a", "us-west-2b"]],
+    )
+    nat: Literal["perZone", "single", "none"] | None = Field(
+        None,
+        description="The NAT gateways: one in each zone, which is derived, a `single` one, or `none`, with no way to "
+        "the internet at all.",
+        examples=["single"],
+    )
+    endpoints: Annotated[
+        list[Annotated[Endpoint, BeforeValidator(_as_endpoint, json_schema_input_type=Endpoint)]],
+        Distinct,
+    ] = Field(
+        [],
+        description="Interface endpoints of AWS services, in addition to those that are derived without NAT; S3 has a "
+        "gateway in any case.",
+        examples=[["ecr.api", "ecr.dkr", "sts"]],
+    )
+    subnets: dict[Zone, SubnetCidr] = Field(
+        {},
+        description="The block of a zone's private subnet, within `cidr`; derived: the eighth of it that is kept for "
+        "the zone.",
+        examples=[{"us-west-2a": "10.0.128.0/18"}],
+    )
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a stack of the bootstrap makes it."""
+        has_parts = bool(self.endpoints or self.subnets)
+        return self.nat is not None or has_parts
+
+    @model_validator(mode="after")
+    def _two_zones(self) -> Self:
+        if len(self.zones) == 1:
+            # EKS user guide, network-reqs; eksctl 0.230.0 refuses one zone too.
+            raise fault(
+                "a cluster in one zone: EKS needs subnets in at least two",
+                f"add a second zone of the Region to `{self.zones[0]}`; it costs nothing by itself",
+                "zones",
+            )
+        return self
+
+
+class Network(SpecModel):
+    """The VPC of the cluster: one to ``create``, which is derived, or an ``existing`` one."""
+
+    model_config = one_at_most("create", "existing")
+
+    create: CreatedNetwork | None = Field(
+        None,
+        description="A new VPC; without `existing` there is one in any case.",
+        examples=[{"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}],
+    )
+    existing: ExistingNetwork | None = Field(
+        None,
+        description="A VPC that exists, instead of a new one.",
+        examples=[
+            {
+                "vpc": "vpc-0a1b2c3d4e5f60718",
+                "subnets": [
+                    {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
+                    {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
+                ],
+            }
+        ],
+    )
+    cilium: Cilium | None = Field(
+        None,
+        description="Cilium, chained behind the VPC CNI, which enforces network policies; unset: the VPC CNI does.",
+        examples=[{"startupTaint": True}],
+    )
+    zone_ids: dict[Zone, ZoneId] = Field(
+        {},
+        description="The id of each zone in this account, since the same name means different zones in different "
+        "accounts.",
+        examples=[{"us-east-1a": "use1-az4"}],
+    )
+
+    @property
+    def created(self) -> CreatedNetwork:
+        """What the spec says of a new VPC."""
+        return self.create or CreatedNetwork()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a stack of the bootstrap makes it."""
+        return self.existing is None and self.created.is_made
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether nothing in it reaches the internet, as far as the spec says."""
+        return self.is_made and self.created.nat == "none"
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """The zones that nodes may be in, as far as the spec names them."""
+        if self.existing is not None:
+            return tuple(self.existing.private)
+        return tuple(self.created.zones)
+
+    @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        ids = list(self.zone_ids.values())
+        for id in ids:
+            if ids.count(id) > 1:
+                raise fault(
+                    f"two zones have the id `{id}`",
+                    "write the id of each, which are different",
+                    "zoneIds",
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.create is not None and self.existing is not None:
+            raise fault(
+                "both `create` and `existing` are given",
+                "write one of them: an existing VPC has its own CIDR and zones",
+                "existing",
+            )
+        return self
+
+
+class NetworkSection(Section):
+    """The VPC of the cluster."""
+
+    network: Network = Field(
+        Network.model_construct(),
+        description="The VPC of the cluster: a new one, or one that exists.",
+        examples=[{"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}}],
+    )
+
+
+SECTION = NetworkSection

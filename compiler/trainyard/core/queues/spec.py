@@ -1,0 +1,280 @@
+"""The spec of queues, cohorts and priorities."""
+
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.checks import fault
+from trainyard.language.models.choice import needed
+from trainyard.language.models.lazy import lazy_models
+from trainyard.language.models.section import Section
+from trainyard.language.models.types import Distinct, Duration, Name, Period
+
+if TYPE_CHECKING:
+    from trainyard.core.queues.forms.cohorts import (
+        BorrowWithinCohort,
+        Cohort,
+        FairSharing,
+        FlavorFungibility,
+        Weight,
+    )
+else:
+    BorrowWithinCohort, Cohort, FairSharing, FlavorFungibility, Weight = lazy_models(
+        "core.queues.forms.cohorts",
+        "BorrowWithinCohort",
+        "Cohort",
+        "FairSharing",
+        "FlavorFungibility",
+        "Weight",
+    )
+
+
+class PoolQuota(SpecModel):
+    """A share of a pool, in whole nodes."""
+
+    pool: Name = Field(description="The pool that the nodes belong to.", examples=["h100"])
+    nodes: int = Field(
+        ge=0, description="The nodes of the pool that are this queue's own.", examples=[8]
+    )
+    borrowing_limit: int | None = Field(
+        None,
+        ge=0,
+        description="The most nodes that the queue may borrow from its cohort; unset: all that are free.",
+        examples=[4],
+    )
+    lending_limit: int | None = Field(
+        None,
+        ge=0,
+        description="The most of its own nodes that the queue lends to its cohort; unset: all.",
+        examples=[4],
+    )
+
+    @model_validator(mode="after")
+    def _lends_its_own(self) -> Self:
+        if self.lending_limit is not None and self.lending_limit > self.nodes:
+            raise fault(
+                f"a quota of {self.nodes} nodes that lends {self.lending_limit}",
+                f"write `lendingLimit: {self.nodes}` or less",
+                "lendingLimit",
+                source="kueue v0.19.2, pkg/webhooks/clusterqueue_webhook.go",
+            )
+        return self
+
+
+class Preemption(SpecModel):
+    """Which running jobs a waiting job of this queue may stop."""
+
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field(
+        "LowerPriority",
+        description="Which running jobs of the same queue a waiting job may stop.",
+        examples=["LowerPriority"],
+    )
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = Field(
+        "Any",
+        description="Which jobs of other queues, that borrowed this queue's nodes, a waiting job may stop; used only "
+        "in a cohort.",
+        examples=["Any"],
+    )
+    borrow_within_cohort: BorrowWithinCohort | None = Field(
+        None,
+        description="Which jobs of other queues a waiting job may stop although it borrows; not with fair sharing; "
+        "unset: none.",
+        examples=[{"policy": "LowerPriority", "maxPriorityThreshold": 100}],
+    )
+
+    @property
+    def borrows_by_priority(self) -> bool:
+        """Whether a job that borrows may stop jobs of other queues."""
+        borrowing = self.borrow_within_cohort
+        return borrowing is not None and borrowing.policy != "Never"
+
+    @model_validator(mode="after")
+    def _reclaims_what_it_borrows(self) -> Self:
+        if self.borrows_by_priority and self.reclaim_within_cohort == "Never":
+            raise fault(
+                "`borrowWithinCohort` stops jobs of other queues, and `reclaimWithinCohort` is `Never`",
+                "write `reclaimWithinCohort: LowerPriority`, or `Any`",
+                "borrowWithinCohort",
+                source="kueue.x-k8s.io/v1beta2 ClusterQueue, rule of preemption (v0.19.2)",
+            )
+        return self
+
+
+class Queue(SpecModel):
+    """A queue: who may submit, and how many nodes of which pools."""
+
+    model_config = needed(fairSharing="cohort")
+
+    name: Name = Field(description="The queue's name, which jobs refer to.", examples=["research"])
+    namespaces: Annotated[list[Name], Distinct] = Field(
+        min_length=1,
+        description="The namespaces whose jobs the queue takes.",
+        examples=[["team-a"]],
+    )
+    cohort: Name | None = Field(
+        None,
+        description="The cohort in which the queue lends and borrows nodes; unset: it does neither.",
+        examples=["training"],
+    )
+    quota: list[PoolQuota] = Field(
+        min_length=1,
+        description="The pools that the queue offers, with its nodes in each, in the order in which Kueue tries them.",
+        examples=[[{"pool": "h100", "nodes": 8}]],
+    )
+    queueing_strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
+        "BestEffortFIFO",
+        description="Whether smaller jobs may start before an older one that does not fit yet: `BestEffortFIFO` yes, "
+        "`StrictFIFO` no.",
+        examples=["StrictFIFO"],
+    )
+    preemption: Preemption = Field(
+        Preemption.model_construct(),
+        description="Which running jobs a waiting job of this queue may stop to get nodes.",
+        examples=[{"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}],
+    )
+    fair_sharing: Weight | None = Field(
+        None,
+        description="The queue's weight in its cohort; with the first weight of a cluster Kueue shares fairly.",
+        examples=[{"weight": 2}],
+    )
+    flavor_fungibility: FlavorFungibility | None = Field(
+        None,
+        description="Whether a job that names no pool tries the next one before it borrows or stops others; unset: "
+        "as Kueue does.",
+        examples=[{"whenCanBorrow": "TryNextFlavor"}],
+    )
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
+        "None",
+        description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as "
+        "well.",
+        examples=["Hold"],
+    )
+
+    @model_validator(mode="after")
+    def _shares_with_somebody(self) -> Self:
+        if self.cohort is not None:
+            return self
+        limited = any(
+            share.borrowing_limit is not None or share.lending_limit is not None
+            for share in self.quota
+        )
+        if limited:
+            raise fault(
+                f"queue `{self.name}` borrows or lends, and is in no cohort",
+                "add `cohort:`, or remove `borrowingLimit` and `lendingLimit`",
+            )
+        if self.preemption.borrows_by_priority:
+            raise fault(
+                f"queue `{self.name}` stops jobs to borrow, and is in no cohort",
+                "add `cohort:`, or remove `borrowWithinCohort`",
+                "preemption",
+            )
+        if self.fair_sharing is not None:
+            raise fault(
+                f"queue `{self.name}` has a weight, and is in no cohort",
+                "add `cohort:`, or remove `fairSharing`",
+                "fairSharing",
+            )
+        return self
+
+
+class Priority(SpecModel):
+    """A priority class of workloads in the queues."""
+
+    name: Name = Field(description="The priority's name, which jobs refer to.", examples=["urgent"])
+    value: int = Field(
+        ge=-(2**31),
+        le=1_000_000_000,
+        description="The rank of the priority: jobs of a higher value go first.",
+        examples=[1000],
+    )
+    description: str = Field(
+        "",
+        max_length=2048,
+        description="What the priority is for, in a sentence for whoever lists the priorities.",
+        examples=["Runs that a release waits for."],
+    )
+
+
+class WaitForPodsReady(SpecModel):
+    """How long Kueue waits for the pods of a job that it admitted."""
+
+    timeout: Period | None = Field(
+        None,
+        description="How long all pods of an admitted job may take until they are ready, before Kueue puts it back in "
+        "the queue; derived: `30m`.",
+        examples=["40m"],
+    )
+    recovery_timeout: Duration | None = Field(
+        None,
+        description="How long a running job may miss a pod before Kueue puts it back in the queue, `0s` for ever; "
+        "derived: a repair of its node, at least `timeout`.",
+        examples=["45m"],
+    )
+    requeues: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often a job whose pods were not ready in time is admitted again, before it waits for "
+        "somebody; derived: 10, fewer where the nodes of a pool are dear.",
+        examples=[3],
+    )
+
+
+class Kueue(SpecModel):
+    """Settings of the queue manager, by the names of its Configuration (config.kueue.x-k8s.io/v1beta2)."""
+
+    wait_for_pods_ready: WaitForPodsReady = Field(
+        WaitForPodsReady.model_construct(),
+        description="How long the pods of an admitted job may take until they are ready.",
+        examples=[{"timeout": "40m"}],
+    )
+    fair_sharing: FairSharing | None = Field(
+        None,
+        description="How what cohorts have free is shared fairly; derived: both strategies, where a queue or cohort "
+        "has a weight.",
+        examples=[{"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}],
+    )
+
+
+class QueuesSection(Section):
+    """Queues, what they share, and the queue manager."""
+
+    priorities: list[Priority] = Field(
+        [],
+        description="The priorities that jobs may name.",
+        examples=[[{"name": "urgent", "value": 1000}]],
+    )
+    cohorts: list[Cohort] = Field(
+        [],
+        description="The cohorts of queues; needed only for a cohort in another cohort, or to have names checked.",
+        examples=[[{"name": "training"}]],
+    )
+    queues: list[Queue] = Field(
+        [],
+        description="The queues that jobs wait in; derived: one for each pool, with the pool's name and all of its "
+        "nodes.",
+        examples=[
+            [
+                {
+                    "name": "research",
+                    "namespaces": ["team-a"],
+                    "quota": [{"pool": "h100", "nodes": 8}],
+                }
+            ]
+        ],
+    )
+    kueue: Kueue = Field(
+        Kueue.model_construct(),
+        description="Settings of Kueue, the queue manager.",
+        examples=[{"waitForPodsReady": {"timeout": "40m"}}],
+    )
+
+
+SECTION = QueuesSection
+DOCUMENTS = {
+    "TrainingQueue": ("queues", Queue),
+    "TrainingCohort": ("cohorts", Cohort),
+    "TrainingPriority": ("priorities", Priority),
+}

@@ -1,0 +1,1 @@
+"""What passes see of the disk, and what earlier runs said."""

@@ -1,0 +1,48 @@
+"""Amazon EKS with Karpenter: nodes come when jobs ask for them."""
+
+from __future__ import annotations
+
+from trainyard.plan.features import Platform
+
+__all__ = ["EKS"]
+
+EKS = Platform(
+    "eks",
+    (
+        "core.network",
+        "eks.network",
+        "core.pools",
+        "eks.nodes",
+        "core.teams",
+        "eks.teams",
+        "core.storage",
+        "eks.volumes",
+        "core.images",
+        "core.queues",
+        "eks.kueue",
+        "eks.system",
+        "eks.settings",
+        "eks.cluster",
+        "core.jobs",
+        "eks.runs",
+        "eks.jobs",
+        "core.secrets",
+        "core.notifications",
+        # before what makes the Secrets that receivers read
+        "eks.notifications",
+        "eks.secrets",
+        "core.health",
+        "eks.health",
+        "eks.logs",
+        "eks.monitoring",
+        "eks.checkpoints",
+        "eks.opencost",
+        "eks.managed_monitoring",
+        "eks.dashboards",
+        "core.delivery",
+        "eks.flux",
+        "eks.delivery",
+        "eks.overrides",
+        "eks.bootstrap",
+    ),
+)

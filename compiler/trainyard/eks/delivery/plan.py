@@ -1,0 +1,18 @@
+"""Plan nodes that keep controllers running while nodes are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trainyard.language.dataclass import dataclass
+from trainyard.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisruptionBudget(PlanNode):
+    """policy/v1 PodDisruptionBudget: how many pods with all these labels stay while nodes are drained."""
+
+    name: str
+    namespace: str
+    pods: Mapping[str, str]
+    available: int

@@ -1,0 +1,250 @@
+"""The network that the bootstrap creates: its blocks, NAT gateways and endpoints, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Network
+
+from trainyard.core.network.spec import NetworkSection
+from trainyard.eks import addons
+from trainyard.eks.logs.stack import to_cloud_watch
+from trainyard.eks.monitoring.stack import is_managed
+from trainyard.eks.network.cut import overlapping, private_part, public_part
+from trainyard.eks.network.plan import MadeNetwork, MadeSubnet
+from trainyard.eks.network.zones import new_vpc
+from trainyard.eks.settings.spec import ClusterSection
+from trainyard.language.dataclass import dataclass
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.plan.context import SPEC, Context
+
+_AT = SPEC / "network" / "create"
+_SIZES = "VPC user guide, subnet sizing"
+_KARPENTER = "Karpenter v1.14 documentation, private clusters"
+_EKS = "EKS user guide, private-clusters"
+
+
+def _always(context: Context) -> bool:
+    return True
+
+
+def _has_addon(component: str) -> Callable[[Context], bool]:
+    def wanted(context: Context) -> bool:
+        addon = addons.addons().get(component)
+        return addon is not None and addon.runs(context)
+
+    return wanted
+
+
+def _sends_to_cloudwatch(context: Context) -> bool:
+    return "amazon-cloudwatch-observability" in ClusterSection.of(context.spec).eks.addons
+
+
+def _writes_logs(context: Context) -> bool:
+    return _sends_to_cloudwatch(context) or to_cloud_watch(context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """An interface endpoint that a cluster without a way to the internet needs, why, and when."""
+
+    service: str
+    why: str
+    source: str
+    when: Callable[[Context], bool] = _always
+
+
+_NEEDS = (
+    _Need("ec2", "nodes, the VPC CNI and Karpenter call EC2", _EKS),
+    _Need("ecr.api", "nodes pull images from ECR", _EKS),
+    _Need("ecr.dkr", "nodes pull images from ECR", _EKS),
+    _Need("sts", "AWS SDKs ask who they are", _EKS),
+    _Need("eks", "Karpenter looks the cluster up", _KARPENTER),
+    _Need(
+        "eks-auth", "pods get their roles by Pod Identity", "EKS user guide, pod-id-how-it-works"
+    ),
+    _Need("sqs", "Karpenter reads its interruption queue", _KARPENTER),
+    _Need("ssm", "Karpenter looks AMIs up by SSM parameters", _KARPENTER),
+    _Need(
+        "ssmmessages",
+        "the way to the private API by a system node is a session",
+        "Systems Manager user guide, setup-create-vpc",
+    ),
+    _Need(
+        "fsx",
+        "the driver of file systems asks for them",
+        "aws-fsx-csi-driver v1.17.0, pkg/cloud",
+        _has_addon("aws-fsx-csi-driver"),
+    ),
+    _Need(
+        "secretsmanager",
+        "External Secrets reads secrets",
+        "Secrets Manager user guide, vpc-endpoint-overview",
+        _has_addon("external-secrets"),
+    ),
+    _Need(
+        "aps-workspaces",
+        "Prometheus sends samples",
+        "Amazon Managed Service for Prometheus user guide, AMP-and-interface-VPC",
+        is_managed,
+    ),
+    _Need("logs", "logs are sent to CloudWatch", _EKS, _writes_logs),
+    _Need(
+        "monitoring",
+        "the CloudWatch agent writes metrics",
+        "CloudWatch user guide, cloudwatch-and-interface-VPC",
+        _sends_to_cloudwatch,
+    ),
+)
+
+
+def made_network(context: Context) -> MadeNetwork:
+    """The VPC of the bootstrap; what EC2 would refuse of it is reported."""
+    created = NetworkSection.of(context.spec).network.created
+    cidr, zones = new_vpc(context)
+    context.derive(
+        "cluster",
+        "network.stack",
+        "bootstrap/network.yaml",
+        "eksctl makes no VPC with endpoints, or with blocks or NAT gateways that can change later",
+        "eksctl 0.230.0, pkg/cfn/builder/vpc_ipv4.go",
+    )
+    nat = context.settle(
+        "cluster",
+        "network.nat",
+        created.nat,
+        "perZone",
+        "a zone that fails takes no other one's way out with it",
+        "VPC user guide, nat-gateway-basics",
+        at=_AT / "nat",
+    )
+    for zone in created.subnets:
+        if zone not in zones:
+            context.fault(
+                "RES150",
+                f"a block is given for `{zone}`, in which the VPC has no subnet",
+                _AT / "subnets" / zone,
+                f"its zones are {listed(zones)}; add it to `zones`, or remove it",
+                key=True,
+            )
+    subnets = _subnets(context, cidr, zones, public=nat != "none")
+    _within(context, cidr)
+    _apart(context, subnets)
+    return MadeNetwork(
+        at=_AT,
+        cluster=context.name,
+        region=context.spec.region,
+        cidr=cidr,
+        subnets=subnets,
+        nat=nat,
+        endpoints=_endpoints(context, isolated=nat == "none"),
+        tags={**context.spec.tags, "karpenter.sh/discovery": context.name},
+        origins={"cidr": _AT / "cidr", "nat": _AT / "nat", "endpoints": _AT / "endpoints"},
+    )
+
+
+def _subnets(
+    context: Context, cidr: str, zones: tuple[str, ...], *, public: bool
+) -> tuple[MadeSubnet, ...]:
+    given = NetworkSection.of(context.spec).network.created.subnets
+    subnets: list[MadeSubnet] = []
+    for zone in zones:
+        private = given.get(zone)
+        at = _AT
+        if private is not None:
+            at = _AT / "subnets" / zone
+            context.given("cluster", f"network.subnets.{zone}", private, "set by the spec", at)
+        else:
+            private = private_part(cidr, zone)
+            context.derive(
+                "cluster",
+                f"network.subnets.{zone}",
+                private,
+                f"the eighth of {cidr} that is kept for zones whose name ends in `{zone[-1:]}`: no edit moves it",
+                _SIZES,
+            )
+        if public:
+            outside = public_part(cidr, zone)
+        else:
+            outside = None
+        if private is None or (public and outside is None):
+            _no_room(context, cidr, zone)
+            continue
+        subnets.append(MadeSubnet(zone, private, outside, at))
+    return tuple(subnets)
+
+
+def _no_room(context: Context, cidr: str, zone: str) -> None:
+    context.fault(
+        "RES150",
+        f"`{cidr}` has no blocks for the subnets of `{zone}`",
+        _AT / "cidr",
+        "take a block of /22 or larger, and zones whose names end in `a` to `g`",
+        source=_SIZES,
+    )
+
+
+def _within(context: Context, cidr: str) -> None:
+    """A fault for each given block that is no part of the VPC's."""
+    whole = IPv4Network(cidr)
+    created = NetworkSection.of(context.spec).network.created
+    for zone, block in created.subnets.items():
+        if not IPv4Network(block).subnet_of(whole):
+            context.fault(
+                "RES150",
+                f"block `{block}` of `{zone}` is not within that of the VPC, `{cidr}`",
+                _AT / "subnets" / zone,
+                "take a part of the VPC's block, or a larger `cidr`",
+                source=_SIZES,
+            )
+
+
+def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
+    """A fault for subnets that share addresses."""
+    blocks: dict[str, str] = {}
+    places: dict[str, Route] = {}
+    for subnet in subnets:
+        blocks[subnet.zone] = subnet.private
+        places[subnet.zone] = subnet.at
+        if subnet.public is not None:
+            name = f"the public subnet of {subnet.zone}"
+            blocks[name] = subnet.public
+            places[name] = _AT
+    for name, other in overlapping(blocks):
+        at = max(places[name], places[other], key=len)
+        context.fault(
+            "RES150",
+            f"the blocks of {name} (`{blocks[name]}`) and {other} (`{blocks[other]}`) overlap",
+            at,
+            "write blocks under `subnets` that share no address; the last eighth of the VPC is that of public subnets",
+            source=_SIZES,
+        )
+
+
+def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
+    """The interface endpoints: those of the spec, and without NAT those that the cluster needs."""
+    given = NetworkSection.of(context.spec).network.created.endpoints
+    services = set[str](given)
+    for index, service in enumerate(given):
+        at = _AT / "endpoints" / index
+        context.given("cluster", f"network.endpoints.{service}", service, "set by the spec", at)
+    for need in _NEEDS if isolated else ():
+        if need.when(context) and need.service not in services:
+            services.add(need.service)
+            context.derive(
+                "cluster",
+                f"network.endpoints.{need.service}",
+                need.service,
+                f"without NAT: {need.why}",
+                need.source,
+                follows=_AT / "nat",
+            )
+    if services and context.partition == "aws-cn":
+        context.fault(
+            "RES154",
+            f"the names of interface endpoints in `{context.spec.region}` are not known",
+            _AT / ("endpoints" if given else "nat"),
+            "make the VPC yourself, and give its ids as `network: {existing: …}`",
+            source="VPC user guide of Amazon Web Services in China, aws-services-privatelink-support",
+        )
+    return tuple(sorted(services))

@@ -1,0 +1,112 @@
+"""Resolves overrides, and reports those that would have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from trainyard.eks import addons
+from trainyard.eks.overrides.include import include
+from trainyard.eks.overrides.plan import ObjectPatch, Operation
+from trainyard.eks.overrides.spec import OverridesSection
+from trainyard.language.places import Route
+from trainyard.plan import PlanNode
+from trainyard.plan.context import SPEC, Context
+
+if TYPE_CHECKING:
+    from trainyard.eks.overrides.forms.component import Component
+    from trainyard.eks.overrides.forms.patch import Patch
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The patches, and what is included. A component's version and values reach the nodes of who installs it."""
+    _check_components(context)
+    patches = OverridesSection.of(context.spec).patches
+    for index, patch in enumerate(patches):
+        yield _patch(patch, SPEC / "patches" / index)
+    yield from include(context)
+
+
+def _patch(patch: Patch, at: Route) -> ObjectPatch:
+    target = patch.target
+    merge: dict[str, Any] = {}
+    operations: tuple[Operation, ...] = ()
+    if isinstance(patch.patch, dict):
+        merge = patch.patch
+    else:
+        operations = tuple(
+            Operation(operation.op, operation.path, operation.from_ or "", operation.value)
+            for operation in patch.patch
+        )
+    return ObjectPatch(
+        at=at,
+        kind=target.kind,
+        group=target.group,
+        version=target.version,
+        name=target.name,
+        namespace=target.namespace,
+        labels=target.label_selector,
+        merge=merge,
+        operations=operations,
+    )
+
+
+def _check_components(context: Context) -> None:
+    used = addons.used(context)
+    known = context.release.components
+    components = OverridesSection.of(context.spec).components
+    for name, component in components.items():
+        at = SPEC / "components" / name
+        if name not in known:
+            continue  # reported with the release
+        if component.values and known[name].chart is None:
+            help = "remove them; `patches:` changes objects that Trainyard writes"
+            if known[name].is_eks_add_on:
+                help = f"write them as `platform.eks.addons.{name}.values`"
+            fact = f"`{name}` is installed by no chart, so it has no values of one"
+            context.fault("RES082", fact, at / "values", help)
+        elif not _can_be_taken(context, name, component):
+            continue
+        elif name not in used:
+            context.doubt(
+                "RES084",
+                f"this cluster has no `{name}`, so what is written for it has no effect",
+                at,
+                "remove it, unless the spec is shared with a cluster that has it",
+            )
+
+
+def _can_be_taken(context: Context, name: str, component: Component) -> bool:
+    """Whether Flux can take a component's chart by what the spec says of its digest and signature."""
+    if component.digest is not None and not _is_pinned(context, name):
+        return False
+    if component.verify is None:
+        return True
+    from trainyard.eks.overrides.signatures import has_signer  # few charts are checked
+
+    return has_signer(context, name, component.verify)
+
+
+def _is_pinned(context: Context, name: str) -> bool:
+    """Whether the digest of a component's chart can be meant: it is that of one version, in an OCI registry."""
+    at = SPEC / "components" / name
+    chart = context.release.components[name].chart
+    if chart is None or chart.kind != "oci":
+        context.fault(
+            "RES238",
+            f"`{name}` comes from no OCI registry, so there is no digest by which Flux could take it",
+            at / "digest",
+            "remove it",
+        )
+        return False
+    if OverridesSection.of(context.spec).components[name].version is None:
+        version = context.version(name)
+        context.fault(
+            "RES238",
+            f"the digest of `{name}` belongs to a version that is not said: the next release would bring another, "
+            "and Flux would still take this chart",
+            at / "digest",
+            f"add `version: {version}` if it is the digest of that one",
+        )
+        return False
+    return True

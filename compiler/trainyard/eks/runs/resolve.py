@@ -1,0 +1,372 @@
+"""Resolves jobs: from ten lines to a runtime and a TrainJob with every field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from trainyard.catalog.runtimes import image_of
+from trainyard.core.jobs.binding import bound_jobs, resolve_jobs
+from trainyard.core.jobs.bounds import check_job
+from trainyard.core.jobs.environment import (
+    CHECKPOINT_ENV,
+    CHECKPOINT_EVERY_ENV,
+    CHECKPOINT_KEEP_ENV,
+    environment,
+)
+from trainyard.core.jobs.flight_recorder import VARIABLES
+from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.launchers.launcher import launcher_of
+from trainyard.core.jobs.length import expected_length
+from trainyard.core.jobs.model import check_model
+from trainyard.core.jobs.plan import TrainingState
+from trainyard.core.jobs.requests import pods_a_node, processes, requests, shared_memory
+from trainyard.core.jobs.saving import schedule
+from trainyard.core.jobs.spec import JobsSection
+from trainyard.core.jobs.stopping import SIGNAL_FILE_ENV
+from trainyard.core.pods.plan import EnvVar, Pod
+from trainyard.core.storage.storages import Storage, resolve_storage
+from trainyard.eks.jobs.kind import JobKind, kind_of
+from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, InitializerSource, Runtime, TrainJob
+from trainyard.eks.runs.explanation import explain
+from trainyard.eks.runs.fallbacks import one_pod_set
+from trainyard.eks.runs.identity import digest_of, identity_of
+from trainyard.eks.runs.mounting import own_volumes, patches_for, with_mounts
+from trainyard.eks.runs.mounts import mounted
+from trainyard.eks.runs.pod import pod_of
+from trainyard.eks.runs.volumes import file_set, needs
+from trainyard.eks.settings.launcher import launcher_of as pool_launcher
+from trainyard.language.dataclass import dataclass
+from trainyard.language.places import Route
+from trainyard.language.units import Quantity
+from trainyard.plan import PlanNode
+from trainyard.plan.context import Context
+
+JOB_LABEL = "trainyard.dev/job"
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
+    storages = context.once(resolve_storage)
+    bound = context.once(bound_jobs)
+    for job in bound:
+        check_job(context, job, storages)
+        for launcher in dict.fromkeys(map(pool_launcher, job.pools)):
+            launcher.check_job(context, job)
+        launcher_of(job).check(context, job)
+        if job.others:
+            check_others(context, job, storages)
+        kind = kind_of(job)
+        kind.check(context, job)
+        if job.spec.launcher is not None and not _has_launcher(job):
+            able = _able(context, launcher_of(job).framework)
+            kind.refuse_launcher(context, job, able)
+        if job.spec.initializer is not None:
+            from trainyard.eks.runs import initializing  # few jobs have one
+
+            initializing.check(context, job)
+        if job.spec.runtime is not None:
+            from trainyard.eks.runs import released
+
+            released.check(context, job)
+    yield from _nodes(context, context.once(resolve_jobs))
+    waiting = [job for job in bound if job.waits]
+    if waiting:
+        _judge_later(context, waiting)
+
+
+def _has_launcher(job: Job) -> bool:
+    return launcher_of(job).framework in kind_of(job).launchers
+
+
+def _able(context: Context, framework: str) -> list[str]:
+    """The kinds of the platform that have a launcher, by its framework."""
+    known: list[JobKind] = list(context.answers.kinds().values())
+    return [kind.name for kind in known if framework in kind.launchers]
+
+
+def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
+    """Each of the pools that are tried later, as if the job ran there; faults of the first are not repeated."""
+    reported = len(context.diagnostics)
+    known = list(context.diagnostics)
+    for other in job.others:
+        check_job(context, replace(job, pool=other), storages)
+    added = context.diagnostics[reported:]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
+
+
+def with_least_memory(job: Job) -> Job:
+    """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
+    if not job.others:
+        return job
+    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
+    pool = replace(least, share=job.pool.share)
+    return replace(job, pool=pool)
+
+
+def _judge_later(context: Context, jobs: list[Job]) -> None:
+    """What jobs will be once their images are built: judged now, and written then. What it shares with jobs that are
+    written is reported there; its names come with its images."""
+    reported = len(context.diagnostics)
+    derived = len(context.derived)
+    context.waiting += _nodes(context, jobs)
+    written = context.waiting
+    names = {node.name for node in written if isinstance(node, TrainJob)}
+    values = context.derived[derived:]
+    of_written = [value for value in values if value.value not in names]
+    context.derived[derived:] = of_written
+    known = context.diagnostics[:reported]
+    added = context.diagnostics[reported:]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
+
+
+def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+    """The nodes of jobs, and of what they mount."""
+    storages = context.once(resolve_storage)
+    # One whose kind cannot start it is reported, and is no object.
+    outputs = [train_job(context, job) for job in jobs if _has_launcher(job)]
+    # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
+    runtimes, file_sets = {}, {}
+    for output in reversed(outputs):
+        runtimes[output.runtime.name] = output.runtime
+        files = output.files
+        if files is not None:
+            file_sets[files.namespace, files.name] = files
+    yield from runtimes.values()
+    yield from file_sets.values()
+    for output in outputs:
+        _needs_secrets(context, output.job)
+        yield output.job
+    for output in outputs:
+        if output.state is not None:
+            yield output.state
+    for job in jobs:
+        saved = schedule(context, job, storages)
+        if saved is not None:
+            yield saved
+        length = expected_length(job)
+        if length is not None:
+            yield length
+    for job in jobs:
+        _needs_others(context, job)
+    yield from mounted(context, jobs)
+
+
+def _needs_secrets(context: Context, job: TrainJob) -> None:
+    for variable in job.env:
+        if variable.secret:
+            secret = ("v1", "Secret", job.namespace, variable.secret)
+            context.external.add(secret)
+    for source in job.initializers:
+        if source.secret:
+            secret = ("v1", "Secret", job.namespace, source.secret)
+            context.external.add(secret)
+
+
+def _needs_others(context: Context, job: Job) -> None:
+    """Record the external objects that the job names: the report lists them for a reviewer."""
+    account = job.spec.service_account
+    if account:
+        context.external.add(("v1", "ServiceAccount", job.namespace, account))
+    for secret in job.spec.image_pull_secrets:
+        context.external.add(("v1", "Secret", job.namespace, secret))
+    needs(context, job)
+
+
+def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) -> Runtime:
+    """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
+    of Trainer's release which it names."""
+    pool, spec = job.pool, job.spec
+    kind = kind_of(job)
+    refers = kind.name == TRAIN_JOB
+    if spec.runtime is not None and refers:
+        from trainyard.eks.runs import released
+
+        return released.runtime(context, job, spec.runtime)
+    launcher = launcher_of(job)
+    replicated = launcher.jobs(context, job, pod, asked)
+    if spec.initializer is not None and refers:
+        from trainyard.eks.runs.initializing import with_initializers
+
+        replicated = with_initializers(context, job, replicated, pod)
+    if not refers:
+        replicated = with_mounts(context, job, replicated)
+    unnamed = Runtime(
+        at=job.at,
+        name="",
+        jobs=replicated,
+        framework=launcher.framework,
+        settings=launcher.settings(job),
+        decisive=launcher.decisive(job),
+        nodes=1,
+        max_restarts=launcher.restarts(job),
+        restart_strategy="Recreate",
+        prune=False,
+        origins={"max_restarts": job.at / "retries"},
+    )
+    unnamed = kind.runtime(context, job, unnamed)
+    if job.others:
+        one_pod_set(context, spec, unnamed, job.at)
+    whole = f"{launcher.framework}-{pool.name}"
+    name = whole[:48].rstrip("-")
+    digest = digest_of(unnamed)
+    return replace(unnamed, name=f"{name}-{digest}")
+
+
+def _initializers(job: Job) -> tuple[InitializerSource, ...]:
+    if job.spec.initializer is None:
+        return ()
+    from trainyard.eks.runs.initializing import sources
+
+    return sources(job)
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutput:
+    """The TrainJob of a job, the runtime that it refers to, its files, and the training state of its model."""
+
+    job: TrainJob
+    runtime: Runtime
+    files: FileSet | None
+    state: TrainingState | None
+
+
+def _named(context: Context, job: Job, name: str, count: int) -> Iterator[EnvVar]:
+    """The variables in which a run's own name stands."""
+    yield from launcher_of(job).rendezvous(context, job, name)
+    yield from kind_of(job).environment(context, job, name, count)
+
+
+def train_job(context: Context, job: Job) -> JobOutput:
+    """Everything that is derived from a job alone."""
+    spec = job.spec
+    asked = requests(context, job)
+    count = processes(context, job, asked)
+    shared = shared_memory(context, job, asked["memory"], count)
+    if spec.deepspeed is not None:
+        from trainyard.core.jobs.deepspeed.resolve import with_configuration
+
+        job = with_configuration(context, job, count)
+    files = file_set(job)
+    pod = pod_of(context, job, shared, asked, files)
+    job_runtime = runtime(context, job, pod, asked)
+    state = check_model(context, with_least_memory(job), asked, count)
+    _check_deadline(context, job)
+    env = environment(context, job)
+    patches = patches_for(context, job, job_runtime, pod)
+    kind = kind_of(job)
+    own = own_volumes(patches[0].pod if patches else None)
+    released = patches[0].pod if spec.runtime is not None and patches else None
+    identity = identity_of(job, asked, count, job_runtime, env, own, released)
+    name = f"{spec.name}-{identity}"
+    _explain_names(context, job, name, job_runtime)
+    explain(context, job)
+    labels = {**JobsSection.of(context.spec).labels, **spec.labels, JOB_LABEL: spec.name}
+    refers_to, runtime_kind = name, kind.name  # to pods of its own
+    if kind.name == TRAIN_JOB:
+        refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
+    command, args = kind.words(job)
+    node = TrainJob(
+        at=job.at,
+        name=name,
+        namespace=job.namespace,
+        kind=kind.name,
+        runtime=refers_to,
+        runtime_kind=runtime_kind,
+        queue=context.answers.admission.queue(job.queue.name),
+        priority=context.answers.admission.priority(spec.priority),
+        nodes=kind.nodes(job),
+        least_nodes=spec.least_nodes,
+        initializers=_initializers(job),
+        processes=kind.processes(launcher_of(job).declared(count)),
+        image=spec.image,
+        command=command,
+        args=args,
+        env=(*env, *_named(context, job, name, count)),
+        requests=asked,
+        limits=asked,
+        patches=patches,
+        prune=False,
+        deadline=spec.timeout.seconds if spec.timeout else None,
+        labels=labels,
+        source_name=spec.name,
+        pool=job.pool.name,
+        fallbacks=tuple(other.name for other in job.others),
+        rerun=spec.rerun,
+        pods_a_node=pods_a_node(job, asked),
+        annotations={**kind.annotations(job), **spec.annotations},
+        origins=_places(job),
+    )
+    of_job = kind.runtime_of(job_runtime, node)
+    return JobOutput(node, of_job, files, state)
+
+
+def _explain_names(context: Context, job: Job, name: str, job_runtime: Runtime) -> None:
+    context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
+    if job.kind.name == TRAIN_JOB:
+        context.derive(
+            job.target,
+            "runtime",
+            job_runtime.name,
+            "a runtime that changes under a job restarts it: named by content",
+        )
+
+
+def _says_image(job: Job) -> str:
+    """The key of a job that says its image: without one of its own that is the released runtime."""
+    name = job.spec.runtime
+    if name is not None and image_of(name) == job.spec.image:
+        return "runtime"
+    return "image"
+
+
+def _places(job: Job) -> dict[str, Route]:
+    at = job.at
+    places = {
+        "annotations": at / "annotations",
+        "nodes": at / "nodes",
+        "least_nodes": at / "minNodes",
+        "image": at / _says_image(job),
+        "command": at / "command",
+        "args": at / "args",
+        "env": at / "env",
+        "requests": at / "resources",
+        "limits": at / "resources",
+        "patches": at / ("mounts" if job.spec.runtime is None else "runtime"),
+        "kind": at / "kind",
+        "queue": at / "queue",
+        "priority": at / "priority",
+        "deadline": at / "timeout",
+        "name": at / "name",
+        "processes": at / "processesPerNode",
+        "namespace": at / "namespace",
+        "runtime": at / "pool",
+        f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
+        f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
+        f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
+        f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
+        **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
+        **launcher_of(job).places(job),
+    }
+    if job.spec.labels:
+        places["labels"] = at / "labels"
+    for name in job.spec.env:
+        places[f"env.{name}"] = at / "env" / name
+    for index, secret in enumerate(job.spec.secret_env):
+        place = at / "secretEnv" / index
+        places[f"env.{secret.env}"] = place / "env"
+    return places
+
+
+def _check_deadline(context: Context, job: Job) -> None:
+    version = context.version("trainer")
+    # spec.activeDeadlineSeconds of a TrainJob came with Trainer 2.2.0 (kubeflow/trainer#3258).
+    if job.spec.timeout is not None and version.startswith("2.1."):
+        context.fault(
+            "RES028",
+            f"job `{job.spec.name}` has a timeout, and Trainer `{version}` knows none",
+            job.at / "timeout",
+            "remove it, or take Trainer 2.2 or newer",
+        )

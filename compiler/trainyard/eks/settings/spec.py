@@ -1,0 +1,150 @@
+"""The spec of the EKS cluster itself."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from trainyard.language.models.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.checks import fault
+from trainyard.language.models.lazy import lazy_models
+from trainyard.language.models.section import Section
+from trainyard.language.models.types import Distinct, KubernetesVersion, Whole
+from trainyard.language.places import Route
+
+if TYPE_CHECKING:
+    from trainyard.eks.settings.forms.addon_settings import AddonSettings
+    from trainyard.eks.settings.forms.auto_mode import AutoMode
+else:
+    (AddonSettings,) = lazy_models("eks.settings.forms.addon_settings", "AddonSettings")
+    (AutoMode,) = lazy_models("eks.settings.forms.auto_mode", "AutoMode")
+
+LogDays = Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653]
+"""eksctl v0.230.0, schema.json: ClusterCloudWatchLogging.logRetentionInDays."""
+
+
+class ApiServer(SpecModel):
+    """Who reaches the Kubernetes API from outside the VPC. Its own nodes always do, inside the VPC."""
+
+    # EKS user guide, service-quotas: public endpoint access CIDR ranges per cluster
+    public: Annotated[list[PublicCidr], Distinct] = Field(
+        [],
+        max_length=40,
+        description="The address blocks that reach the Kubernetes API over the internet.",
+        examples=[["203.0.113.0/24"]],
+    )
+
+
+def _as_access(value: Any) -> Any:
+    """`private` is no access from outside the VPC."""
+    if value == "private":
+        return {}
+    if isinstance(value, str):
+        raise fault(
+            f"`apiServer` is `{value}`",
+            "write `private`, or `{public: [203.0.113.0/24]}` with the blocks that reach it",
+        )
+    return value
+
+
+class SystemNodes(SpecModel):
+    """The managed node group that runs the controllers."""
+
+    instance_type: InstanceType = Field(
+        "m7i.2xlarge",
+        description="The EC2 instance type of the system nodes, without accelerators.",
+        examples=["m7i.2xlarge"],
+    )
+    nodes: int = Field(
+        2,
+        ge=2,
+        le=20,
+        description="The number of system nodes; the node group may have one more during an update.",
+        examples=[2],
+    )
+
+
+class Eks(SpecModel):
+    """What only EKS has."""
+
+    version: KubernetesVersion | None = Field(
+        None,
+        description="The Kubernetes version of the cluster, without a patch; derived: the release's.",
+        examples=["1.35"],
+    )
+    ami: AmiAlias | None = Field(
+        None,
+        description="The image that the pools' nodes boot, as an AMI alias of Karpenter; derived: the release's.",
+        examples=["al2023@v20260714"],
+    )
+    api_server: Annotated[
+        ApiServer,
+        BeforeValidator(_as_access, json_schema_input_type=Literal["private"] | ApiServer),
+    ] = Field(
+        ApiServer.model_construct(),
+        description="Who reaches the Kubernetes API from outside the VPC: `private` is nobody, which is derived.",
+        examples=["private", {"public": ["203.0.113.0/24"]}],
+    )
+    admins: Annotated[list[Arn], Distinct] = Field(
+        [],
+        description="The IAM roles and users that may do everything in the cluster, in addition to the principal that "
+        "creates it.",
+        examples=[["arn:aws:iam::111122223333:role/platform"]],
+    )
+    system_nodes: SystemNodes = Field(
+        SystemNodes.model_construct(),
+        description="The nodes that run the controllers; they are always on.",
+        examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
+    )
+
+    control_plane_log_days: Annotated[LogDays, Whole] | None = Field(
+        None,
+        description="The days for which CloudWatch keeps the log of the control plane, `/aws/eks/NAME/cluster`, from "
+        "the creation of the cluster on; derived: 90.",
+        examples=[365],
+    )
+    auto_mode: AutoMode | None = Field(
+        None,
+        description="Whether EKS launches, patches and repairs the nodes (EKS Auto Mode); unset: Karpenter does, which "
+        "runs in the cluster.",
+        examples=[{}],
+    )
+    addons: dict[AddonName, AddonSettings] = Field(
+        {},
+        description="EKS add-ons in addition to those of every cluster, and changed settings of those, by name.",
+        examples=[{"amazon-cloudwatch-observability": {"version": "v4.3.1-eksbuild.1"}}],
+    )
+
+
+class Platform(SpecModel):
+    """What the cluster runs on: the key says it, and holds what only it has."""
+
+    eks: Eks = Field(
+        Eks.model_construct(),
+        description="Amazon EKS with Karpenter.",
+        examples=[{"apiServer": {"public": ["203.0.113.0/24"]}}],
+    )
+
+
+class ClusterSection(Section):
+    """The platform."""
+
+    platform: Platform = Field(
+        Platform.model_construct(),
+        description="What the cluster runs on: `eks`, with what only EKS has.",
+        examples=[{"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}],
+    )
+
+    @property
+    def eks(self) -> Eks:
+        """What only EKS has."""
+        return self.platform.eks
+
+    @property
+    def auto_mode(self) -> AutoMode | None:
+        """How EKS Auto Mode runs the nodes, where it does."""
+        return self.platform.eks.auto_mode
+
+
+SECTION = ClusterSection
+AT_EKS = Route(("spec", "platform", "eks"))

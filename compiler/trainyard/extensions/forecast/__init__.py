@@ -1,0 +1,1 @@
+"""What jobs will do: admission and time, simulated; failures; whether a job fits."""

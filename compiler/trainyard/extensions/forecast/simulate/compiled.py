@@ -1,0 +1,257 @@
+"""What a spec compiles to, as a simulation reads it: queues from the manifests, nodes from the pools, and the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from trainyard.core.pods.plan import Pod
+from trainyard.eks.jobs.kinds import kinds
+from trainyard.eks.jobs.lifting import QUEUE
+from trainyard.eks.jobs.plan import StandingRun
+from trainyard.eks.kueue.plan import QueueManager
+from trainyard.extensions.forecast.simulate.arrivals import Coming
+from trainyard.extensions.forecast.simulate.earlier import amounts, earlier_runs
+from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.pools import (
+    Assumed,
+    PoolNodes,
+    empty_flavors,
+    pool_nodes,
+)
+from trainyard.extensions.forecast.simulate.reading import world as read
+from trainyard.extensions.forecast.simulate.state import World
+from trainyard.judge.model.gangs import pod_sets
+from trainyard.judge.model.pod_set import PodSet as PlannedPodSet
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.work import Work as PlannedWork
+from trainyard.language.dataclass import dataclass
+from trainyard.language.diagnostics.words import a
+from trainyard.output.body import at
+
+_TOPOLOGY = "kueue.x-k8s.io/podset-"
+_MODES = {"required-topology": "required", "preferred-topology": "preferred"}
+_KUEUE = "kueue.x-k8s.io/v1beta2"
+_GROUP = "kueue.x-k8s.io/podset-group-name"
+_SLICES = "kueue.x-k8s.io/podset-slice-"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster to simulate.
+
+    ``jobs`` are those of the spec, in the order in which Flux creates them; ``earlier`` are runs that go on although
+    the spec does not ask for them, and ``submitted`` the keys of jobs that are there already. ``titles``: what people
+    call each job, by its key. ``left_out``: jobs that Kueue does not queue, or that cannot be read, with the reason.
+    ``assumed_levels``: levels of topologies whose domains exist only once the nodes do.
+    """
+
+    name: str
+    world: World
+    jobs: tuple[Job, ...]
+    titles: Mapping[str, str]
+    left_out: tuple[tuple[str, str], ...]
+    pools: tuple[PoolNodes, ...]
+    notes: tuple[str, ...]
+    assumed_levels: frozenset[str]
+    earlier: tuple[Job, ...] = ()
+    submitted: frozenset[str] = frozenset()
+
+    @property
+    def coming(self) -> Coming:
+        """When each of its jobs comes."""
+        before = tuple(job for job in self.jobs if job.key in self.submitted)
+        new = tuple(job for job in self.jobs if job.key not in self.submitted)
+        return Coming(self.earlier, before, new)
+
+    @property
+    def all_jobs(self) -> tuple[Job, ...]:
+        """With the runs that go on: what runs already comes first."""
+        coming = self.coming
+        return (*coming.earlier, *coming.submitted, *coming.new)
+
+
+def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None) -> Cluster:
+    """A compiled spec as a simulation reads it; ``counts``: pools with another number of nodes than the spec says."""
+    assumed = Assumed()
+    manager = reading.plan.one(QueueManager)
+    prefixes = manager.excluded_prefixes if manager else ()
+    jobs, queued, titles, left_out = [], [], {}, []
+    priorities = _priorities(reading)
+    for work in sorted(reading.works, key=_created):
+        refused = _refused(work, reading.plan.external)
+        if refused:
+            left_out.append((_title(work), refused))
+            continue
+        job = _job(work, priorities, prefixes, assumed)
+        jobs.append(job)
+        queued.append(work)
+        titles[job.key] = _title(work)
+    left_out += [
+        (work.name, f"pods of {a(work.kind)} are not simulated")
+        for work in reading.pods
+        if work.queue_name
+    ]
+    left_out += _included(reading)
+    standing = reading.plan.of(StandingRun)
+    known = {(work.namespace, work.job.name): job for work, job in zip(queued, jobs, strict=True)}
+    submitted = frozenset(
+        known[run.namespace, run.name].key for run in standing if (run.namespace, run.name) in known
+    )
+    earlier = tuple(earlier_runs(reading, priorities, prefixes))
+    titles |= {job.key: f"{job.name} (an earlier run)" for job in earlier}
+    asked = sum(each.count for job in (*jobs, *earlier) for each in job.pod_sets)
+    pools = pool_nodes(reading, counts or {}, asked, assumed)
+    if manager and manager.transformed:
+        assumed.say(
+            "resources that Kueue counts as others (transformations) are counted as themselves"
+        )
+    if assumed.levels:
+        assumed.say(
+            f"which nodes share a {_short(assumed.levels)} is known once they run;"
+            " here all nodes of a pool or reservation do"
+        )
+    nodes = [node for pool in pools for node in pool.nodes]
+    world = read(
+        (manifest.body for manifest in reading.manifests),
+        nodes,
+        fair=manager is not None and manager.fair_sharing,
+        only_covered=manager is not None and manager.ignore_undeclared,
+    )
+    return Cluster(
+        name,
+        replace(world, empty=empty_flavors(pools)),
+        tuple(jobs),
+        titles,
+        tuple(left_out),
+        tuple(pools),
+        tuple(assumed.notes),
+        frozenset(assumed.levels),
+        earlier,
+        submitted,
+    )
+
+
+def _created(work: PlannedWork) -> tuple[str, str, str, str]:
+    """What orders objects that Flux applies in one stage: group, kind, namespace, name. No kind of job is among those
+    that it applies before or after all others (fluxcd/pkg ssa v0.76.2, sort.go: ReconcileOrder, IsLessThan)."""
+    kind = kinds().get(work.kind)
+    group = kind.api.partition("/")[0] if kind is not None else ""
+    return group, work.kind, work.namespace, work.job.name
+
+
+def _included(reading: Reading) -> Iterator[tuple[str, str]]:
+    """The objects in a queue that the spec includes: they are no jobs of its plan."""
+    known = {(work.namespace, work.name) for work in (*reading.works, *reading.pods)}
+    for manifest in reading.manifests:
+        ref = manifest.ref
+        if not manifest.key or (ref.namespace, ref.name) in known:
+            continue
+        if at(manifest.body, "metadata", "labels", QUEUE):
+            yield ref.name, "the spec includes it, and only its own jobs are simulated"
+
+
+def _short(levels: Iterable[str]) -> str:
+    """Labels without their domains."""
+    names = sorted(level.rpartition("/")[2] for level in levels)
+    return " or ".join(f"`{name}`" for name in names)
+
+
+def _title(work: PlannedWork) -> str:
+    return work.job.source_name or work.name
+
+
+def _refused(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) -> str:
+    """Why a job cannot be simulated; empty if it can."""
+    if not work.has_pods:
+        return "it does not run in Kubernetes, so Kueue does not admit it"
+    if not work.queued:
+        return "no queue: Kueue does not hold it back"
+    if (_KUEUE, "LocalQueue", work.namespace, work.job.queue) in external:
+        return "its queue is made by something else, which says what it may use"
+    if work.suspend:
+        return "suspended"
+    if work.nodes is None or not work.complete:
+        return "what it asks for is not known here"
+    return ""
+
+
+def _priorities(reading: Reading) -> Mapping[tuple[str, str], int]:
+    """The values of priority classes, by kind and name; the default of pods that name none has the name ""."""
+    found = {}
+    for body in (manifest.body for manifest in reading.manifests):
+        kind = str(body.get("kind"))
+        if kind in ("WorkloadPriorityClass", "PriorityClass"):
+            found[kind, str(body["metadata"]["name"])] = int(body["value"])
+            if body.get("globalDefault"):
+                found[kind, ""] = int(body["value"])
+    return found
+
+
+def _job(
+    work: PlannedWork,
+    priorities: Mapping[tuple[str, str], int],
+    prefixes: Sequence[str],
+    assumed: Assumed,
+) -> Job:
+    """One job. All are created in the same second, as Flux applies them.
+
+    The priority is that of the job's WorkloadPriorityClass, or else of its pods' PriorityClass (Kueue 0.19.2,
+    pkg/util/priority).
+    """
+    of_pods = (work.pod.priority_class if work.pod else None) or ""
+    priority = priorities.get(("PriorityClass", of_pods), 0)
+    if work.job.priority:
+        priority = priorities.get(("WorkloadPriorityClass", work.job.priority), priority)
+    sets = tuple(_pod_set(work, each, prefixes, assumed) for each in pod_sets(work))
+    return Job(work.namespace, work.name, str(work.queue_name), sets, priority)
+
+
+def _pod_set(
+    work: PlannedWork, planned: PlannedPodSet, prefixes: Sequence[str], assumed: Assumed
+) -> PodSet:
+    pod = planned.pod
+    if pod is not None and "node_affinity" in pod.unread:
+        assumed.say(f"the node affinity of `{_title(work)}` is not read")
+    requests = amounts(planned.asks, prefixes)
+    tolerations = pod.tolerations if pod is not None else work.tolerations or ()
+    return PodSet(
+        planned.name,
+        planned.count,
+        requests,
+        planned.least,
+        dict(pod.node_selector if pod is not None else work.selector),
+        tuple(
+            {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
+            for each in tolerations
+        ),
+        _terms(pod),
+        _placement(work, pod, assumed),
+    )
+
+
+def _terms(pod: Pod | None) -> tuple[tuple[Mapping[str, object], ...], ...]:
+    if pod is None:
+        return ()
+    return tuple(
+        tuple(
+            {"key": each.key, "operator": each.operator, "values": list(each.values)}
+            for each in term
+        )
+        for term in pod.pools
+    )
+
+
+def _placement(work: PlannedWork, pod: Pod | None, assumed: Assumed) -> Placement | None:
+    annotations = {**work.job.annotations, **(pod.annotations if pod is not None else {})}
+    if _GROUP in annotations:
+        assumed.say("sets of pods that want one domain together are placed one by one")
+    if any(key.startswith(_SLICES) for key in annotations):
+        assumed.say("slices of a set of pods are not placed as slices")
+    for suffix, mode in _MODES.items():
+        level = annotations.get(f"{_TOPOLOGY}{suffix}")
+        if level:
+            return Placement(mode, level)
+    if annotations.get(f"{_TOPOLOGY}unconstrained-topology") == "true":
+        return Placement("unconstrained")
+    return None

@@ -1,0 +1,108 @@
+"""One cycle of the scheduler: the head of each queue is looked at, then they are admitted in their order.
+
+Source: Kueue 0.19.2, pkg/scheduler/scheduler.go (schedule, processEntry, makeClassicalIterator).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trainyard.extensions.forecast.simulate.assignment import Mode, Obstacle
+from trainyard.extensions.forecast.simulate.entry import Entry
+from trainyard.extensions.forecast.simulate.objects import Cell
+from trainyard.extensions.forecast.simulate.pending import Outcome
+from trainyard.extensions.forecast.simulate.state import State, Work
+from trainyard.extensions.forecast.simulate.tournament import in_order
+
+PREEMPTED = "Preempted"
+
+
+class Cycle:
+    """What a cycle decides: jobs to admit, jobs that are preempted and by whom, and the others with the reason."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.admitted: list[Entry] = []
+        self.preempted: dict[str, tuple[Work, Work, str]] = {}
+        self.back: list[tuple[Entry, Outcome]] = []
+        self._counted: list[tuple[Entry, Mapping[Cell, int]]] = []
+
+    def run(self, heads: list[Work]) -> None:
+        """Look at the heads, and decide."""
+        entries = [Entry(self._state, work) for work in heads]
+        for entry in entries:
+            entry.look()
+        for entry in in_order(self._state, entries):
+            self._process(entry)
+        for entry, usage in self._counted:
+            entry.count(usage, -1)
+
+    def _process(self, entry: Entry) -> None:
+        gone = [work for work, _, _ in self.preempted.values()]
+        has_quota, has_places = self._still_fits(entry, gone)
+        if has_quota and not has_places:
+            # Heads of other queues chose their places at the same time, maybe the same ones.
+            entry.work.progress = None
+            entry.look(entry.flavors())
+            has_quota, has_places = self._still_fits(entry, gone)
+        mode = entry.assignment.mode
+        if mode is Mode.NO_FIT:
+            self._put_back(entry, Outcome.NO_FIT)
+            return
+        if mode is Mode.PREEMPT and not entry.targets:
+            self._put_back(entry, Outcome.NO_CANDIDATES)
+            self._keep(entry)
+            return
+        if any(target.work.key in self.preempted for target in entry.targets):
+            self._taken(entry)
+            return
+        if not (has_quota and has_places):
+            self._taken(entry)
+            return
+        self._count(entry, entry.assignment.usage)
+        if mode is Mode.FIT:
+            self.admitted.append(entry)
+            return
+        for target in entry.targets:
+            self.preempted[target.work.key] = (target.work, entry.work, target.reason)
+        self._put_back(entry, Outcome.PREEMPTING)
+
+    def _still_fits(self, entry: Entry, gone: list[Work]) -> tuple[bool, bool]:
+        leaving = gone
+        if entry.targets:
+            own = [each.work for each in entry.targets if each.work.key not in self.preempted]
+            leaving = [*gone, *own]
+        has_quota = entry.has_quota(leaving)
+        return has_quota, has_quota and entry.has_places(leaving)
+
+    def _put_back(self, entry: Entry, outcome: Outcome) -> None:
+        self.back.append((entry, outcome))
+        if outcome is not Outcome.PREEMPTING:
+            entry.work.obstacles = entry.assignment.obstacles()
+
+    def _taken(self, entry: Entry) -> None:
+        self.back.append((entry, Outcome.TAKEN))
+        entry.work.obstacles = [Obstacle("taken")]
+
+    def _count(self, entry: Entry, usage: Mapping[Cell, int]) -> None:
+        entry.count(usage, 1)
+        self._counted.append((entry, usage))
+
+    def _keep(self, entry: Entry) -> None:
+        """What a job that can preempt nobody needs is kept from other queues for this cycle, unless its queue can take
+        its quota back at any time."""
+        queue = self._state.queues[entry.work.queue]
+        if queue.preemption.reclaim == "Any":
+            return
+        account = self._state.accounts[queue.name]
+        kept: dict[Cell, int] = {}
+        for cell, amount in entry.assignment.usage.items():
+            balance = account.of(cell)
+            own_left = balance.nominal - balance.used
+            if entry.assignment.borrowing == 0:
+                kept[cell] = max(0, min(amount, own_left))
+            elif balance.borrowing is None:
+                kept[cell] = amount
+            else:
+                kept[cell] = min(amount, own_left + balance.borrowing)
+        self._count(entry, kept)

@@ -1,0 +1,281 @@
+"""Kueue from event to event: jobs come and go, objects change, and cycles run until nothing moves.
+
+Time is simplified in two ways. A preempted job is gone when the next cycle starts; in a cluster its pods end first, and
+the cycles in between find the same. And all that an event gives back is noticed at once, when no cycle moves anything:
+Kueue gathers it for a second (pkg/cache/queue/inadmissible_workloads.go, requeueBatchPeriod).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainyard.extensions.forecast.simulate.assignment import Obstacle
+from trainyard.extensions.forecast.simulate.cycle import PREEMPTED, Cycle
+from trainyard.extensions.forecast.simulate.lines import Lines
+from trainyard.extensions.forecast.simulate.matching import selects
+from trainyard.extensions.forecast.simulate.objects import Job, LocalQueue
+from trainyard.extensions.forecast.simulate.pending import Outcome
+from trainyard.extensions.forecast.simulate.repeats import Repeats
+from trainyard.extensions.forecast.simulate.state import Progress, State, Work, World
+
+STOPPED = "ClusterQueueStopped"
+NOT_READY = "PodsReadyTimeout"
+_ENDLESS = 20
+
+
+class Simulator:
+    """A cluster with Kueue. ``settled`` is false where jobs preempt each other without an end.
+
+    ``moved`` are the keys of jobs that were admitted or lost their admission since somebody emptied it.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.works: dict[str, Work] = {}
+        self.settled = True
+        self.moved: set[str] = set()
+        self._order = 0
+        self._cycle = 0
+        self._released = 0
+        self._second = 0
+        self._given_back: set[str] = set()
+        # In no queue yet, or refused by it; evicted from a queue that was stopped.
+        self._outside: dict[str, Work] = {}
+        self._held: dict[str, Work] = {}
+        # Evicted since their pods were not ready, until they come back.
+        self._put_off: dict[str, Work] = {}
+        # What the heads had tried in the cycles since something moved last.
+        self._tried: set[str] = set()
+        self._read(world)
+
+    def _read(self, world: World) -> None:
+        self.world = world
+        self.state = State(world)
+        self._repeats = Repeats()
+        self._lines = Lines(self.state)
+        self._local_queues = {(each.namespace, each.name): each for each in world.local_queues}
+
+    def submit(self, job: Job, rank: int | None = None) -> None:
+        """A job is created; nothing moves until :meth:`settle`. ``rank`` is what orders it among those of its second:
+        without it, who came first."""
+        self._order += 1
+        work = Work(job, self._order if rank is None else rank)
+        self.works[work.key] = work
+        self._outside[work.key] = work
+
+    def end(self, keys: Iterable[str]) -> None:
+        """Jobs end, or are deleted, one after the other: the head of a strict queue may be let in in between."""
+        for key in keys:
+            work = self.works.pop(key, None)
+            if work is None:
+                continue
+            self._outside.pop(key, None)
+            self._held.pop(key, None)
+            self._put_off.pop(key, None)
+            if work.queue in self._lines.of:
+                self._lines.remove(work)
+                # Also a job that only waited makes Kueue look again (workload_controller.go, Delete).
+                self._given_back.add(work.queue)
+            if work.admission is not None:
+                self._release(work)
+                for _ in range(self._most_cycles()):
+                    if not self._run():
+                        break
+
+    def evict(self, key: str) -> None:
+        """The pods of an admitted job were not ready in time: it loses its quota, and is not looked at until
+        :meth:`come_back`."""
+        work = self.works[key]
+        self._release(work)
+        work.admission = None
+        work.queue = ""
+        work.obstacles = [Obstacle("not-ready")]
+        work.evictions[NOT_READY] = work.evictions.get(NOT_READY, 0) + 1
+        self._put_off[key] = work
+
+    def come_back(self, key: str, since: int) -> None:
+        """An evicted job waits in its queue again, as old as its eviction (``requeuingStrategy.timestamp:
+        Eviction``)."""
+        work = self._put_off.pop(key)
+        work.since = since
+        self._outside[key] = work
+
+    def change(self, world: World) -> None:
+        """Objects changed: quotas are counted anew, jobs of stopped queues are evicted, all others looked at again."""
+        self._read(world)
+        for work in self.works.values():
+            if work.admission is None or work.queue not in self.state.queues:
+                self._leave(work)
+            elif self.state.queues[work.queue].stopped == "HoldAndDrain":
+                self._leave(work)
+                work.admission = None
+                self.moved.add(work.key)
+                self._held[work.key] = work
+                work.obstacles = [Obstacle("queue-inactive")]
+                work.evictions[STOPPED] = work.evictions.get(STOPPED, 0) + 1
+            else:
+                self.state.add(work)
+
+    def _leave(self, work: Work) -> None:
+        work.queue = ""
+        work.progress = None
+        waits = work.key in self._held or work.key in self._put_off
+        if work.admission is None and not waits:
+            self._outside[work.key] = work
+
+    def settle(self) -> None:
+        """Run cycles until nothing moves."""
+        self._second += 1
+        self._enqueue()
+        self._repeats.begin()
+        done, most = 0, self._most_cycles()
+        while done < most:
+            done += 1
+            if self._run():
+                continue
+            freed = [work for work in self._held.values() if not self._is_stopped(work)]
+            if not self._given_back and not freed:
+                return
+            period = self._period(done)
+            if period:
+                # Where all repeats, so many cycles end as few do.
+                most = done + (most - done) % period
+            self._second += 1
+            for work in freed:
+                # An evicted job of a stopped queue is let in again after the queue is, so those that waited come first.
+                self._outside[work.key] = self._held.pop(work.key)
+            self._enqueue()
+            self._lines.wake(self._given_back)
+            self._given_back.clear()
+        self.settled = False
+
+    def _most_cycles(self) -> int:
+        return _ENDLESS * (len(self.works) + 10)
+
+    def _period(self, done: int) -> int:
+        """After how many cycles all repeats; 0 as long as that is not known."""
+        queues = self._lines.trees(self._given_back)
+        return self._repeats.period(
+            self.state, self._lines, queues, done, self._cycle, self._released
+        )
+
+    def _is_stopped(self, work: Work) -> bool:
+        local = self._local_queues.get((work.job.namespace, work.job.queue))
+        queue = self.state.queues.get(local.queue) if local is not None else None
+        return queue is None or queue.stopped != "None"
+
+    def _enqueue(self) -> None:
+        """Bring the jobs that are in no queue yet to theirs, as far as it takes jobs."""
+        for work in list(self._outside.values()):
+            local = self._local_queues.get((work.job.namespace, work.job.queue))
+            refused = self._refused(local)
+            if local is None or refused is not None:
+                work.obstacles = [refused or Obstacle("no-local-queue")]
+                continue
+            del self._outside[work.key]
+            work.queue = local.queue
+            self._lines.add(work)
+
+    def _refused(self, local: LocalQueue | None) -> Obstacle | None:
+        if local is None:
+            return Obstacle("no-local-queue")
+        if local.stopped != "None":
+            return Obstacle("local-queue-stopped")
+        queue = self.state.queues.get(local.queue)
+        if queue is None:
+            return Obstacle("no-queue", detail=local.queue)
+        flavors = [flavor for group in queue.groups for flavor in group.flavors]
+        missing = [flavor for flavor in flavors if flavor not in self.world.flavors]
+        if queue.stopped != "None" or missing:
+            return Obstacle("queue-inactive", detail=local.queue)
+        return None
+
+    def _run(self) -> bool:
+        """One cycle; whether anything moved.
+
+        Nothing has moved either where the heads only went through their flavors once more.
+        """
+        self._cycle += 1
+        heads = self._lines.heads()
+        if not heads:
+            return False
+        before = _tried(heads)
+        refused = [work for work in heads if self._is_wrong_namespace(work)]
+        for work in refused:
+            work.obstacles = [Obstacle("namespace")]
+            self._lines.put_back(work, Outcome.WRONG_NAMESPACE)
+        entering = [work for work in heads if work not in refused]
+        for work in entering:
+            self._forget_old(work)
+        cycle = Cycle(self.state)
+        cycle.run(entering)
+        if self._apply(cycle) or refused:
+            self._tried.clear()
+            return True
+        self._tried.add(repr(before))
+        after = repr(_tried(heads))
+        moved = after not in self._tried
+        self._tried.add(after)
+        return moved
+
+    def _is_wrong_namespace(self, work: Work) -> bool:
+        labels = self.world.namespaces.get(work.job.namespace, {})
+        return not selects(labels, self.state.queues[work.queue].selector)
+
+    def _forget_old(self, work: Work) -> None:
+        """Where the job was in its flavors counts in the next cycle, and as long as nothing was given back (kueue
+        v0.19.2, scheduler.go lastAssignmentOutdated)."""
+        progress = work.progress
+        if progress is None or self._cycle - progress.cycle <= 1:
+            return
+        if self._released > progress.released:
+            work.progress = None
+
+    def _apply(self, cycle: Cycle) -> bool:
+        """Do what a cycle decided; whether that is more than to look at the same heads once more."""
+        moved = bool(cycle.admitted or cycle.preempted)
+        for entry, outcome in cycle.back:
+            work = entry.work
+            work.progress = None
+            if outcome is not Outcome.PREEMPTING:
+                work.progress = Progress(entry.assignment.tried(), self._cycle, self._released)
+            moved |= not self._lines.put_back(work, outcome)
+        for work, by, reason in cycle.preempted.values():
+            self._release(work)
+            self._repeats.preempted(work.key)
+            work.admission = None
+            work.preempted_by.append(by.key)
+            work.evictions[PREEMPTED] = work.evictions.get(PREEMPTED, 0) + 1
+            work.obstacles = [Obstacle("preempted", detail=reason)]
+            work.progress = None
+            self._lines.add(work)
+        for entry in cycle.admitted:
+            work = entry.work
+            work.admission = entry.assignment
+            work.reserved = self._second
+            work.since = work.job.created
+            work.obstacles = None
+            work.progress = None
+            self.moved.add(work.key)
+            self._lines.remove(work)
+            self.state.add(work)
+        return moved
+
+    def _release(self, work: Work) -> None:
+        self.state.remove(work)
+        self.moved.add(work.key)
+        self._released += 1
+        self._given_back.add(work.queue)
+
+
+def _tried(heads: Iterable[Work]) -> list[tuple[str, object]]:
+    """The flavors that each head has tried."""
+    return [(work.key, work.progress and work.progress.tried) for work in heads]
+
+
+def run(world: World, jobs: Iterable[Job]) -> Simulator:
+    """Submit jobs at once, and let all settle."""
+    simulator = Simulator(world)
+    for job in jobs:
+        simulator.submit(job)
+    simulator.settle()
+    return simulator

@@ -1,0 +1,242 @@
+"""What is admitted: the books of all queues, the places of all pods, and the jobs with what became of them.
+
+Source: Kueue 0.19.2, pkg/cache/scheduler/snapshot.go and clusterqueue_snapshot.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+from trainyard.extensions.forecast.simulate.assignment import Assignment, Obstacle
+from trainyard.extensions.forecast.simulate.domains import Forest, Layouts, Usage
+from trainyard.extensions.forecast.simulate.objects import (
+    Cell,
+    Cohort,
+    Flavor,
+    Job,
+    LocalQueue,
+    Node,
+    PodSet,
+    Queue,
+)
+from trainyard.extensions.forecast.simulate.placing import Empty, Placed
+from trainyard.extensions.forecast.simulate.quota import Account
+from trainyard.extensions.forecast.simulate.refusals import Refusals
+from trainyard.language.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All that a simulation reads: it never changes while one runs, except by :meth:`Simulator.change`.
+
+    ``fair``: fair sharing is on. ``only_covered``: resources that no group of a queue has are passed over, as Kueue's
+    ``quotaCheckStrategy: IgnoreUndeclared`` says. ``empty``: the flavors whose pools have no nodes. ``layouts`` are of
+    its nodes, kept for worlds made of this one.
+    """
+
+    flavors: Mapping[str, Flavor]
+    topologies: Mapping[str, tuple[str, ...]]
+    cohorts: tuple[Cohort, ...]
+    queues: tuple[Queue, ...]
+    local_queues: tuple[LocalQueue, ...]
+    namespaces: Mapping[str, Mapping[str, str]]
+    nodes: tuple[Node, ...]
+    fair: bool = False
+    only_covered: bool = False
+    empty: frozenset[str] = frozenset()
+    layouts: Layouts = field(default_factory=Layouts, compare=False)
+
+
+class Progress:
+    """Which flavors a job tried last, in which cycle, and how much had been given back by then."""
+
+    __slots__ = ("cycle", "released", "tried")
+
+    def __init__(self, tried: tuple[dict[str, int], ...], cycle: int, released: int) -> None:
+        self.tried = tried
+        self.cycle = cycle
+        self.released = released
+
+    def is_pending(self) -> bool:
+        """Whether a flavor is left to try."""
+        return any(tried != -1 for each in self.tried for tried in each.values())
+
+    def next(self, index: int, resource: str) -> int:
+        """The flavor to go on with."""
+        if index >= len(self.tried):
+            return 0
+        return self.tried[index].get(resource, -1) + 1
+
+
+class Work:
+    """A job in the simulation.
+
+    ``since`` is its age in its queue: the second in which it was created, or evicted since its pods were not ready.
+    ``reserved`` is when it got its quota, in the simulation's seconds; ``obstacles`` is why it did not, as of the last
+    look at it, and ``None`` if there was none.
+    """
+
+    def __init__(self, job: Job, order: int) -> None:
+        self.job = job
+        self.key = job.key
+        self.order = order
+        self.queue = ""
+        self.since = job.created
+        self.admission: Assignment | None = None
+        self.reserved = 0
+        self.preempted_by: list[str] = []
+        self.evictions: dict[str, int] = {}
+        self.obstacles: list[Obstacle] | None = None
+        self.progress: Progress | None = None
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """What orders the jobs that wait in a queue: priority, then age, then who came first in the same second."""
+        return -self.job.priority, self.since, self.order
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """What jobs have in common of which one stands for all (pkg/workload/workload.go, computeSchedulingHash)."""
+        return self.job.priority, repr(self.job.pod_sets)
+
+    def usage(self) -> Mapping[Cell, int]:
+        """What it uses of quotas."""
+        return self.admission.usage if self.admission else {}
+
+    def places(self) -> Iterator[tuple[str, PodSet, Placed]]:
+        """Where its pods are."""
+        if self.admission:
+            yield from self.admission.places()
+
+
+class State:
+    """The books: quotas in use, pods in place, and the admitted jobs of each queue."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.queues = {queue.name: queue for queue in world.queues}
+        self.accounts = {
+            queue.name: Account(queue.name, queue.quotas, queue.weight) for queue in world.queues
+        }
+        self.works: dict[str, dict[str, Work]] = {queue.name: {} for queue in world.queues}
+        self._victims: dict[str, list[Work]] = {}
+        self._join()
+        self.tree_of = {name: id(account.root()) for name, account in self.accounts.items()}
+        shared = Usage()
+        self.forests: dict[str, Forest] = {}
+        for flavor in world.flavors.values():
+            levels = world.topologies.get(flavor.topology or "")
+            if levels:
+                layout = world.layouts.of(flavor.labels, levels, world.nodes)
+                self.forests[flavor.name] = Forest(flavor, layout, shared)
+        self.tas_only = {queue.name: self._only_topologies(queue) for queue in world.queues}
+        self.refusals = Refusals(world.flavors, self.forests, self.tas_only)
+        self._forests_of = {queue.name: self._topologies(queue) for queue in world.queues}
+        self.empty = Empty(self._forests_of)
+
+    def _join(self) -> None:
+        """The tree. A cohort that is only named exists without quotas; one in a circle has no parent."""
+        cohorts: dict[str, Account] = {}
+        parents: dict[str, str | None] = {}
+        for cohort in self.world.cohorts:
+            cohorts[cohort.name] = Account(cohort.name, cohort.quotas or {}, cohort.weight)
+            parents[cohort.name] = cohort.parent
+        for name in (*parents.values(), *(queue.cohort for queue in self.world.queues)):
+            if name:
+                cohorts.setdefault(name, Account(name, {}))
+        for name, parent in parents.items():
+            if parent and not _is_below(parent, name, parents):
+                cohorts[name].above = cohorts[parent]
+                cohorts[parent].cohorts.append(cohorts[name])
+        for queue in self.world.queues:
+            if queue.cohort:
+                account = self.accounts[queue.name]
+                account.above = cohorts[queue.cohort]
+                cohorts[queue.cohort].queues.append(account)
+        self.cohorts = cohorts
+        for account in (*cohorts.values(), *self.accounts.values()):
+            if account.above is None:
+                account.sum_up()
+
+    def _only_topologies(self, queue: Queue) -> bool:
+        flavors = [flavor for group in queue.groups for flavor in group.flavors]
+        return all(self._has_topology(flavor) for flavor in flavors)
+
+    def _has_topology(self, flavor: str) -> bool:
+        found = self.world.flavors.get(flavor)
+        return found is not None and found.topology is not None
+
+    def _topologies(self, queue: Queue) -> dict[str, Forest]:
+        names = [flavor for group in queue.groups for flavor in group.flavors]
+        return {name: self.forests[name] for name in names if name in self.forests}
+
+    def forests_of(self, queue: str) -> Mapping[str, Forest]:
+        """The topologies of a queue's flavors."""
+        return self._forests_of[queue]
+
+    def add(self, work: Work) -> None:
+        """Enter an admitted job."""
+        self.works[work.queue][work.key] = work
+        self._victims.pop(work.queue, None)
+        self.count(work, 1)
+
+    def remove(self, work: Work) -> None:
+        """Take a job out, with its admission."""
+        del self.works[work.queue][work.key]
+        self._victims.pop(work.queue, None)
+        self.count(work, -1)
+
+    def victims(self, queue: str) -> Sequence[Work]:
+        """The admitted jobs of a queue in the order in which they are preempted: of low priority first, then what got
+        its quota last; of the same second, what came last (Kueue: a uid, which is random)."""
+        found = self._victims.get(queue)
+        if found is None:
+            found = sorted(self.works[queue].values(), key=precedence)
+            self._victims[queue] = found
+        return found
+
+    def count(self, work: Work, sign: int) -> None:
+        """Count what an admitted job has as used, or with ``-1`` as free; it stays in the lists."""
+        self.count_quota(work.queue, work.usage(), sign)
+        for flavor, pods, placed in work.places():
+            self.forests[flavor].place(placed, pods.requests, sign)
+
+    def count_quota(self, queue: str, usage: Mapping[Cell, int], sign: int) -> None:
+        """Count quotas as used, or with ``-1`` as free."""
+        account = self.accounts[queue]
+        for cell, amount in usage.items():
+            if sign > 0:
+                account.of(cell).use(amount)
+            else:
+                account.of(cell).free(amount)
+
+    @contextmanager
+    def without(self, works: Iterable[Work]) -> Iterator[None]:
+        """The books as if jobs were gone; they stay candidates."""
+        gone = list(works)
+        for work in gone:
+            self.count(work, -1)
+        yield
+        for work in reversed(gone):
+            self.count(work, 1)
+
+
+def precedence(work: Work) -> tuple[int, int, int]:
+    """What orders jobs to be preempted (pkg/scheduler/preemption/common)."""
+    return work.job.priority, -work.reserved, -work.order
+
+
+def _is_below(name: str, other: str, parents: Mapping[str, str | None]) -> bool:
+    """Whether a cohort is another one or below it."""
+    seen = set()
+    here: str | None = name
+    while here and here not in seen:
+        if here == other:
+            return True
+        seen.add(here)
+        here = parents.get(here)
+    return False

@@ -1,0 +1,234 @@
+"""How the jobs of a spec are: each with its run in the cluster, and runs that the spec no longer asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from trainyard.core.costs import Item, pool_item
+from trainyard.core.jobs.plan import CheckpointSchedule
+from trainyard.eks.checkpoints.plan import CheckpointExporter
+from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.operate.api import Api
+from trainyard.extensions.operate.hanging import Hanging, hanging
+from trainyard.extensions.operate.runs import Run, is_true, runs_in
+from trainyard.extensions.operate.saves import last_save
+from trainyard.extensions.operate.state import (
+    Nodes,
+    State,
+    attempts,
+    held_seconds,
+    nodes_of,
+    since,
+    state_of,
+    wanted_nodes,
+)
+from trainyard.extensions.operate.waiting import Place, Places, meaning, words_of_kueue
+from trainyard.extensions.review.report import Subject
+from trainyard.language.dataclass import dataclass
+from trainyard.run.history import Run as Remembered
+
+
+class Cost(NamedTuple):
+    """USD so far, ``None`` where no price is known; ``how`` the nodes are bought, and of which Region the price is,
+    where it is not that of the cluster."""
+
+    usd: float | None
+    how: str
+    of_region: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """A job and its run. ``object`` is the name of the run's object, empty where there is none.
+
+    ``kueue`` and ``why`` say why it waits, in Kueue's words and in ours; ``forecast`` what the simulation of the spec
+    says of it. ``seconds``: for how long it has been in its state. ``saves``: the seconds between two checkpoints by
+    the spec, where it says so. ``saved``: how many seconds ago the last one was written, where an exporter says it.
+    ``unsaved``: it says that none was.
+    """
+
+    job: str
+    kind: str
+    namespace: str
+    object: str
+    state: State
+    queue: str
+    nodes: Nodes
+    place: Place | None = None
+    kueue: str = ""
+    why: str = ""
+    forecast: str = ""
+    attempts: int = 0
+    seconds: float | None = None
+    cost: Cost | None = None
+    saves: int | None = None
+    saved: float | None = None
+    unsaved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The jobs of a cluster, in the order of the spec; and runs in it that the spec does not ask for, oldest first.
+    ``hanging``: Kustomizations that have not applied what is merged."""
+
+    cluster: str
+    context: str
+    proven: bool
+    jobs: tuple[JobStatus, ...]
+    others: tuple[JobStatus, ...]
+    hanging: tuple[Hanging, ...] = ()
+
+
+Forecast = Callable[[], Mapping[str, str]]
+"""What the simulation says of each job, by the name in the spec; asked only where a job waits."""
+
+
+def status(
+    api: Api, subject: Subject, now: datetime, *, proven: bool, forecast: Forecast
+) -> Status:
+    """Ask the cluster for the jobs of a spec."""
+    late = tuple(hanging(api))
+    planned = subject.plan.of(TrainJob)
+    found = runs_in(api, namespaces_of(subject), {job.kind for job in planned})
+    reader = _Reader(api, subject, now)
+    runs = {(run.namespace, run.name, run.kind.name): run for run in found}
+    jobs = []
+    for job in planned:
+        run = runs.pop((job.namespace, job.name, job.kind), None)
+        jobs.append(reader.planned(job, run))
+    if any(job.state is State.WAITING for job in jobs):
+        said = forecast()
+        jobs = [_with_forecast(job, said) for job in jobs]
+    others = [reader.other(run) for run in runs.values()]
+    return Status(
+        cluster=subject.name,
+        context=api.context.name,
+        proven=proven,
+        jobs=tuple(jobs),
+        others=tuple(others),
+        hanging=late,
+    )
+
+
+def namespaces_of(subject: Subject) -> list[str]:
+    """The namespaces that jobs of the spec are in, or were."""
+    names = [job.namespace for job in subject.plan.of(TrainJob)]
+    names += [run.namespace for run in subject.runs]
+    return list(dict.fromkeys(names))
+
+
+def _with_forecast(job: JobStatus, said: Mapping[str, str]) -> JobStatus:
+    if job.state is not State.WAITING:
+        return job
+    return replace(job, forecast=said.get(job.job, ""))
+
+
+class _Reader:
+    """Makes the status of single jobs."""
+
+    def __init__(self, api: Api, subject: Subject, now: datetime) -> None:
+        self._api = api
+        self._subject = subject
+        self._now = now
+        self._places = Places(api)
+        self._remembered = {run.key: run for run in subject.runs}
+        self._saves = _intervals(subject.plan.of(CheckpointSchedule))
+        watched = subject.plan.of(CheckpointExporter)
+        self._exporters = {(each.namespace, each.job): each for each in watched}
+
+    def planned(self, job: TrainJob, run: Run | None) -> JobStatus:
+        """A job of the spec."""
+        name = job.source_name or job.name
+        if run is None:
+            return JobStatus(
+                job=name,
+                kind=job.kind,
+                namespace=job.namespace,
+                object="",
+                state=State.MISSING,
+                queue=job.queue or "",
+                nodes=Nodes(0, job.nodes or 1),
+            )
+        saves = self._saves.get((job.namespace, name))
+        return self._with_save(self._of_run(run, name, job.pool, job.whole_nodes, saves))
+
+    def _with_save(self, job: JobStatus) -> JobStatus:
+        """A job that is not over, with its last checkpoint, where an exporter looks at its folder."""
+        exporter = self._exporters.get((job.namespace, job.job))
+        if exporter is None or job.state.is_over:
+            return job
+        last = last_save(self._api, exporter)
+        if last is None:
+            return job
+        if last == 0:
+            return replace(job, unsaved=True)
+        return replace(job, saved=max(self._now.timestamp() - last, 0))
+
+    def other(self, run: Run) -> JobStatus:
+        """A run that the spec does not ask for."""
+        remembered: Remembered | None = self._remembered.get((run.namespace, run.name))
+        pool = remembered.pool if remembered is not None else ""
+        return self._of_run(run, run.job, pool, wanted_nodes(run), None)
+
+    def _of_run(
+        self, run: Run, name: str, pool: str, whole_nodes: int, saves: int | None
+    ) -> JobStatus:
+        pods = []
+        if not run.queue or is_true(run.verdicts, "QuotaReserved"):
+            pods = run.pods(self._api)
+        nodes = nodes_of(run, pods)
+        state = state_of(run, nodes)
+        waits = state is State.WAITING
+        entered = since(run, state)
+        return JobStatus(
+            job=name,
+            kind=run.kind.name,
+            namespace=run.namespace,
+            object=run.name,
+            state=state,
+            queue=run.queue,
+            nodes=nodes,
+            place=self._places.of(run) if waits else None,
+            kueue=words_of_kueue(run) if waits else "",
+            why=meaning(run) if waits else "",
+            attempts=attempts(run, pods),
+            seconds=max(self._now.timestamp() - entered.timestamp(), 0),
+            cost=self._cost(pool, whole_nodes, held_seconds(run, self._now)),
+            saves=saves,
+        )
+
+    def _cost(self, name: str, nodes: int, seconds: float | None) -> Cost | None:
+        """What the nodes of a run cost as long as it holds them; ``None`` where it has not held any."""
+        if not seconds:
+            return None
+        pool = self._subject.pool(name)
+        if pool is None:
+            return Cost(None, "its pool is not known")
+        item = pool_item(self._subject, pool)
+        if item.usd is None:
+            return Cost(None, "no price is known")
+        return Cost(item.usd * nodes * seconds / 3600, item.how, _region(item, self._subject))
+
+
+def _region(item: Item, subject: Subject) -> str:
+    """The Region that a price is of, where it is another one than the cluster's."""
+    if item.is_exact(subject.spec.region):
+        return ""
+    return item.prices[0].region
+
+
+def _intervals(schedules: Iterable[CheckpointSchedule]) -> dict[tuple[str, str], int]:
+    """The seconds between two checkpoints of each job that the spec says them of."""
+    return {(each.namespace, each.name): each.every for each in schedules if each.every is not None}
+
+
+def summary(jobs: Sequence[JobStatus]) -> str:
+    """How many jobs are in each state."""
+    counts = dict.fromkeys(State, 0)
+    for job in jobs:
+        counts[job.state] += 1
+    parts = [f"{count} {state}" for state, count in counts.items() if count]
+    return ", ".join(parts) or "no jobs"

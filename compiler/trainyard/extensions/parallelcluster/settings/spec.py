@@ -1,0 +1,265 @@
+"""The cluster itself, as people write it for AWS ParallelCluster."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from trainyard.core.pools.spec import Volume
+from trainyard.language.diagnostics.words import kind_of
+from trainyard.language.models.aws import (
+    InstanceType,
+    PolicyArn,
+    PublicCidr,
+    SecurityGroupId,
+    SubnetId,
+)
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.checks import fault, matched
+from trainyard.language.models.lazy import lazy_models
+from trainyard.language.models.section import Section
+from trainyard.language.models.types import ContainerPath, Distinct, IdleTime, Line, Name, Whole
+from trainyard.language.places import Route
+
+if TYPE_CHECKING:
+    from trainyard.extensions.parallelcluster.settings.forms.accounting import Accounting
+    from trainyard.extensions.parallelcluster.settings.forms.budget import Budget
+    from trainyard.extensions.parallelcluster.settings.forms.login_nodes import LoginNodes
+    from trainyard.extensions.parallelcluster.settings.forms.own_scripts import (
+        ComputeNodes,
+        CustomActions,
+    )
+    from trainyard.extensions.parallelcluster.settings.forms.timeouts import Timeouts
+else:
+    (Accounting,) = lazy_models(
+        "extensions.parallelcluster.settings.forms.accounting", "Accounting"
+    )
+    (Budget,) = lazy_models("extensions.parallelcluster.settings.forms.budget", "Budget")
+    (LoginNodes,) = lazy_models(
+        "extensions.parallelcluster.settings.forms.login_nodes", "LoginNodes"
+    )
+    ComputeNodes, CustomActions = lazy_models(
+        "extensions.parallelcluster.settings.forms.own_scripts", "ComputeNodes", "CustomActions"
+    )
+    (Timeouts,) = lazy_models("extensions.parallelcluster.settings.forms.timeouts", "Timeouts")
+
+# aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
+Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
+# aws-parallelcluster 3.16.1, CloudWatchLogsSchema.RetentionInDays, without 0, which is for ever.
+Retention = Literal[
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+]  # fmt: skip
+
+
+class HeadNode(SpecModel):
+    """The node that runs Slurm's controller and people log in to; it is always on."""
+
+    instance_type: InstanceType = Field(
+        "m7i.2xlarge",
+        description="The EC2 instance type of the head node, without accelerators.",
+        examples=["m7i.2xlarge"],
+    )
+    subnet: SubnetId | None = Field(
+        None,
+        description="The subnet of the head node, one of `network.existing`; derived: the first private one.",
+        examples=["subnet-0a1b2c3d4e5f60718"],
+    )
+    root_volume: Volume | None = Field(
+        None,
+        description="Its root volume (gp3), which has `/home` of every node; derived: `200Gi`.",
+        examples=[{"size": "500Gi", "iops": 10000}],
+    )
+    security_groups: Annotated[list[SecurityGroupId], Distinct] = Field(
+        [],
+        description="Security groups of the head node alone, beside those of all nodes.",
+        examples=[["sg-0a1b2c3d4e5f60718"]],
+    )
+    custom_actions: CustomActions | None = Field(
+        None,
+        description="Scripts of one's own that the head node runs; unset: none.",
+        examples=[{"onNodeConfigured": [{"script": "s3://scripts-111122223333/head.sh"}]}],
+    )
+
+
+class Ssh(SpecModel):
+    """How people log in to the head node by SSH."""
+
+    key_name: Line | None = Field(
+        None,
+        description="The name of the EC2 key pair of the first user; unset: people log in by Session Manager alone.",
+        examples=["research"],
+    )
+    allowed_cidr: PublicCidr | None = Field(
+        None,
+        description="The address block that reaches the SSH port; derived: `127.0.0.1/32`, which is nobody.",
+        examples=["203.0.113.0/24"],
+    )
+
+
+# aws-parallelcluster 3.16.1, validators/slurm_settings_validator.py: SLURM_SETTINGS_DENY_LIST.
+_DENIED = {
+    "Epilog",
+    "GresTypes",
+    "LaunchParameters",
+    "Prolog",
+    "ReconfigFlags",
+    "ResumeFailProgram",
+    "ResumeProgram",
+    "ResumeTimeout",
+    "SlurmctldHost",
+    "SlurmctldLogFile",
+    "SlurmctldParameters",
+    "SlurmdLogFile",
+    "SlurmUser",
+    "SuspendExcNodes",
+    "SuspendProgram",
+    "SuspendTime",
+    "TaskPlugin",
+    "TreeWidth",
+}
+_line = matched(r"[^\x00\r\n]*", "a text of one line", "YES", longest=32768, empty=True)
+_INSTEAD = {"suspendtime": "`scaledownIdletime` of the platform"}
+
+
+def _allowed(settings: dict[str, Any]) -> dict[str, Any]:
+    denied = {name.lower() for name in _DENIED}
+    for name in settings:
+        if name.lower() not in denied:
+            continue
+        instead = _INSTEAD.get(name.lower())
+        raise fault(
+            f"ParallelCluster sets `{name}` itself, and refuses it here",
+            f"write {instead} instead" if instead else "remove it",
+            name,
+            source="aws-parallelcluster 3.16.1, SLURM_SETTINGS_DENY_LIST",
+        )
+    return settings
+
+
+def _parameter(value: Any) -> str | int:
+    """A value of ``slurm.conf``, which has one line for each parameter."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _line(value)
+    quoted = "write it as text"
+    if isinstance(value, bool | float):
+        quoted = f'quote it: `"{str(value).lower()}"`'
+    raise fault(
+        f"a parameter of `slurm.conf` is text or a whole number, not {kind_of(value)}", quoted
+    )
+
+
+Parameter = Annotated[str | int, BeforeValidator(_parameter)]
+
+
+class ParallelCluster(SpecModel):
+    """What only AWS ParallelCluster has."""
+
+    os: Os = Field(
+        "alinux2023",
+        description="The operating system of all nodes, in an image of AWS.",
+        examples=["ubuntu2204"],
+    )
+    head_node: HeadNode = Field(
+        HeadNode.model_construct(),
+        description="The node that runs Slurm's controller; it is always on.",
+        examples=[{"instanceType": "m7i.4xlarge"}],
+    )
+    login_nodes: LoginNodes | None = Field(
+        None,
+        description="Nodes that people log in to, beside the head node; unset: they log in to the head node.",
+        examples=[{"count": 2, "allowedCidr": "203.0.113.0/24"}],
+    )
+    compute_nodes: ComputeNodes | None = Field(
+        None,
+        description="What all compute nodes have; unset: what Trainyard needs alone.",
+        examples=[
+            {
+                "customActions": {
+                    "onNodeConfigured": [{"script": "s3://scripts-111122223333/setup.sh"}]
+                }
+            }
+        ],
+    )
+    ssh: Ssh = Field(
+        Ssh.model_construct(),
+        description="The key and the addresses by which people log in to the head node by SSH.",
+        examples=[{"keyName": "research", "allowedCidr": "203.0.113.0/24"}],
+    )
+    scaledown_idletime: IdleTime | None = Field(
+        None,
+        description="How long a node stays when it has no job (`ScaledownIdletime`), in whole minutes; derived: `15m`.",
+        examples=["30m"],
+    )
+    accounting: Accounting | None = Field(
+        None,
+        description="The database of Slurm's accounting, by which queues lend each other nodes and jobs have "
+        "priorities; unset: there is none, and each queue has nodes of its own.",
+        examples=[
+            {
+                "uri": "slurm-db.cluster-abc.us-west-2.rds.amazonaws.com:3306",
+                "userName": "slurm",
+                "passwordSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+            }
+        ],
+    )
+    log_retention_days: Annotated[Retention, Whole] = Field(
+        180, description="For how many days CloudWatch keeps the logs of the nodes.", examples=[30]
+    )
+    detailed_monitoring: bool = Field(
+        False,
+        description="Whether EC2 reports the metrics of nodes every minute, which is paid for; its own every five.",
+        examples=[True],
+    )
+    policies: Annotated[list[PolicyArn], Distinct] = Field(
+        [],
+        description="IAM policies of the head node and the compute nodes, beside those that are derived.",
+        examples=[["arn:aws:iam::111122223333:policy/datasets"]],
+    )
+    mount_dirs: dict[Name, ContainerPath] = Field(
+        {},
+        description="Where all nodes mount a storage, by its name; derived: `/fsx/NAME`.",
+        examples=[{"checkpoints": "/fsx2"}],
+    )
+    timeouts: Timeouts | None = Field(
+        None,
+        description="How long nodes may take to be set up; unset: 35 minutes.",
+        examples=[{"computeNodeBootstrap": "45m"}],
+    )
+    custom_slurm_settings: Annotated[dict[str, Parameter], AfterValidator(_allowed)] = Field(
+        {},
+        description="Parameters of `slurm.conf` that nothing else here has a key for.",
+        examples=[{"MaxArraySize": 10001}],
+    )
+    budget: Budget | None = Field(
+        None,
+        description="The budget of the cluster, by its tag; unset: nobody hears what it costs.",
+        examples=[{"monthly": 500000, "emails": ["platform@example.com"]}],
+    )
+
+
+class Platform(SpecModel):
+    """What the cluster runs on: the key says it, and holds what only it has."""
+
+    parallel_cluster: ParallelCluster = Field(
+        description="AWS ParallelCluster, with Slurm.",
+        examples=[{"headNode": {"instanceType": "m7i.4xlarge"}}],
+    )
+
+
+class ClusterSection(Section):
+    """The platform."""
+
+    platform: Platform = Field(
+        description="What the cluster runs on: `parallelCluster`, with what only it has.",
+        examples=[{"parallelCluster": {"headNode": {"instanceType": "m7i.4xlarge"}}}],
+    )
+
+    @property
+    def own(self) -> ParallelCluster:
+        """What only AWS ParallelCluster has."""
+        return self.platform.parallel_cluster
+
+
+SECTION = ClusterSection
+AT = Route(("spec", "platform", "parallelCluster"))

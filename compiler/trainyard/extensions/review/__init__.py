@@ -1,0 +1,1 @@
+"""What an edit means, for the people who review it: plan, report, consequences."""

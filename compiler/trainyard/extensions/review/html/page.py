@@ -1,0 +1,186 @@
+"""The whole page: every cluster with its tiles, its topology, its verdicts and its sections."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from types import ModuleType
+from typing import Any
+
+from trainyard import __version__
+from trainyard.core.blocks import Block, Explained, Heading
+from trainyard.extensions.forecast.sections import admission, cost, spending, timeline
+from trainyard.extensions.forecast.sections.bill import bill
+from trainyard.extensions.review.html.bars import (
+    Chart,
+    cost_of_items,
+    cost_of_jobs,
+    courses,
+    quotas,
+)
+from trainyard.extensions.review.html.spans import spans
+from trainyard.extensions.review.html.tiles import Tile, tiles
+from trainyard.extensions.review.html.topology import Topology, topology
+from trainyard.extensions.review.html.verdicts import verdicts
+from trainyard.extensions.review.report import (
+    FIRST,
+    UNTITLED,
+    findings,
+    overview,
+    queues,
+    rest,
+    where,
+)
+from trainyard.language.dataclass import dataclass
+from trainyard.language.diagnostics import Diagnostic
+from trainyard.output.lowering.text import rendered
+from trainyard.run.subject import Subject
+
+_ROOM = "trainyard.extensions.review.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section: its id in the page, its title, a chart that stands before its blocks, and these."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+    chart: Chart | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A cluster as the page has it. One without a plan has its findings alone."""
+
+    id: str
+    name: str
+    where: str = ""
+    tiles: tuple[Tile, ...] = ()
+    topology: Topology | None = None
+    parts: tuple[Part, ...]
+    changed: bool = True
+
+
+class Ids:
+    """Ids of the page, of which none is given twice."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def __call__(self, *words: str) -> str:
+        text = "-".join(words).lower()
+        kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
+        id = kept
+        numbers = count(2)
+        while id in self._given:
+            id = f"{kept}-{next(numbers)}"
+        self._given.add(id)
+        return id
+
+
+def page(clusters: Sequence[Cluster], rows: Sequence[overview.Row] = ()) -> str:
+    """The HTML of some clusters, of several with an overview before them: those with something to look at first, the
+    others folded to a line. It loads nothing, and its policy allows no style and no script but its own."""
+    several = len(rows) > 1
+    if several:
+        clusters = sorted(clusters, key=lambda cluster: not cluster.changed)
+    style = rendered(_ROOM, "style.css")
+    script = rendered(_ROOM, "script.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return rendered(
+        _ROOM,
+        "page.html",
+        clusters=clusters,
+        overview=list(overview.blocks(rows)) if several else [],
+        policy=policy,
+        style=style,
+        script=script,
+        version=__version__,
+        spans=spans,
+        kind=_kind,
+        why=_why,
+    )
+
+
+def _hash(text: str) -> str:
+    """How a policy names an inline style or script (CSP Level 3, hash-source)."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__
+
+
+def _why(text: Any) -> str:
+    return text.why if isinstance(text, Explained) else ""
+
+
+def unfinished(name: str, diagnostics: Sequence[Diagnostic], ids: Ids) -> Cluster:
+    """A cluster without a plan, or what belongs to none: what is wrong."""
+    id = ids("cluster", name)
+    parts = _parts(findings.of(diagnostics), UNTITLED[findings], id, ids)
+    return Cluster(id=id, name=name, parts=tuple(parts))
+
+
+def cluster(subject: Subject, ids: Ids, *, changed: bool = True) -> Cluster:
+    """A cluster with everything that there is to say about it."""
+    id = ids("cluster", subject.name)
+    items = bill(subject)
+    forecast = admission.simulated(subject)
+    charts: Mapping[ModuleType, Callable[[], Chart]] = {
+        cost: lambda: cost_of_items(items, subject.spec.region),
+        spending: lambda: cost_of_jobs(list(spending.by_job(subject))),
+        queues: lambda: quotas(list(queues.shares(subject))),
+        timeline: lambda: _courses(subject),
+    }
+    parts = []
+    for module in (*FIRST, *rest(subject)):
+        blocks = module.section(subject)
+        if module is admission and forecast is not None:
+            blocks = verdicts(forecast)
+        found = list(_parts(blocks, UNTITLED.get(module, ""), id, ids))
+        if found and module in charts:
+            found[0] = _with_chart(found[0], charts[module]())
+        parts += found
+    return Cluster(
+        id=id,
+        name=subject.name,
+        where=where(subject),
+        tiles=tuple(tiles(subject, items, forecast)),
+        topology=topology(subject, items, forecast),
+        parts=tuple(parts),
+        changed=changed,
+    )
+
+
+def _courses(subject: Subject) -> Chart:
+    found = timeline.simulated(subject)
+    assert found is not None, "it has a section"
+    return courses(found)
+
+
+def _with_chart(part: Part, chart: Chart) -> Part:
+    if not chart.bars:
+        return part
+    return Part(part.id, part.title, part.blocks, chart)
+
+
+def _parts(blocks: Iterable[Block], title: str, cluster: str, ids: Ids) -> Iterator[Part]:
+    """Blocks by their headings; those before the first one have a title of their own."""
+    held: list[Block] = []
+    for block in blocks:
+        if not isinstance(block, Heading):
+            held.append(block)
+            continue
+        if held:
+            yield Part(ids(cluster, title), title, tuple(held))
+        title, held = block.title, []
+    if held:
+        yield Part(ids(cluster, title), title, tuple(held))

@@ -1,0 +1,1 @@
+"""The model of what was read, and the rules over it."""

@@ -1,0 +1,42 @@
+"""The number of ranks that a command gives to mpirun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainyard.language.units import count
+
+_COUNTS = ("np", "n", "c")
+# Options of mpirun 4.1 that often come before the count, with the number of words that follow each.
+_VALUES = {
+    **dict.fromkeys(_COUNTS, 1),
+    "allow-run-as-root": 0,
+    "bind-to": 1,
+    "display-map": 0,
+    "hostfile": 1,
+    "mca": 2,
+    "prefix": 1,
+    "q": 0,
+    "report-bindings": 0,
+    "tag-output": 0,
+    "v": 0,
+    "x": 1,
+}
+PROGRAMS = ("mpirun", "mpiexec")
+
+
+def ranks_of(words: Sequence[str]) -> int | None:
+    """What the options of mpirun say; ``None`` where its program or an option that is not known comes first."""
+    parts = " ".join(words).split()
+    names = [part.rpartition("/")[2] for part in parts]
+    programs = (index for index, name in enumerate(names) if name in PROGRAMS)
+    index = 1 + next(programs)
+    while index < len(parts):
+        option = parts[index].lstrip("-")
+        if not parts[index].startswith("-") or option not in _VALUES:
+            return None
+        if option in _COUNTS:
+            is_last = index + 1 == len(parts)
+            return None if is_last else count(parts[index + 1])
+        index += 1 + _VALUES[option]
+    return None

@@ -1,0 +1,1 @@
+"""How people speak, and are spoken to: text with places, documents, models, diagnostics."""

@@ -1,0 +1,153 @@
+"""Finds the rooms of the compiler and of its platforms: folders, recognised by the modules in them.
+
+``core/<name>`` is what people say, and what it means on any platform; ``platforms/<platform>/<name>`` is what a
+platform makes of it. A room has what it needs of these modules: ``spec`` (how people write it), ``plan`` (nodes: what
+will exist), ``resolve`` (spec and facts to nodes), ``lower`` (nodes to what is written) and ``lift`` (manifests back
+to nodes). The last two share nothing, so that what is written is judged by what it says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from trainyard.language.dataclass import dataclass
+
+__all__ = ["Platform", "members", "members_of_platforms", "packages_of_platforms", "parts"]
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform: its key in ``spec.platform``, and its rooms, in the order in which they report.
+
+    A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
+    these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
+    ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
+    platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
+    that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it installs besides, with their
+    builds. ``asked_by_hand``: how people see their jobs where there is no Kubernetes API. ``by_key``: what it is
+    instead where its key has one of these keys. ``answers``: the module with what the core asks of a platform,
+    ``answers`` in its folder unless it is said, imported when the core first asks:
+
+    - ``node_share``: what jobs can get of a node
+    - ``launcher``: what launches the nodes of a pool of the spec
+    - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
+    - ``admission``: how jobs ask to be admitted; only of platforms on EKS
+    - ``node_watch``: what watches nodes and replaces them, as alerts say it; only of platforms on EKS
+    - ``addon_values``: what its nodes need of an add-on of EKS; only those of platforms on EKS
+    - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
+    - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
+    - ``settle``: what is recorded once all rooms have resolved
+    - ``NOT_GIVEN``: nodes of the core that rules read and it has none of, by name, and why it need not
+    """
+
+    name: str
+    rooms: tuple[str, ...]
+    instead: Mapping[str, str] = field(default_factory=dict, compare=False)
+    answers: str = "answers"
+    stands_on: str = ""
+    without: frozenset[str] = frozenset()
+    brings: Mapping[str, str] = field(default_factory=dict, compare=False)
+    asked_by_hand: str = ""
+    by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
+
+    def instead_of(self, path: str) -> str | None:
+        """What to write instead of a key by its path below ``spec``, or of one above it; ``None`` where it takes
+        both."""
+        words = path.split(".")
+        paths = (".".join(words[:count]) for count in range(1, len(words) + 1))
+        return next((self.instead[above] for above in paths if above in self.instead), None)
+
+    def asked(self) -> ModuleType:
+        """The module that answers the core."""
+        return import_module(self.answers) if "." in self.answers else self._module(self.answers)
+
+    def reported(self) -> ModuleType:
+        """The module ``report`` in its folder, with what the report of a cluster says of it:
+
+        - ``costs``: what is paid beside storage
+        - ``repair``: how sick nodes are replaced
+        - ``SECTIONS``: modules with a ``section`` each, of what no other platform has
+        """
+        return self._module("report")
+
+    def failing(self) -> ModuleType:
+        """The module ``failures`` in its folder: ``outcomes`` of each failure of a job."""
+        return self._module("failures")
+
+    def held(self) -> ModuleType | None:
+        """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed
+        of it, beside objects of Kubernetes."""
+        if not (_HERE / "platforms" / self.folder / "history.py").is_file():
+            return None
+        return self._module("history")
+
+    def _module(self, name: str) -> ModuleType:
+        return import_module(f"{__package__}.platforms.{self.folder}.{name}")
+
+    @property
+    def folder(self) -> str:
+        """Its folder below ``compiler/trainyard/run/platforms``."""
+        return self.name.lower()
+
+
+def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
+    """The value of a name in each module of a package that has it, by the names of their files."""
+    files = {file.stem for folder in folders for file in Path(folder).glob("*.py")}
+    files.discard("__init__")
+    modules = [import_module(f"{package}.{file}") for file in sorted(files)]
+    return [getattr(module, name) for module in modules if hasattr(module, name)]
+
+
+def members_of_platforms(folder: str, name: str) -> list[Any]:
+    """The value of a name in each module of a folder that several platforms have, like ``jobs/kinds``."""
+    found: list[Any] = []
+    for path in sorted(_HERE.glob(f"platforms/*/{folder}")):
+        package = ".".join((__package__, *path.relative_to(_HERE).parts))
+        found += members(package, [str(path)], name)
+    return found
+
+
+@cache
+def packages_of_platforms(folder: str) -> tuple[ModuleType, ...]:
+    """The packages of a name that several platforms have, like ``formats``."""
+    paths = sorted(_HERE.glob(f"platforms/*/{folder}/__init__.py"))
+    names = (".".join(path.parent.relative_to(_HERE.parent).parts) for path in paths)
+    return tuple(import_module(name) for name in names)
+
+
+@cache
+def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
+    """The modules of this name (``lower``, ``lift``…) of the rooms that have one: of all, or of some in order."""
+    if rooms is None:
+        rooms = _all_rooms()
+    having = [room for room in rooms if _has_module(room, name)]
+    return tuple(import_module(f"compiler.{room}.{name}") for room in having)
+
+
+@cache
+def _all_rooms() -> tuple[str, ...]:
+    """The folders of the core and of all platforms, by name; those that are no rooms have no modules of their names."""
+    places = ["core", *(f"platforms.{platform}" for platform in _names_in("platforms"))]
+    return tuple(sorted(f"{place}.{name}" for place in places for name in _names_in(place)))
+
+
+def _names_in(place: str) -> list[str]:
+    with os.scandir(_folder_of(place)) as entries:
+        return [entry.name for entry in entries if entry.is_dir()]
+
+
+def _has_module(room: str, name: str) -> bool:
+    return os.path.isfile(os.path.join(_folder_of(room), f"{name}.py"))
+
+
+def _folder_of(room: str) -> str:
+    return os.path.join(_HERE, room.replace(".", os.sep))

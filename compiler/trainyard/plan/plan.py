@@ -1,0 +1,140 @@
+"""The plan: everything that will exist, bound and typed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from trainyard.language.dataclass import dataclass
+from trainyard.language.places import Route
+from trainyard.plan.base import PlanNode
+
+Node = TypeVar("Node", bound=PlanNode)
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A derived value: its object and field, the reason, and the source of the rule.
+
+    ``at`` is the place in the spec of one that the spec sets instead, or of the value that it follows from.
+    """
+
+    object: str
+    field: str
+    value: str
+    reason: str
+    source: str = ""
+    at: Route | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where the rule comes from, or the value; a rule without either is our own."""
+        if self.source:
+            return self.source
+        if self.at:
+            return str(self.at)
+        return "default of Trainyard"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that will exist: nodes of any kind, in the order in which they are written.
+
+    ``closed``: our own output. Nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace
+    and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing
+    from it may live elsewhere. ``release`` is the name of the set of versions. ``waiting``: nodes of what cannot be
+    written yet, and is judged already.
+
+    Two plans are equal if they have the same nodes of each kind in the same order, of the kinds that manifests carry.
+    """
+
+    nodes: tuple[PlanNode, ...] = ()
+    derived: tuple[Derived, ...] = dataclasses.field(default=(), repr=False)
+    external: frozenset[tuple[str, str, str, str]] = frozenset()
+    release: str = ""
+    closed: bool = True
+    waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
+
+    def of(self, kind: type[Node]) -> tuple[Node, ...]:
+        """The nodes of a kind."""
+        return self._by_kind.get(kind, ())
+
+    def every(self, kind: type[Node]) -> tuple[Node, ...]:
+        """The nodes of a kind, and of those that are one as well: of a platform, what is one of the core."""
+        known = self._by_class.get(kind)
+        if known is None:
+            known = tuple(node for node in self.nodes if isinstance(node, kind))
+            self._by_class[kind] = known
+        return known
+
+    @cached_property
+    def _by_class(self) -> dict[type[PlanNode], tuple[Any, ...]]:
+        return {}
+
+    def once(self, read: Callable[[Plan], Read]) -> Read:
+        """What a function reads of the plan, which it does once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        known: Read = self._read[read]
+        return known
+
+    @cached_property
+    def _read(self) -> dict[object, Any]:
+        return {}
+
+    def one(self, kind: type[Node]) -> Node | None:
+        """The only node of a kind, or the last of several."""
+        nodes = self.of(kind)
+        if nodes:
+            return nodes[-1]
+        return None
+
+    def named(self, kind: type[Node], name: str | None, namespace: str = "") -> Node | None:
+        """The node of a kind, or else of one that is one as well, and a name."""
+        key = (kind, namespace, name or "")
+        node: Node | None = self._by_name.get(key)
+        return node
+
+    def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
+        """The same plan with these nodes of a kind instead of its own."""
+        others = [node for node in self.nodes if type(node) is not kind]
+        return dataclasses.replace(self, nodes=(*others, *nodes))
+
+    def apart(self) -> tuple[PlanNode, ...]:
+        """The nodes that no manifest carries."""
+        return tuple(node for node in self.nodes if not node.carried)
+
+    @cached_property
+    def _by_kind(self) -> dict[type[PlanNode], tuple[Any, ...]]:
+        lists: dict[type[PlanNode], list[PlanNode]] = {}
+        for node in self.nodes:
+            kind = type(node)
+            lists.setdefault(kind, []).append(node)
+        return {kind: tuple(nodes) for kind, nodes in lists.items()}
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[type[PlanNode], str, str], Any]:
+        by_name: dict[tuple[type[PlanNode], str, str], Any] = {}
+        for kind, nodes in self._by_kind.items():
+            bases = [base for base in kind.__mro__[1:-1] if base is not PlanNode]
+            for node in nodes:
+                namespace = getattr(node, "namespace", "")
+                name = getattr(node, "name", "")
+                if not name:
+                    continue
+                by_name[kind, namespace, name] = node  # also over one of a kind below
+                for base in bases:
+                    by_name.setdefault((base, namespace, name), node)
+        return by_name
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plan):
+            return NotImplemented
+        return self._carried() == other._carried()
+
+    def _carried(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
+        kinds = self._by_kind.items()
+        return {kind: nodes for kind, nodes in kinds if kind.carried}

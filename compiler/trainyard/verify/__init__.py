@@ -1,0 +1,8 @@
+"""Pass 7: every object is checked before anything is written: schemas, names, what webhooks refuse, references."""
+
+from trainyard.verify.body import validate_body
+from trainyard.verify.fault import Fault
+from trainyard.verify.schemas import BUILTIN, Schemas
+from trainyard.verify.verifier import verify
+
+__all__ = ["BUILTIN", "Fault", "Schemas", "validate_body", "verify"]

@@ -1,0 +1,60 @@
+"""Reads values of a Terraform configuration, as far as they are known before it is applied."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from trainyard.lift.reader import Reader
+
+_WHOLE = r"\$\{[^{}]*\}\Z"
+_TO = r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z"
+
+
+def text_at(value: Reader) -> str | None:
+    """A text that is known; one with an expression within is, with its `${}`."""
+    text = value.text()
+    if text is None or re.match(_WHOLE, text):
+        return None
+    return text.replace("$${", "${").replace("%%{", "%{")
+
+
+def name_at(value: Reader) -> str | None:
+    """A text, or the address of what it refers to."""
+    match = re.match(_TO, value.word())
+    if match:
+        return match[1]
+    return text_at(value)
+
+
+def texts_at(value: Reader) -> tuple[str, ...]:
+    texts = map(text_at, several_at(value))
+    return tuple(text or "" for text in texts)
+
+
+def several_at(value: Reader) -> list[Reader]:
+    """The items of a list; a single value counts as a list of one."""
+    if isinstance(value.value, list):
+        return value.items()
+    return [value] if value else []
+
+
+def flag_at(value: Reader) -> bool | None:
+    if isinstance(value.value, str):
+        return {"true": True, "false": False}.get(value.value)
+    return value.flag()
+
+
+def unread_of(**fields: Reader) -> frozenset[str]:
+    filled = []
+    for name, field in fields.items():
+        is_filled = is_filled_in(field.value)
+        if is_filled:
+            filled.append(name)
+    return frozenset(filled)
+
+
+def is_filled_in(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    return "${" in value.replace("$${", "")

@@ -1,0 +1,189 @@
+"""The verify pass: manifests to diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from trainyard.catalog.runtimes import released_runtimes
+from trainyard.language.diagnostics import Diagnostic, Severity
+from trainyard.language.diagnostics.diagnostic import listed
+from trainyard.language.places import Route
+from trainyard.output import Artifact
+from trainyard.output.body import at
+from trainyard.output.manifest import Body, Manifest, ObjectRef, placeholder
+from trainyard.verify.body import Lookup, validate_body
+from trainyard.verify.claims import claims_of_default_class
+from trainyard.verify.definitions import DEFINITION, schemas_of, with_definitions
+from trainyard.verify.fault import NAME, SCHEMA, Fault, unfilled
+from trainyard.verify.keys import absent_keys
+from trainyard.verify.loose_ends import Near, beside, everywhere, loose_ends
+from trainyard.verify.objects import Collide, ObjectSet, always
+from trainyard.verify.pod_security import refused_pods
+from trainyard.verify.references import TRAINER, link
+from trainyard.verify.schemas import BUILTIN, Schemas
+from trainyard.verify.walk import Sound
+
+
+def verify(
+    manifests: Sequence[Manifest],
+    *,
+    closed: bool = True,
+    external: frozenset[ObjectRef] = frozenset(),
+    schemas: Schemas = BUILTIN,
+    previous: Mapping[ObjectRef, Body] | None = None,
+    near: Near = beside,
+    collide: Collide = always,
+) -> list[Diagnostic]:
+    """Everything that the cluster would refuse or never run, in the order of the manifests.
+
+    ``closed``: the set is all there is (our own output), so that a reference into nothing and a kind without a schema
+    are errors. Third-party manifests may need objects that live elsewhere; of them only what is certainly wrong is
+    reported. ``external`` are objects that exist outside the set; their API version need not be exact, only its group.
+    With ``previous`` (the objects as they were) rules of updates are evaluated too.
+    ``near`` says of two files of an open set whether what is in them is likely to belong together, ``collide`` whether
+    two manifests of one name are one object there. Routes start with the manifest's id.
+    """
+    objects = ObjectSet(manifests)
+    if closed:
+        schemas = with_definitions(schemas, manifests)
+    lookup = objects.find if closed else _or_released(objects.find)
+    faults: list[tuple[Manifest, Fault]] = []
+    sound: Sound = set()
+    for manifest in manifests:
+        if previous:
+            old = previous.get(manifest.ref)
+        else:
+            old = None
+        own_faults = validate_body(
+            manifest.body,
+            schemas=schemas,
+            old=old,
+            lookup=lookup,
+            closed=closed and not manifest.key,
+            sound=sound,
+        )
+        if closed and manifest.key and not own_faults:
+            own_faults = list(_unverified(manifest, schemas))
+        faults += [(manifest, fault) for fault in own_faults]
+    for first, later in objects.duplicates:
+        if not collide(first, later):
+            continue
+        copy, other = later, first
+        if first.key and not later.key:
+            copy, other = first, later
+        faults.append((copy, _duplicate(other, copy)))
+    faults += absent_keys(objects, everywhere if closed else near)
+    faults += claims_of_default_class(objects)
+    faults += link(objects, closed=closed, external=external)
+    faults += refused_pods(objects)
+    if not closed:
+        faults += loose_ends(objects, near, external)
+        faults = [
+            (manifest, fault)
+            for manifest, found in faults
+            for fault in _as_it_stands(manifest.body, found)
+        ]
+    places = enumerate(manifests)
+    order = {id(manifest): place for place, manifest in places}
+    faults.sort(key=lambda pair: order[id(pair[0])])
+    return [diagnostic(manifest, fault) for manifest, fault in faults]
+
+
+def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
+    """An object of the adopter's own, of a kind that no schema is known of."""
+    ref = manifest.ref
+    if ref.kind == DEFINITION and schemas_of(manifest.body):
+        return
+    if schemas.find(ref.api_version, ref.kind):
+        return
+    kind = f"`{ref.kind}` of `{ref.api_version}`"
+    yield Fault(
+        SCHEMA,
+        "SCH014",
+        ("kind",),
+        f"no schema of {kind} is known, so `{ref.name}` is not verified",
+        "try it on the API server: `kubectl apply --dry-run=server`",
+        warning=True,
+    )
+
+
+def _or_released(find: Lookup) -> Lookup:
+    """A lookup that also has the runtimes of Trainer, which every cluster with Trainer has."""
+
+    def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
+        body = find(group, kind, namespace, name)
+        is_runtime = (group, kind) == (TRAINER, "ClusterTrainingRuntime")
+        if body is not None or not is_runtime:
+            return body
+        released = released_runtimes().get(name)
+        if released is not None:
+            return dict(released.body)
+        return None
+
+    return lookup
+
+
+def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
+    """A fault as it is reported to a person."""
+    if fault.warning:
+        severity = Severity.WARNING
+    else:
+        severity = Severity.ERROR
+    at = Route((artifact.id, *fault.path))
+    return Diagnostic(
+        fault.code,
+        severity,
+        fault.message,
+        at,
+        help=fault.help,
+        key=fault.key,
+        object=str(artifact.ref),
+    )
+
+
+def _as_it_stands(body: Body, fault: Fault) -> Iterator[Fault]:
+    """A fault, or that its value was left to be filled in: what that will be is not known."""
+    if not _filled_in_later(body, fault):
+        yield fault
+    elif fault.layer in (SCHEMA, NAME) and not fault.key and isinstance(at(body, *fault.path), str):
+        yield unfilled(fault.path)
+
+
+def _filled_in_later(body: Body, fault: Fault) -> bool:
+    """Whether the value at a fault is a placeholder, or its key; a text with spaces stays one, after any substitution,
+    and a key is wrong with whatever value. A mapping of placeholders alone stands for lines of whatever they become."""
+    if fault.path and placeholder(str(fault.path[-1])):
+        return True
+    if fault.key:
+        return False
+    value = at(body, *fault.path)
+    if isinstance(value, dict) and fault.code == "SCH002":
+        return bool(value) and all(map(placeholder, map(str, value)))
+    if not isinstance(value, str):
+        return False
+    if not placeholder(value):
+        return False
+    return fault.code != "SCH002" or _is_one(value)
+
+
+def _is_one(text: str) -> bool:
+    """Whether a text is a placeholder and nothing else, so that it may become a number."""
+    is_template = text.startswith("{{") and text.endswith("}}")
+    is_name = text.startswith("<") and text.endswith(">")
+    return is_template or is_name or len(text.split()) == 1
+
+
+def _duplicate(first: Manifest, later: Manifest) -> Fault:
+    """The same object twice, in one file or in two."""
+    places = []
+    for manifest in (first, later):
+        place = manifest.path or str(manifest.at)
+        places.append(place or "?")
+    where = f"in {listed(dict.fromkeys(places), ' and ')}"
+    return Fault(
+        NAME,
+        "NAM005",
+        ("metadata", "name"),
+        f"`{later.ref}` is there twice: {where}",
+        "rename or remove one of them",
+    )

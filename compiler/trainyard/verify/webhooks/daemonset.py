@@ -1,0 +1,16 @@
+"""DaemonSet: its pods, and a selector that matches them (k8s.io/kubernetes v1.36, pkg/apis/apps/validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.output.manifest import Body
+from trainyard.verify.fault import Fault
+from trainyard.verify.webhooks import Lookup
+from trainyard.verify.webhooks._pods import always_restarted
+
+GROUP = "apps"
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    yield from always_restarted(body, "DaemonSet")

@@ -1,0 +1,126 @@
+"""RayJob of ray.io/v1: what KubeRay's operator does not run (v1.6.2, ray-operator/controllers/ray/utils/validation.go),
+and what Kueue's webhook refuses of one that has a queue (kueue v0.19.2, pkg/controller/jobs/rayjob and raycluster).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.output.body import at, items
+from trainyard.output.manifest import Body
+from trainyard.verify.fault import Fault, Path, never_works, refused
+from trainyard.verify.webhooks import Lookup
+from trainyard.verify.webhooks._pods import template
+
+GROUP = "ray.io"
+
+_CLUSTER: Path = ("spec", "rayClusterSpec")
+_WORKERS: Path = (*_CLUSTER, "workerGroupSpecs")
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_ELASTIC = "kueue.x-k8s.io/elastic-job"
+_HEAD = "head"
+_MADE = frozenset({"ray-token"})
+"""Volumes that the operator adds to pods where Kubernetes' tokens open Ray (controllers/ray/common/pod.go)."""
+_OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    """What never runs."""
+    spec = at(body, "spec") or {}
+    cluster = at(body, *_CLUSTER)
+    selects = bool(spec.get("clusterSelector"))
+    if cluster is None and not selects:
+        message = "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
+        yield refused(("spec",), message, "write `rayClusterSpec`", key=True)
+    yield from _submission(spec, selects=selects)
+    if isinstance(cluster, dict):
+        yield from _groups(cluster)
+    queue = at(body, "metadata", "labels", _QUEUE)
+    if queue is not None:
+        yield from _queued(body, spec, cluster, selects=selects)
+
+
+def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
+    mode = spec.get("submissionMode")
+    limit = spec.get("backoffLimit") or 0
+    if mode == "SidecarMode":
+        for key in _OWN_SUBMITTER:
+            if spec.get(key) is not None:
+                message = f"`{key}` has no place in `SidecarMode`"
+                yield refused(("spec", key), message, "remove it", key=True)
+    if limit > 0 and (selects or mode == "InteractiveMode"):
+        what = "`clusterSelector`" if selects else "`InteractiveMode`"
+        message = f"`backoffLimit` {limit} cannot be combined with {what}"
+        yield refused(("spec", "backoffLimit"), message, "remove it")
+    for key in ("activeDeadlineSeconds", "preRunningDeadlineSeconds"):
+        seconds = spec.get(key)
+        if seconds is not None and seconds <= 0:
+            message = f"`{key}` is {seconds}, and must be above 0"
+            yield refused(("spec", key), message, "write a time, or remove it")
+
+
+def _groups(cluster: dict[str, Any]) -> Iterator[Fault]:
+    head: Path = (*_CLUSTER, "headGroupSpec")
+    yield from _pods(head, cluster.get("headGroupSpec"), "the head")
+    for index, group in enumerate(items(cluster, "workerGroupSpecs")):
+        here = (*_WORKERS, index)
+        name = f"group `{group.get('groupName')}`"
+        yield from _pods(here, group, name)
+        yield from _size(here, group, name)
+
+
+def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
+    yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
+    if not items(at(group, "template", "spec"), "containers"):
+        message = f"{name} has no container"
+        yield refused((*path, "template"), message, "write the one that runs Ray")
+
+
+def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:
+    least = group.get("minReplicas")
+    most = group.get("maxReplicas")
+    if least is None or most is None:
+        return
+    if least <= most:
+        return
+    message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
+    yield refused((*path, "minReplicas"), message, f"write at most {most}")
+
+
+def _queued(body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool) -> Iterator[Fault]:
+    """What Kueue's webhook says to a RayJob with a queue."""
+    if selects:
+        if cluster is not None:
+            message = "a RayJob with a queue makes a cluster of its own, and this one takes another"
+            help = "remove `clusterSelector`"
+            yield refused(("spec", "clusterSelector"), message, help, key=True)
+            return
+        yield never_works(
+            ("metadata", "labels", _QUEUE),
+            "a RayJob that takes a cluster by `clusterSelector` is not managed by Kueue: its queue has no effect",
+            "give the RayCluster the queue, and remove it here",
+            key=True,
+            warning=True,
+        )
+        return
+    if spec.get("shutdownAfterJobFinishes") is not True:
+        yield refused(
+            ("spec", "shutdownAfterJobFinishes"),
+            "a RayJob with a queue deletes its cluster at the end, and this one keeps it",
+            "write `shutdownAfterJobFinishes: true`",
+        )
+    if not isinstance(cluster, dict):
+        return
+    scales = cluster.get("enableInTreeAutoscaling") is True
+    if scales and at(body, "metadata", "annotations", _ELASTIC) != "true":
+        yield refused(
+            (*_CLUSTER, "enableInTreeAutoscaling"),
+            "a RayJob with a queue has the size that Kueue admitted, and this one scales itself",
+            "remove it",
+        )
+    for index, group in enumerate(items(cluster, "workerGroupSpecs")):
+        if group.get("groupName") == _HEAD:
+            message = f"`{_HEAD}` is Kueue's name of the head"
+            place = (*_WORKERS, index, "groupName")
+            yield refused(place, message, "rename the group")
