@@ -34,7 +34,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-fast test-specs coverage hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-kernel test-specs coverage hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -59,6 +59,9 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 
 test-fast: $(DEV) ## Run the fast tests, for while you work (PYTHON=python3.13: under another Python)
 	$(PYTEST) -m "not slow" $(ARGS)
+
+test-kernel: $(DEV) ## Run the kernel's own fast tests, in a copy without any extension
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.kernel --numprocesses=auto $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own

@@ -36,7 +36,7 @@ KEEPING = ("check", "compile", "lint")
 SETTLES = 2.5
 """Seconds after which files that were written are known by their times."""
 Command = Callable[[], Sequence[str]]
-ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
+ENV = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def run(command: Sequence[str]) -> tuple[float, float]:

@@ -237,7 +237,7 @@ def pytest(folder: Path, *words: str, patience: int | None = None) -> int | None
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": str(folder / "compiler")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,

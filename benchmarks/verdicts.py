@@ -169,7 +169,7 @@ def _has_quota(workload: Mapping[str, Any]) -> bool:
 
 
 def _run(words: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "NO_COLOR": "1"}
     done = subprocess.run(words, cwd=folder, env=env, check=False, capture_output=True, text=True)
     if done.returncode not in codes:
         sys.exit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")

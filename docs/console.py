@@ -84,7 +84,7 @@ def _commands(block: str) -> list[list[str]]:
 def _output(command: str, folder: Path) -> str:
     env = {
         "PATH": f"{folder}/bin:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT / "compiler"),
         "LC_ALL": "C.UTF-8",
         "HOME": str(folder),
         "GIT_CONFIG_GLOBAL": os.devnull,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
 from trainyard.catalog import Catalog, load_catalog
 from trainyard.catalog.failure_rates import FailureRates
+from trainyard.plan.features import extensions
+from trainyard.plan.shipped import COMMANDS, KEYS
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
 # Two cores may be busy with something else: what a draw takes says nothing.
@@ -27,13 +31,38 @@ MEMORY = "/dev/shm"
 ENOUGH = 4 << 30
 """Bytes that must be free there. A run of all tests writes less than one GiB; most containers have 64 MiB."""
 
+ABSENT = {*COMMANDS.values(), *KEYS.values()} - set(extensions())
+"""Extensions that come with Trainyard, and are not there: none, but in a copy without them."""
+_OF_EXTENSION = re.compile(r"(?:trainyard\.extensions|tests\.platforms)\.(\w+)")
+_IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
+TESTS = Path(__file__).parent
 LONGEST = ("tests/platforms/test_taken.py", "tests/policy/test_same_keys.py")
 """Files whose tests take ten seconds each."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first: at the end one worker would run it, and the others would wait."""
+    """What takes longest comes first: at the end one worker would run it, and the others would wait. In a copy without
+    an extension (``make test-kernel``) what needs it is left out."""
+    items[:] = [item for item in items if not ABSENT & needed_by(item)]
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def needed_by(item: pytest.Item) -> set[str]:
+    """The extensions that a test says it needs."""
+    return {name for mark in item.iter_markers("needs") for name in mark.args}
+
+
+@cache
+def imported_by(path: Path) -> frozenset[str]:
+    """The extensions that a file of tests imports, or another one that it imports."""
+    text = path.read_text(encoding="utf-8")
+    found = set(_OF_EXTENSION.findall(text))
+    for module in _IMPORTED.findall(text):
+        name = f"{module.removeprefix('tests.').replace('.', '/')}.py"
+        for folder in (path.parent, TESTS):
+            if (folder / name).is_file():
+                found |= imported_by(folder / name)
+    return frozenset(found)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -72,8 +101,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`make test-fast` does not import a file whose tests are all slow."""
-    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+    """`make test-fast` does not import a file whose tests are all slow, nor a copy one that imports what it lacks."""
+    if collection_path.suffix != ".py":
+        return None
+    if ABSENT and ABSENT & imported_by(collection_path):
+        return True
+    if config.option.markexpr != "not slow":
         return None
     all_slow = "\npytestmark = pytest.mark.slow\n" in collection_path.read_text(encoding="utf-8")
     return all_slow or None

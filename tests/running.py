@@ -62,7 +62,11 @@ def environment(**more: str) -> dict[str, str]:
     """The environment of a child that finds this very compiler, and no settings of the caller."""
     settings = ("NO_COLOR", "LC_", "LANG", "PYTHON")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
-    ours = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", CACHE_VARIABLE: NO_CACHE}
+    ours = {
+        "PYTHONPATH": str(ROOT / "compiler"),
+        "PYTHONIOENCODING": "utf-8",
+        CACHE_VARIABLE: NO_CACHE,
+    }
     return {**kept, **ours, **more}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import pytest
 from running import ROOT
 from trainyard.cli.keys import key_rows
 
@@ -31,6 +32,7 @@ def rows() -> list[Row]:
     return [Row(*row) for row in cells if row[0] not in ("capability", "---")]
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster")
 def test_every_key_is_one_of_the_spec() -> None:
     known = {path for path, _ in key_rows()}
     named = [key for row in rows() for key in KEY.findall(row.spec)]

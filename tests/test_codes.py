@@ -16,6 +16,7 @@ USED = {
 }
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster", "forecast", "review", "lint", "operate")
 def test_codes_and_pages_are_the_same_set() -> None:
     pages = set(load_pages())
     assert USED - pages == set(), (

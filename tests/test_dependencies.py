@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-OURS = {"compiler", "policies", "docs", "tests"}
+OURS = {"trainyard", "policies", "docs", "tests"}
 
 
 def imported() -> dict[str, list[str]]:

@@ -173,6 +173,7 @@ def test_flux_substitutes_nothing_in_what_runs_work(work: tuple[list[Manifest], 
         )
 
 
+@pytest.mark.needs("review")
 def test_the_report_names_what_runs_work(
     work: tuple[list[Manifest], Path], trainyard: Command
 ) -> None:

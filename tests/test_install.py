@@ -138,10 +138,10 @@ def adopter(tmp_path: Path) -> Path:
 
 
 def test_what_rides_in_the_wheel(wheel: Path) -> None:
-    """Policies, facts, schemas, pages, templates, scripts; and no module beside `compiler`."""
+    """Policies, facts, schemas, pages, templates, scripts; and no module beside `trainyard`."""
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"compiler"}
-    assert "compiler/trainyard/_bounds.md" in names
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"trainyard"}
+    assert "trainyard/_bounds.md" in names
     for folder, pattern in (
         ("policies", "*/*.py"),
         ("compiler/trainyard/catalog/data", "*.json"),
@@ -158,9 +158,7 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         ]
         assert files
         assert {
-            name.replace("policies/", "compiler/trainyard/_policies/", 1)
-            if folder == "policies"
-            else name
+            name.removeprefix("compiler/").replace("policies/", "trainyard/_policies/", 1)
             for name in files
         } <= set(names), folder
 
@@ -168,7 +166,7 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
 def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     python = command.parent / "python"
     where = subprocess.run(
-        [python, "-c", "import compiler; print(trainyard.__file__)"],
+        [python, "-c", "import trainyard; print(trainyard.__file__)"],
         cwd=adopter,
         capture_output=True,
         encoding="utf-8",

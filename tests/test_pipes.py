@@ -12,7 +12,7 @@ from pathlib import Path
 
 from builders import ROOT
 
-COMPILER = ROOT / "compiler"
+COMPILER = ROOT / "compiler" / "trainyard"
 SOURCES = sorted(
     path
     for path in COMPILER.rglob("*")

@@ -56,6 +56,7 @@ def _id(value: object) -> str:
     return value.code if isinstance(value, Rule) else str(value)
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster", "forecast")
 @pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
 def test_fails(rule: Rule, index: int) -> None:
     """All of its example is found, with a help, at a place of an object of the example or of its spec, in whose words
@@ -96,6 +97,7 @@ def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster", "forecast")
 @pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)
 def test_specs_are_clean(path: Path) -> None:
     sources, faults = assemble([path], lists())
@@ -127,6 +129,7 @@ def test_pairs_are_silent() -> None:
         assert found == [], (body["kind"], [(each.code, each.message) for each in found])
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster", "forecast")
 def test_codes_and_files() -> None:
     files = {path for path in builtin_folder().glob("*/*.py") if path.parent.name != OWN_FOLDER}
     assert {Path(each.file) for each in RULES} == {path.resolve() for path in files}

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md and docs/architecture.md, done in a copy of the package: each works as it is written.
+"""The recipes of CONTRIBUTING.md and docs/recipes.md, done in a copy of the package: each works as it is written.
 
 A recipe of the pages that is neither run here nor named in ``NOT_RUN`` fails by its name.
 """
@@ -62,7 +62,7 @@ class House:
     @contextmanager
     def loaded(self) -> Iterator[None]:
         """Meanwhile the package stays as it is, and each run is a fork of a process that has loaded it."""
-        self._forks = Forks(self.folder)
+        self._forks = Forks(self.folder / "compiler")
         try:
             yield
         finally:
@@ -107,7 +107,8 @@ class House:
 
     def python(self, *arguments: str) -> str:
         """What Python prints with the copy in the place of the package, on both ways out."""
-        env = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        found = os.pathsep.join((str(self.folder / "compiler"), str(self.folder)))
+        env = {**os.environ, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
@@ -1037,13 +1038,13 @@ def test_the_recipe_works_as_it_is_written(name: str, house: House) -> None:
 
 
 def test_the_copy_is_what_runs(house: House) -> None:
-    found = house.python("-c", "import compiler; print(trainyard.__file__)")
+    found = house.python("-c", "import trainyard; print(trainyard.__file__)")
     assert found.startswith(str(house.folder))
 
 
 def pages() -> set[str]:
     """The recipes that the two pages have."""
-    table = (ROOT / "docs/architecture.md").read_text().partition("## One-file recipes")[2]
+    table = (ROOT / "docs/recipes.md").read_text().partition("# Recipes")[2]
     rows = table.partition("\n## ")[0].splitlines()
     named = {row.split("|")[1].strip() for row in rows if row.startswith("| ")}
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Recipes")[2].partition("\n## ")[0]

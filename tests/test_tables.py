@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.client import models
@@ -54,6 +55,7 @@ def has_containers(node: Node, depth: int = 0) -> bool:
     return any(has_containers(each, depth + 1) for each in inner if each is not None)
 
 
+@pytest.mark.needs("hyperpod")
 def test_the_pods_of_every_kind_that_is_known_are_read() -> None:
     with_pods = {name for name, root in kinds() if has_containers(root)}
     read = {*READ, *OF_TRAINER, *ELSEWHERE}

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.core.pools.plan import CapacityWindow
+from trainyard.extensions.forecast.timeline.outlook import courses, outlook
 from trainyard.judge.model.capacity_windows import order_matters
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -41,8 +42,6 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
     """
     if block.length is None or not world.once(order_matters):
         return
-    from trainyard.extensions.forecast.timeline.outlook import courses, outlook
-
     timeline = world.once(outlook)
     of_block = [
         work for work in world.works if any(pool.title == block.name for pool in work.pools)

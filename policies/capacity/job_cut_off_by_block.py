@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.extensions.forecast.timeline.course import Ending
+from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
 from trainyard.judge.model.capacity_windows import blocks_of, order_matters
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
@@ -43,9 +45,6 @@ def job_cut_off_by_block(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.once(order_matters):
         return
-    from trainyard.extensions.forecast.timeline.course import Ending
-    from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
-
     course = world.once(courses).get(work.key)
     blocks = blocks_of(work, world)
     if course is None or not blocks or not course.attempts or course.is_done:

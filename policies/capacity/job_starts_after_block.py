@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
 from trainyard.judge.model.capacity_windows import blocks_of, order_matters
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
@@ -41,8 +42,6 @@ def job_starts_after_block(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.once(order_matters):
         return
-    from trainyard.extensions.forecast.timeline.outlook import courses, known_pools
-
     course = world.once(courses).get(work.key)
     if course is None or course.attempts or course.never_fits:
         return

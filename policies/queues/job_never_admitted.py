@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.extensions.forecast.simulate.outlook import outlook
 from trainyard.judge.model.contention import contended
 from trainyard.judge.model.fit import (
     exceeds_huge_pages,
@@ -97,8 +98,6 @@ def job_never_admitted(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed or not world.once(contended):
         return  # of others' files nobody knows what else is there
-    from trainyard.extensions.forecast.simulate.outlook import outlook
-
     waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.never or waiting.kinds <= _REPORTED:
         return

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.extensions.forecast.simulate.outlook import outlook
 from trainyard.judge.model.contention import contended
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
@@ -39,8 +40,6 @@ def job_starves(work: Work, world: World) -> Iterator[Finding]:
     """
     if not world.plan.closed or not world.once(contended):
         return  # of others' files nobody knows what else is there
-    from trainyard.extensions.forecast.simulate.outlook import outlook
-
     waiting = world.once(outlook).get(work.key)
     if waiting is None or not waiting.behind or not waiting.outranked:
         return

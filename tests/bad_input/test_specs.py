@@ -50,6 +50,7 @@ def test_every_case_of_the_list_is_here() -> None:
     } <= {case.stem for case in CASES}
 
 
+@pytest.mark.needs("forecast")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_each_fault_is_reported_on_its_line(case: Path, trainyard: Command) -> None:
     """Exactly the marked codes on exactly their lines, in these words."""

@@ -201,7 +201,7 @@ def test_another_compiler(asker: Asker, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     for name in ("compiler", "policies"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    env = {"PYTHONPATH": str(copy)}
+    env = {"PYTHONPATH": str(copy / "compiler")}
     asker.ask_from_the_start("check", "specs", **env)
     assert asker.ask_from_the_start("check", "specs", **env).repeated
     page = copy / "policies" / "efa" / "efa_missing.py"
@@ -211,7 +211,11 @@ def test_another_compiler(asker: Asker, tmp_path: Path) -> None:
 
 def test_standard_input_is_read_once(asker: Asker) -> None:
     code = [sys.executable, "-m", "trainyard", "check", "-"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "TRAINYARD_CACHE_DIR": str(asker.cache)}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "compiler"),
+        "TRAINYARD_CACHE_DIR": str(asker.cache),
+    }
     for text, code_wanted in ((STARTER, 0), (STARTER.replace("region:", "regionn:"), 1)):
         done = subprocess.run(
             code, input=text.encode(), cwd=asker.folder, env=env, capture_output=True

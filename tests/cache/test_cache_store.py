@@ -207,9 +207,9 @@ def test_the_digest_of_the_compiler_is_kept_once_its_files_have_settled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that was touched just now may be written again within the same tick of the clock."""
-    package, kept = tmp_path / "compiler", tmp_path / "cache"
+    package, kept = tmp_path / "compiler" / "trainyard", tmp_path / "cache"
     for folder in (package, tmp_path / "policies", kept):
-        folder.mkdir()
+        folder.mkdir(parents=True)
     (package / "a.py").write_text("a = 1\n")
     monkeypatch.setattr("trainyard.disk.cache._PACKAGE", str(package))
     monkeypatch.setattr("trainyard.disk.inputs._SETTLED", 10**18)

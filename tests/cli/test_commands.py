@@ -15,11 +15,12 @@ from trainyard import __version__
 from trainyard.catalog import load_catalog
 from trainyard.cli import commands, grammar
 from trainyard.cli.arguments import FORMATS
-from trainyard.cli.grammar import COMMANDS, parser
+from trainyard.cli.grammar import parser
 from trainyard.language.diagnostics.render import FORMATS as RENDERERS
 
 from tests.policy.harness import builtin_rules
 
+EXTENSIONS = Path(grammar.__file__).parents[1] / "extensions"
 STARTER = SPECS / "starter.yaml"
 BAD = Path(__file__).parent.parent / "bad_input" / "cases"
 
@@ -29,10 +30,12 @@ def test_every_renderer_can_be_asked_for() -> None:
 
 
 def test_every_module_of_a_command_can_be_asked_for() -> None:
-    modules = {path.stem for path in Path(commands.__file__).parent.glob("*.py")}
-    assert sorted(COMMANDS) == sorted(modules - {"__init__"})
+    folders = [Path(commands.__file__).parent, *EXTENSIONS.glob("*/commands")]
+    modules = {path.stem for folder in folders for path in folder.glob("*.py")}
+    assert sorted(grammar.commands()) == sorted(modules - {"__init__"})
 
 
+@pytest.mark.needs("review")
 def test_a_run_loads_the_command_alone_that_it_names() -> None:
     assert "check" in parser(["-q", "check", "report"]).format_help()
     assert "report" not in parser(["-q", "check", "report"]).format_help()
@@ -57,6 +60,7 @@ def test_version(trainyard: Command) -> None:
     assert trainyard("--version").out == f"trainyard {__version__}\n"
 
 
+@pytest.mark.needs("lint", "forecast", "review", "operate")
 @pytest.mark.parametrize(
     "command",
     ["", "compile", "check", "lint", "explain", "schema", "catalog", "drill", "completion"],
@@ -319,6 +323,7 @@ def test_explain_what_is_not_there(
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
 
 
+@pytest.mark.needs("parallelcluster")
 def test_explain_an_object_of_which_nothing_is_derived(trainyard: Command) -> None:
     done = trainyard("explain", "queue/atlas", "--in", SPECS / "jakarta-slurm.yaml")
     assert (done.code, done.out) == (2, "")
@@ -506,6 +511,7 @@ def test_the_beginning_of_codes_lists_them(prefix: str, trainyard: Command) -> N
     assert any("karpenter-feature-gate-off" in row for row in rows)
 
 
+@pytest.mark.needs("parallelcluster")
 def test_a_beginning_that_no_code_has_is_unknown(trainyard: Command) -> None:
     done = trainyard("explain", "XYZ")
     assert (done.code, "there is no code or object `XYZ`" in done.err) == (2, True)

@@ -10,6 +10,8 @@ import yaml
 from builders import spec
 from running import Command
 
+pytestmark = pytest.mark.needs("forecast")
+
 NODE = "ip-10-0-12-34.us-west-2.compute.internal"
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from running import ROOT, SPECS, Command, marks
 
+pytestmark = pytest.mark.needs("lint")
+
 SETS = sorted((Path(__file__).parent / "lint").glob("*.yaml"))
 SEEDS = ROOT.parent / "shared" / "cases"
 RIGHT = re.compile(r"^( *).*# right: (.*)$")

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import pytest
 from running import Command
 
+pytestmark = pytest.mark.needs("lint")
+
 JOB = """\
 # Written by trainyard as jobs/training.trainjob-{name}.yaml.
 apiVersion: trainer.kubeflow.org/v1alpha1

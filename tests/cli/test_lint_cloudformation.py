@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from running import Command
 
+pytestmark = pytest.mark.needs("lint")
+
 QUEUE = """apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue
 metadata: {name: research, namespace: team-a}

@@ -10,6 +10,8 @@ from running import Command
 
 from tests.policy.harness import builtin_rules
 
+pytestmark = pytest.mark.needs("lint")
+
 POD = """\
 apiVersion: v1
 kind: Pod

@@ -13,6 +13,8 @@ from trainyard.language.diagnostics import Severity
 from trainyard.run.outcome import Options
 from trainyard.verify.formats.dockerfile.grammar import unquoted
 
+pytestmark = pytest.mark.needs("lint")
+
 DIGEST = "sha256:" + "0" * 64
 # Seed: a Dockerfile as the workshop has it.
 WORKSHOP = """\

@@ -10,6 +10,8 @@ import pytest
 from trainyard.extensions.lint.linter import Linted, lint
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 POD = """\
 apiVersion: v1
 kind: Pod

@@ -13,6 +13,8 @@ from running import Command, environment
 from trainyard.extensions.lint.linter import lint
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue

@@ -9,6 +9,8 @@ import pytest
 from trainyard.extensions.lint.linter import lint
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 POD = """\
 apiVersion: v1
 kind: Pod

@@ -10,6 +10,8 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.run.examples.pages import DAY
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 JOB = """apiVersion: kubeflow.org/v1
 kind: PyTorchJob
 metadata: {{name: fsdp, namespace: team-a}}

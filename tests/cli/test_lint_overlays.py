@@ -13,6 +13,8 @@ from trainyard.extensions.lint.reading import read_all
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 NAMESPACE = """\
 apiVersion: v1
 kind: Namespace

@@ -9,6 +9,8 @@ import pytest
 from trainyard.extensions.lint.linter import lint
 from trainyard.run.outcome import Options
 
+pytestmark = pytest.mark.needs("lint")
+
 JOB = """\
 apiVersion: batch/v1
 kind: Job

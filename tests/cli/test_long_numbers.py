@@ -9,6 +9,8 @@ import yaml
 from builders import spec
 from running import Command
 
+pytestmark = pytest.mark.needs("lint")
+
 NINES = "9" * 5000
 POD = """\
 apiVersion: v1

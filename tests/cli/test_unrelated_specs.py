@@ -36,6 +36,7 @@ def specs(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.needs("review", "forecast", "operate")
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize("fault", OTHERS)
 def test_another_spec_in_error_stops_nobody(
@@ -47,6 +48,7 @@ def test_another_spec_in_error_stops_nobody(
     assert done.out.startswith(COMMANDS[words])
 
 
+@pytest.mark.needs("review", "forecast", "operate")
 @pytest.mark.parametrize("command", ["failures", "fit"])
 @pytest.mark.parametrize("job", ["wrong", "nowhere"])
 def test_a_job_that_may_be_in_it_is_told_what_is_wrong(
@@ -58,6 +60,7 @@ def test_a_job_that_may_be_in_it_is_told_what_is_wrong(
     assert ("RES005" in done.err) or f"`--job {job}`" in done.err
 
 
+@pytest.mark.needs("review", "forecast", "operate")
 @pytest.mark.parametrize("path", sorted((ROOT / "specs").iterdir()), ids=lambda path: path.stem)
 def test_each_thing_that_a_spec_names_is_explained(path: Path, trainyard: Command) -> None:
     """By its derived values; where there are none, by what is written for it."""
@@ -71,6 +74,7 @@ def test_each_thing_that_a_spec_names_is_explained(path: Path, trainyard: Comman
         assert done.out.startswith(f"{name} in ")
 
 
+@pytest.mark.needs("review", "forecast", "operate")
 def test_a_storage_of_which_nothing_is_derived(trainyard: Command) -> None:
     """A file system that exists, and a priority: the objects that are made of it."""
     for name, made in (

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from running import EXAMPLE, ROOT
-from trainyard.cli.subjects import revisions
 from trainyard.extensions.review.consequences import Change, Place, Revision, compared
+from trainyard.extensions.review.revisions import revisions
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options
 from trainyard.run.writer import rendered

@@ -16,6 +16,8 @@ from trainyard.language.diagnostics.render import FORMATS, render
 from trainyard.language.diagnostics.sealed import sealed
 from trainyard.language.places import SourceFile, Span
 
+pytestmark = pytest.mark.needs("lint")
+
 HIDDEN = "Sw0rdfish"
 CODED = base64.b64encode(HIDDEN.encode()).decode()
 HEAD = "apiVersion: v1\nkind: Secret\nmetadata: {name: db, namespace: team-a}\n"

@@ -19,6 +19,8 @@ from trainyard.language.diagnostics.secrets import (
     named_values,
 )
 
+pytestmark = pytest.mark.needs("lint")
+
 DIGEST = "1f6d1b2f0e6f4c1f9d0c5a7b8e3d2c4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"
 TOKENS = [
     ("hf_abcdefghijklmnopqrstuvwxyz", "a token of Hugging Face"),

@@ -90,6 +90,7 @@ OPERATOR = "training.kubeflow.org"
 OF_BATCH = "batch.kubernetes.io/job-name"
 
 
+@pytest.mark.needs("hyperpod")
 @pytest.mark.parametrize(
     ("labels", "wanted"),
     [

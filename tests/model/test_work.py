@@ -8,7 +8,6 @@ from trainyard.core.images.plan import MadeImage
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodePool
 from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
-from trainyard.extensions.hyperpod.running import in_catalog
 from trainyard.judge.model.affinity import affinities, types_named
 from trainyard.judge.model.beside import in_one_folder
 from trainyard.judge.model.capacity_windows import block_ends
@@ -16,6 +15,7 @@ from trainyard.judge.model.choice import Offer
 from trainyard.judge.model.fit import excluding_namespace_label
 from trainyard.judge.model.images import known
 from trainyard.judge.model.landing import devices_of
+from trainyard.judge.model.offers import in_catalog
 from trainyard.judge.model.reading import Reading
 from trainyard.judge.model.values import seconds, tolerations
 from trainyard.judge.model.work import Work

@@ -29,4 +29,4 @@ def without_small() -> list[str]:
 
 
 def _module(platform: Platform) -> str:
-    return f"{__package__}.{platform.folder}.clusters"
+    return f"{__package__}.{platform.name.lower()}.clusters"

@@ -177,10 +177,10 @@ class TestEveryLauncher:
             return
         record = sys.modules[type(launcher).__module__]
         text = Path(str(record.__file__)).read_text()
-        own = {record.__name__, *re.findall(r"from (compiler\.\S+\.nodes\.\w+) import", text)}
+        own = {record.__name__, *re.findall(r"from (trainyard\.\S+\.nodes\.\w+) import", text)}
         readers = {
-            ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            for path in (ROOT / "compiler").rglob("*.py")
+            ".".join(path.relative_to(ROOT / "compiler").with_suffix("").parts)
+            for path in (ROOT / "compiler" / "trainyard").rglob("*.py")
             if re.search(rf"\.{snake(launcher.key)}\b", path.read_text())
         }
         assert readers

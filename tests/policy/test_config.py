@@ -179,6 +179,7 @@ def test_exceptions_are_a_list(tmp_path: Path, text: str, allowed: int, faults: 
     assert [(each.code, each.message) for each in wrong] == [("POL014", each) for each in faults]
 
 
+@pytest.mark.needs("lint")
 @pytest.mark.parametrize(
     ("place", "excused"),
     [("a.yaml", 1), ("a.yaml:4", 1), ("*.yaml:4", 1), ("a.yaml:5", 0), ("b.yaml", 0)],
@@ -242,6 +243,7 @@ def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> N
     assert off.excuse([])[0] == []
 
 
+@pytest.mark.needs("lint")
 def test_no_exception_is_unused_where_policies_did_not_run(
     trainyard: Command, tmp_path: Path
 ) -> None:

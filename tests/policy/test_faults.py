@@ -17,6 +17,8 @@ from running import ROOT, Command
 
 from tests.policy.harness import builtin_rules
 
+pytestmark = pytest.mark.needs("lint")
+
 PAGE = ROOT / "docs" / "faults.md"
 MARK = re.compile(r"\b(error|warning|note): ([A-Z]{3}[0-9]{3})\b")
 CODE = re.compile(r"\b[A-Z]{3}[0-9]{3}\b")

@@ -19,6 +19,8 @@ from trainyard.language.units import Quantity
 from tests.policy.harness import builtin_rules, findings_for
 from tests.policy.manifests import POOL, pods, release, required
 
+pytestmark = pytest.mark.needs("lint")
+
 LIMITS = """apiVersion: v1
 kind: LimitRange
 metadata: {{name: a, namespace: team-a}}

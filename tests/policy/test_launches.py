@@ -18,6 +18,8 @@ from trainyard.lift.launch_templates import snake
 
 from tests.policy.harness import builtin_rules
 
+pytestmark = pytest.mark.needs("lint")
+
 Settings = Mapping[str, Any]
 """Of a launch template in EC2's words; ``UserData`` as text."""
 BOOT = "#!/bin/bash\n"

@@ -274,6 +274,13 @@ def test_what_a_file_raises_need_not_be_text(tmp_path: Path) -> None:
     assert fault.span.line == 6
 
 
+def test_a_rule_for_the_package_as_it_was_called_is_told_its_name(tmp_path: Path) -> None:
+    _, (fault,) = loaded(tmp_path, {"org/a.py": "from compiler.policy.rule import rule\n"})
+    assert "No module named 'compiler" in fault.message
+    assert fault.help is not None
+    assert fault.help.startswith("the package is called `trainyard` now")
+
+
 def test_an_interrupt_while_a_file_is_loaded_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         loaded(tmp_path, {"org/a.py": "raise KeyboardInterrupt\n"})

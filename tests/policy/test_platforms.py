@@ -122,7 +122,7 @@ ON_WORK = [rule for rule in builtin_rules() if rule.subject is Work]
 _OF_PODS = re.compile(
     r"\bwork\.(pod|main|runtime|patches|others|claims|tolerations|shared_memory|boundless_memory)\b"
 )
-_PLATFORM = re.compile(r"^from compiler\.platforms\.", re.MULTILINE)
+_PLATFORM = re.compile(r"^from trainyard\.(eks|extensions)\.", re.MULTILINE)
 
 
 def reads_one_platform(rule: Rule) -> bool:

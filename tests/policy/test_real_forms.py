@@ -10,6 +10,8 @@ import pytest
 import yaml
 from running import Command
 
+pytestmark = pytest.mark.needs("lint")
+
 CONTAINER = {"name": "node", "image": "ghcr.io/team/train:1.0", "command": ["python", "train.py"]}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 SLOW = {"subnetId": "subnet-0a1b2c3d4e5f60718", "deploymentType": "SCRATCH_2"}

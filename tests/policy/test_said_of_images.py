@@ -8,6 +8,8 @@ import pytest
 
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 FSX = """storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9,
   mountName: abcdefgh, size: SIZE, version: "2.15"}}}]
 """

@@ -10,6 +10,8 @@ from trainyard.language.diagnostics import Severity
 from tests.policy.manifests import pods, release, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 SHAPE = "shape: {layers: 32, hidden: 4096, heads: 32, kvHeads: 8, ffn: 14336, vocabulary: 128256}"
 LEAST = "recomputation: full, fusedLoss: true, parallel: {tensor: 8}, "
 LESS = (

@@ -11,6 +11,8 @@ from trainyard.catalog.catalog import DATA
 from tests.policy.manifests import POOL, release, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
 TYPE = "node.kubernetes.io/instance-type"

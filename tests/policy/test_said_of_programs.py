@@ -11,6 +11,8 @@ from tests.policy.harness import findings_for
 from tests.policy.manifests import POOL, pods, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 
 def job(keys: str) -> str:
     """The job with further keys."""

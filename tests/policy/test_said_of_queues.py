@@ -8,6 +8,8 @@ import pytest
 from tests.policy.manifests import POOL, asking, batch, container, pods, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"
 FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\n"
 RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"

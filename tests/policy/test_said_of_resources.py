@@ -7,6 +7,8 @@ import pytest
 from tests.policy.manifests import JOB, POOL, asking, batch, container, pods, release, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 TYPE = "node.kubernetes.io/instance-type"
 

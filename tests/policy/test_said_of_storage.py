@@ -8,6 +8,8 @@ import pytest
 from tests.policy.manifests import POOL, pods, required
 from tests.policy.saying import found, said
 
+pytestmark = pytest.mark.needs("lint")
+
 ZONE = "topology.kubernetes.io/zone"
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 CLASS = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n"

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from running import Command
 from trainyard.language.source.plain import PlainReader, plain_values
 
+pytestmark = pytest.mark.needs("lint")
+
 JOB = """\
 # Written by hand: jobs/{name}.yaml
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -1673,6 +1673,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
 ]
 
 
+@pytest.mark.needs("hyperpod", "parallelcluster")
 @pytest.mark.parametrize(("data", "code", "at", "message", "help"), BAD)
 def test_a_bad_value_is_refused_at_its_place(
     data: Any, code: str, at: str, message: str, help: str

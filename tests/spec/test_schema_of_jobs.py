@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from builders import JOB, POOL, document, spec
 from schemas import committed
+from trainyard.extensions.parallelcluster import PLATFORM as PARALLEL_CLUSTER
 from trainyard.language.places import Document
 from trainyard.language.source.inherit import inherit
 from trainyard.run.language.load import load
-from trainyard.run.platforms import PARALLEL_CLUSTER, PLATFORMS
+from trainyard.run.platforms import PLATFORMS
 
 MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
 VOLUME = {"name": "a", "path": "/a", "emptyDir": {}}

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from builders import shape_faults, spec
 from trainyard.language.models import checks as check
 from trainyard.language.models.editor import shape_of
@@ -53,6 +54,7 @@ def fields() -> Iterator[tuple[str, str]]:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.annotation)
 
 
+@pytest.mark.needs("parallelcluster")
 def test_each_such_key_refuses_booleans() -> None:
     found = dict(fields())
     assert len(found) >= 5

@@ -377,6 +377,7 @@ def test_the_block_of_a_committed_network_cannot_change(tmp_path: Path, trainyar
 THIRD_PARTY = (Path(__file__).parent / "modules" / "main.tf.json").read_text()
 
 
+@pytest.mark.needs("lint")
 def test_modules_of_third_parties_are_judged(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "main.tf.json").write_text(THIRD_PARTY)
     done = trainyard("lint", "--format=json", "main.tf.json", cwd=tmp_path)
@@ -392,6 +393,7 @@ def test_modules_of_third_parties_are_judged(tmp_path: Path, trainyard: Command)
     assert "desired_size" in where["SCH002"]
 
 
+@pytest.mark.needs("lint")
 def test_groups_and_registries_are_read_in_each_form_and_helps_are_in_words_of_terraform(
     trainyard: Command,
 ) -> None:
@@ -414,6 +416,7 @@ def test_groups_and_registries_are_read_in_each_form_and_helps_are_in_words_of_t
     }
 
 
+@pytest.mark.needs("lint")
 def test_a_module_with_expressions_is_left_alone(tmp_path: Path, trainyard: Command) -> None:
     text = """{"resource": {
       "aws_s3_bucket_policy": {"a": {"bucket": "${var.bucket}", "policy": "${jsonencode(local.policy)}"}},

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
 from trainyard import __version__
+from trainyard.plan.features import extension_modules
+from trainyard.plan.shipped import COMMANDS, lacking
 
-COMMANDS = (
-    *("init", "compile", "check", "plan", "report", "simulate", "fit", "failures"),
-    *("lint", "test", "fmt", "explain", "schema", "catalog", "drill"),
-    *("status", "logs", "drift", "debug", "completion"),
-)
+_OWN = ("init", "compile", "check", "test", "fmt", "explain", "schema", "catalog", "completion")
 """In the order of the help; each is a module of ``trainyard.cli.commands``."""
 
 EXIT_CODES = """exit codes:
@@ -32,7 +30,7 @@ token that only reads. Rules in YAML (JSON Schema or CEL) need no trust."""
 
 
 class Command(Protocol):
-    """A module of ``trainyard.cli.commands``."""
+    """A module of ``trainyard.cli.commands``, or of the ``commands`` of an extension."""
 
     HELP: str
 
@@ -76,7 +74,14 @@ def _width() -> int:
 
 def command_of(name: str) -> Command:
     """The command of a name."""
-    return cast(Command, import_module(f"trainyard.cli.commands.{name}"))
+    return cast(Command, import_module(commands()[name]))
+
+
+@cache
+def commands() -> Mapping[str, str]:
+    """The module of each command, by name: the kernel's, then those of extensions."""
+    own = {name: f"trainyard.cli.commands.{name}" for name in _OWN}
+    return own | extension_modules("commands")
 
 
 def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
@@ -94,13 +99,11 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"trainyard {__version__}")
     _common(top, default=False)
     # Without `prog`, argparse formats a usage for it, and loads four libraries of compression on its way.
-    commands = top.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, prog="trainyard"
-    )
+    added = top.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="trainyard")
     for name in _named(words):
         command = command_of(name)
         first = command.HELP[0].upper()
-        own = commands.add_parser(
+        own = added.add_parser(
             name,
             help=command.HELP,
             description=f"{first}{command.HELP[1:]}.",
@@ -114,8 +117,21 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 def _named(words: Sequence[str] | None) -> Iterable[str]:
     """The command that the first of some words names, or all. Options before it have no values."""
-    first = next((word for word in words or () if word not in _FLAGS), "")
-    return [first] if first in COMMANDS else COMMANDS
+    first = _first(words)
+    return [first] if first in commands() else commands()
+
+
+def absent(words: Sequence[str]) -> str | None:
+    """What is wrong with words that name a command of an extension that is not there."""
+    name = _first(words)
+    if name in commands() or name not in COMMANDS:
+        return None
+    extension = COMMANDS[name]
+    return f"`{name}` is a command of the extension `{extension}`, which is not there: {lacking(extension)}"
+
+
+def _first(words: Sequence[str] | None) -> str:
+    return next((word for word in words or () if word not in _FLAGS), "")
 
 
 _FLAGS = ("--no-color", "-q", "--quiet", "-v", "--verbose")

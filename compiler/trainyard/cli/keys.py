@@ -129,7 +129,7 @@ def _plain(path: str) -> str:
 def _bounds() -> dict[str, tuple[str, str, str]]:
     """Bound, source and holders of each value, from docs/bounds.md of the repository or of the wheel."""
     inside = _PACKAGE / "_bounds.md"
-    page = _PACKAGE.parent / "docs" / "bounds.md"
+    page = _PACKAGE.parents[1] / "docs" / "bounds.md"
     if inside.is_file():
         page = inside
     lines = page.read_text(encoding="utf-8").splitlines()

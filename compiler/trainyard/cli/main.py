@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from trainyard.cli.exits import INTERNAL, INTERRUPTED, USAGE, detailed
-from trainyard.cli.grammar import command_of, parser
+from trainyard.cli.grammar import absent, command_of, parser
 from trainyard.cli.streams import err, leave_pipe
 from trainyard.disk.inputs import cannot_repeat
 from trainyard.language.source.read import MOST_DIGITS
@@ -23,6 +23,10 @@ def _run(words: Sequence[str]) -> int:
     verbose = False
     sys.set_int_max_str_digits(MOST_DIGITS)
     try:
+        lacking = absent(words)
+        if lacking is not None:
+            err(f"trainyard: {lacking}\n")
+            return USAGE
         try:
             options = parser(words).parse_args(words)
         except SystemExit as ended:  # argparse has reported what is wrong, or printed its help

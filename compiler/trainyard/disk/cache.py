@@ -25,7 +25,7 @@ LIMIT = 64 << 20
 _LARGEST = LIMIT // 4
 _KEPT = 3 / 4  # of the limit, where something goes
 _DAY = 86_400
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _IGNORE = "# Trainyard's: what earlier runs said. It may be removed at any time.\n*\n"
 
@@ -46,7 +46,8 @@ def builtin_policies() -> str:
     inside = os.path.join(_PACKAGE, "_policies")
     if os.path.isdir(inside):
         return inside
-    return os.path.join(os.path.dirname(_PACKAGE), "policies")
+    repository = os.path.dirname(os.path.dirname(_PACKAGE))
+    return os.path.join(repository, "policies")
 
 
 class Cache:

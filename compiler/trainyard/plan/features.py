@@ -1,9 +1,10 @@
-"""Finds the rooms of the compiler and of its platforms: folders, recognised by the modules in them.
+"""Finds the extensions, and the rooms of the core and of platforms: folders, recognised by the modules in them.
 
-``core/<name>`` is what people say, and what it means on any platform; ``platforms/<platform>/<name>`` is what a
-platform makes of it. A room has what it needs of these modules: ``spec`` (how people write it), ``plan`` (nodes: what
-will exist), ``resolve`` (spec and facts to nodes), ``lower`` (nodes to what is written) and ``lift`` (manifests back
-to nodes). The last two share nothing, so that what is written is judged by what it says.
+``core/<name>`` is what people say, and what it means on any platform; ``eks/<name>`` and
+``extensions/<platform>/<name>`` are what a platform makes of it. A room has what it needs of these modules: ``spec``
+(how people write it), ``plan`` (nodes: what will exist), ``resolve`` (spec and facts to nodes), ``lower`` (nodes to
+what is written) and ``lift`` (manifests back to nodes). The last two share nothing, so that what is written is judged
+by what it says.
 """
 
 from __future__ import annotations
@@ -19,16 +20,26 @@ from typing import Any
 
 from trainyard.language.dataclass import dataclass
 
-__all__ = ["Platform", "members", "members_of_platforms", "packages_of_platforms", "parts"]
+__all__ = [
+    "Platform",
+    "extension_modules",
+    "extensions",
+    "members",
+    "members_of_platforms",
+    "packages_of_platforms",
+    "parts",
+]
 
-_HERE = Path(__file__).parent
+_ROOT = Path(__file__).parents[1]
+_PACKAGE = _ROOT.name
 
 
 @dataclass(frozen=True)
 class Platform:
     """A platform: its key in ``spec.platform``, and its rooms, in the order in which they report.
 
-    A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
+    A room is named by its folder below ``trainyard``: ``core.pools``. EKS is in a folder of its own, any other platform
+    in one of ``extensions`` that has its name. The spec of the platform has the sections of
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
     platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
@@ -86,17 +97,47 @@ class Platform:
     def held(self) -> ModuleType | None:
         """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed
         of it, beside objects of Kubernetes."""
-        if not (_HERE / "platforms" / self.folder / "history.py").is_file():
+        if not _has_module(self.package, "history"):
             return None
         return self._module("history")
 
     def _module(self, name: str) -> ModuleType:
-        return import_module(f"{__package__}.platforms.{self.folder}.{name}")
+        return import_module(f"{_PACKAGE}.{self.package}.{name}")
 
     @property
-    def folder(self) -> str:
-        """Its folder below ``compiler/trainyard/run/platforms``."""
-        return self.name.lower()
+    def package(self) -> str:
+        """Its package below ``trainyard``."""
+        name = self.name.lower()
+        return name if name == "eks" else f"extensions.{name}"
+
+
+@cache
+def extensions() -> Mapping[str, ModuleType]:
+    """The package of each extension that is there, and whose ``NEEDS``, the names of others, are there too."""
+    with os.scandir(_ROOT / "extensions") as entries:
+        names = sorted(entry.name for entry in entries if _is_package(entry))
+    found = {name: import_module(f"{_PACKAGE}.extensions.{name}") for name in names}
+    while lacking := [name for name, each in found.items() if not _needs(each) <= found.keys()]:
+        for name in lacking:
+            del found[name]
+    return found
+
+
+def _needs(extension: ModuleType) -> set[str]:
+    return set(getattr(extension, "NEEDS", ()))
+
+
+def _is_package(entry: os.DirEntry[str]) -> bool:
+    return os.path.isfile(os.path.join(entry.path, "__init__.py"))
+
+
+def extension_modules(folder: str) -> dict[str, str]:
+    """The modules in a folder that several extensions have, like ``commands``: their paths to import, by name."""
+    found = {}
+    for extension in extensions():
+        for file in sorted((_ROOT / "extensions" / extension / folder).glob("[!_]*.py")):
+            found[file.stem] = f"{_PACKAGE}.extensions.{extension}.{folder}.{file.stem}"
+    return found
 
 
 def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
@@ -110,18 +151,19 @@ def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
 def members_of_platforms(folder: str, name: str) -> list[Any]:
     """The value of a name in each module of a folder that several platforms have, like ``jobs/kinds``."""
     found: list[Any] = []
-    for path in sorted(_HERE.glob(f"platforms/*/{folder}")):
-        package = ".".join((__package__, *path.relative_to(_HERE).parts))
-        found += members(package, [str(path)], name)
+    for platform in _platforms():
+        path = os.path.join(_folder_of(platform), folder)
+        if os.path.isdir(path):
+            package = ".".join((_PACKAGE, platform, *folder.split("/")))
+            found += members(package, [path], name)
     return found
 
 
 @cache
 def packages_of_platforms(folder: str) -> tuple[ModuleType, ...]:
     """The packages of a name that several platforms have, like ``formats``."""
-    paths = sorted(_HERE.glob(f"platforms/*/{folder}/__init__.py"))
-    names = (".".join(path.parent.relative_to(_HERE.parent).parts) for path in paths)
-    return tuple(import_module(name) for name in names)
+    having = [name for name in _platforms() if _has_module(f"{name}.{folder}", "__init__")]
+    return tuple(import_module(f"{_PACKAGE}.{name}.{folder}") for name in having)
 
 
 @cache
@@ -130,14 +172,20 @@ def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, 
     if rooms is None:
         rooms = _all_rooms()
     having = [room for room in rooms if _has_module(room, name)]
-    return tuple(import_module(f"compiler.{room}.{name}") for room in having)
+    return tuple(import_module(f"{_PACKAGE}.{room}.{name}") for room in having)
 
 
 @cache
 def _all_rooms() -> tuple[str, ...]:
     """The folders of the core and of all platforms, by name; those that are no rooms have no modules of their names."""
-    places = ["core", *(f"platforms.{platform}" for platform in _names_in("platforms"))]
+    places = ["core", *_platforms()]
     return tuple(sorted(f"{place}.{name}" for place in places for name in _names_in(place)))
+
+
+@cache
+def _platforms() -> tuple[str, ...]:
+    """The packages in which a platform may be."""
+    return ("eks", *(f"extensions.{name}" for name in extensions()))
 
 
 def _names_in(place: str) -> list[str]:
@@ -150,4 +198,4 @@ def _has_module(room: str, name: str) -> bool:
 
 
 def _folder_of(room: str) -> str:
-    return os.path.join(_HERE, room.replace(".", os.sep))
+    return os.path.join(_ROOT, room.replace(".", os.sep))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from trainyard.eks import EKS
-from trainyard.extensions.hyperpod import HYPER_POD
-from trainyard.extensions.parallelcluster import PARALLEL_CLUSTER
+from trainyard.plan.features import Platform, extensions
 
-__all__ = ["EKS", "HYPER_POD", "PARALLEL_CLUSTER", "PLATFORMS"]
+__all__ = ["EKS", "PLATFORMS"]
 
-PLATFORMS = {platform.name: platform for platform in (EKS, HYPER_POD, PARALLEL_CLUSTER)}
+
+def _found() -> list[Platform]:
+    """EKS, and the ``PLATFORM`` of each extension that is one."""
+    found = [getattr(package, "PLATFORM", None) for package in extensions().values()]
+    return [EKS, *(platform for platform in found if platform is not None)]
+
+
+PLATFORMS = {platform.name: platform for platform in _found()}
 """By the key in ``spec.platform``."""

@@ -16,6 +16,7 @@ from botocore.validate import ParamValidator
 from builders import document
 from trainyard.catalog import hyperpod
 from trainyard.extensions.hyperpod import GOVERNED
+from trainyard.extensions.hyperpod import PLATFORM as HYPER_POD
 from trainyard.extensions.hyperpod.differences import INSTEAD_GOVERNED
 from trainyard.extensions.hyperpod.governance.plan import (
     ClusterPolicy,
@@ -28,7 +29,7 @@ from trainyard.plan import Plan
 from trainyard.run.language.load import platform_of
 from trainyard.run.language.whole import language
 from trainyard.run.outcome import Compilation
-from trainyard.run.platforms import EKS, HYPER_POD, PLATFORMS
+from trainyard.run.platforms import EKS, PLATFORMS
 from trainyard.verify.formats import lifted, written
 
 from tests.platforms.hyperpod.clusters import errors, files, spec

@@ -9,13 +9,14 @@ import pytest
 from builders import document
 from trainyard.core.cloud.plan import PlacementGroupStack
 from trainyard.eks.cluster.plan import PlacementGroup
+from trainyard.extensions.hyperpod import PLATFORM as HYPER_POD
 from trainyard.extensions.hyperpod.differences import INSTEAD
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Document
 from trainyard.run.language.load import platform_of
 from trainyard.run.language.schema import schema
 from trainyard.run.language.whole import language
-from trainyard.run.platforms import EKS, HYPER_POD
+from trainyard.run.platforms import EKS
 
 from tests.platforms.hyperpod.clusters import NETWORK, PLAN, spec
 from tests.platforms.passes import codes, compiled, leads

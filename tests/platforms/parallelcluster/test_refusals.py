@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from builders import document
 from pydantic import BaseModel
+from trainyard.extensions.parallelcluster import PLATFORM as PARALLEL_CLUSTER
 from trainyard.extensions.parallelcluster.batch.bounds import OF_THE_SCRIPT
 from trainyard.extensions.parallelcluster.differences import INSTEAD
 from trainyard.run.language.load import load
 from trainyard.run.language.whole import language
-from trainyard.run.platforms import EKS, PARALLEL_CLUSTER
+from trainyard.run.platforms import EKS
 
 from tests.platforms.parallelcluster.clusters import (
     ACCOUNTING,

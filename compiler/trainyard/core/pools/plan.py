@@ -24,8 +24,11 @@ class Pool(PlanNode):
     """Nodes of which jobs get some: of which types, in which zones, and how many at most. Platforms have their own.
 
     ``requirements`` say types, zones and capacity by the labels of nodes. ``limits`` are totals over all nodes, by
-    resource, or of ``nodes``; with ``replicas`` so many are always there.
+    resource, or of ``nodes``; with ``replicas`` so many are always there. ``type_prefix``: what the platform puts
+    before EC2's name of a type, in the labels of its nodes too.
     """
+
+    type_prefix: ClassVar[str] = ""
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)

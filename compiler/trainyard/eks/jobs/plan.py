@@ -29,6 +29,9 @@ TRAIN_JOB = "TrainJob"
 TRAINER_CHART = "kubeflow-trainer"
 _HASH = re.compile(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
 
+POD_PRIORITY = "trainyard-training"
+"""The PriorityClass of the pods of all jobs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime(PlanNode):

@@ -6,7 +6,7 @@ from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.launchers.launcher import launcher_of
 from trainyard.core.jobs.retrying import begins_at_step_0
 from trainyard.eks.jobs.kind import kind_of
-from trainyard.eks.runs.pod import POD_PRIORITY
+from trainyard.eks.jobs.plan import POD_PRIORITY
 from trainyard.eks.runs.topology import UNCONSTRAINED_TOPOLOGY, asks_for_any_host, level_of
 from trainyard.eks.settings.launcher import launcher_of as pool_launcher
 from trainyard.plan.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.stopping import grace, pre_stop
 from trainyard.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
-from trainyard.eks.jobs.plan import FileSet
+from trainyard.eks.jobs.plan import POD_PRIORITY, FileSet
 from trainyard.eks.runs.fallbacks import all_tolerations, is_mixed, pool_terms
 from trainyard.eks.runs.mounting import SHARED_MEMORY
 from trainyard.eks.runs.owning import group_of_volumes, owners
@@ -18,9 +18,6 @@ from trainyard.plan.context import Context
 from trainyard.plan.scheduling import Requirement
 
 SERVICE_ACCOUNT = "training"
-
-
-POD_PRIORITY = "trainyard-training"
 
 
 def pod_of(

@@ -19,12 +19,13 @@ from trainyard.eks.flux.stages import stage
 from trainyard.eks.flux.terminating import of_node_classes, of_volumes
 from trainyard.eks.jobs.kind import CalledBy, JobKind
 from trainyard.eks.jobs.kinds import kinds, kinds_of_eks
+from trainyard.eks.jobs.plan import POD_PRIORITY
 from trainyard.eks.jobs.wanted import used
 from trainyard.eks.kueue.resolve import TRAINING
 from trainyard.eks.logs import stack as logs
 from trainyard.eks.monitoring import stack as monitoring
 from trainyard.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
-from trainyard.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
+from trainyard.eks.runs.pod import SERVICE_ACCOUNT
 from trainyard.eks.secrets.plan import API as SECRETS_API
 from trainyard.eks.secrets.plan import RESOURCES as SECRETS
 from trainyard.eks.settings.spec import ClusterSection

@@ -11,7 +11,7 @@ from dataclasses import replace
 from trainyard.extensions.hyperpod.differences import INSTEAD, INSTEAD_GOVERNED
 from trainyard.plan.features import Platform
 
-__all__ = ["GOVERNED", "HYPER_POD"]
+__all__ = ["GOVERNED", "PLATFORM"]
 
 _KUEUE = "eks.kueue"
 _OWN = Platform(
@@ -72,4 +72,4 @@ GOVERNED = replace(
     brings={"amazon-sagemaker-hyperpod-taskgovernance": "v1.6.0-eksbuild.1"},
 )
 """HyperPod whose queues SageMaker makes, by ``taskGovernance``."""
-HYPER_POD = replace(_OWN, by_key={"taskGovernance": GOVERNED})
+PLATFORM = replace(_OWN, by_key={"taskGovernance": GOVERNED})

@@ -4,3 +4,5 @@ around in.
 Only ``api.py`` imports the client of Kubernetes, and nothing imports this room but the commands that ask a cluster.
 Nothing here writes to a cluster but ``debug``.
 """
+
+NEEDS = ("forecast",)

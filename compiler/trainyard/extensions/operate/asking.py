@@ -26,13 +26,13 @@ from trainyard.extensions.operate.logs import printed, sources
 from trainyard.extensions.operate.proof import Expected, prove, unproven
 from trainyard.extensions.operate.runs import runs_in
 from trainyard.extensions.operate.status import namespaces_of, status
-from trainyard.extensions.review.report import Subject
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.near import meant
 from trainyard.output.emit.yaml import dump
 from trainyard.run.history.committed import Committed
 from trainyard.run.language.load import platform_of
 from trainyard.run.outcome import Compilation, Options, Outcome
+from trainyard.run.subject import Subject
 
 _SECOND = 1.0
 

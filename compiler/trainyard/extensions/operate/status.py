@@ -26,9 +26,9 @@ from trainyard.extensions.operate.state import (
     wanted_nodes,
 )
 from trainyard.extensions.operate.waiting import Place, Places, meaning, words_of_kueue
-from trainyard.extensions.review.report import Subject
 from trainyard.language.dataclass import dataclass
 from trainyard.run.history import Run as Remembered
+from trainyard.run.subject import Subject
 
 
 class Cost(NamedTuple):

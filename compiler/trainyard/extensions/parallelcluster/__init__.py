@@ -5,9 +5,9 @@ from __future__ import annotations
 from trainyard.extensions.parallelcluster.differences import INSTEAD
 from trainyard.plan.features import Platform
 
-__all__ = ["PARALLEL_CLUSTER"]
+__all__ = ["PLATFORM"]
 
-PARALLEL_CLUSTER = Platform(
+PLATFORM = Platform(
     "parallelCluster",
     (
         "core.network",

@@ -13,11 +13,12 @@ from trainyard.cli.exits import CHANGES, CLEAN, FINDINGS, USAGE
 from trainyard.cli.output import colored, require_format
 from trainyard.cli.settings import command, complain, run_options
 from trainyard.cli.streams import out
-from trainyard.cli.subjects import changes_of, earlier, revisions, subject
+from trainyard.cli.subjects import subject
 from trainyard.disk.inputs import is_file, is_folder, real_path, with_file
 from trainyard.extensions.review.git import Base, BaseError, Repository
 from trainyard.extensions.review.plan_shown import Merge, printed
 from trainyard.extensions.review.report.amounts import amounts
+from trainyard.extensions.review.revisions import changes_of, earlier, revisions
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.places import Route
 from trainyard.output.emit import MANIFEST

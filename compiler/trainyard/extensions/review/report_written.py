@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.cli.output import as_json
-from trainyard.cli.subjects import changes_of, earlier, revisions, subject
+from trainyard.cli.subjects import subject
 from trainyard.extensions.review.consequences import Change
 from trainyard.extensions.review.report import (
     Subject,
@@ -18,6 +18,7 @@ from trainyard.extensions.review.report import (
 )
 from trainyard.extensions.review.report.moving import moving
 from trainyard.extensions.review.report.shortened import Report, joined, shortened
+from trainyard.extensions.review.revisions import changes_of, earlier, revisions
 from trainyard.judge.policy import Policies, load_policies
 from trainyard.language.diagnostics.words import numbered
 from trainyard.plan.features import Platform

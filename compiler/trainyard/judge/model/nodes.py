@@ -15,7 +15,6 @@ from trainyard.eks.cluster.plan import Bootstrap, Cluster
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.kueue.plan import Flavor
 from trainyard.eks.nodes.plan import BLOCK_ENDS, AutoNodeClass, NodeClass, NodeGroup, NodePool
-from trainyard.extensions.hyperpod.running import in_catalog
 from trainyard.judge.model import values
 from trainyard.judge.model.choice import Offer
 from trainyard.judge.model.offers import (
@@ -23,6 +22,7 @@ from trainyard.judge.model.offers import (
     accelerated,
     as_pool,
     has_label,
+    in_catalog,
     named_types,
     types_of,
     unmet_requirements,

@@ -193,6 +193,13 @@ FACTS: dict[str, Fact] = {
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
 
 
+def in_catalog(pool: Pool, key: str, value: str) -> str:
+    """The value of a label as the catalog has it: EC2's name of a type, which none of another platform's nodes has."""
+    if key != INSTANCE_TYPE or not pool.type_prefix:
+        return value
+    return value.removeprefix(pool.type_prefix) if value.startswith(pool.type_prefix) else ""
+
+
 def instance_labels(pool: Pool, domain: str) -> Iterator[tuple[Route, str]]:
     """The place and the name, without its domain, of each label of instances of a domain that a pool requires."""
     for index, requirement in enumerate(pool.requirements):

@@ -24,9 +24,9 @@ def code_of(path: str, module: str) -> CodeType:
 
 _PURE = frozenset(
     (
-        *("__future__", "abc", "collections", "compiler", "dataclasses", "decimal", "enum"),
+        *("__future__", "abc", "collections", "dataclasses", "decimal", "enum"),
         *("fnmatch", "fractions", "functools", "ipaddress", "itertools", "json", "math"),
-        *("operator", "re", "statistics", "string", "textwrap", "typing"),
+        *("operator", "re", "statistics", "string", "textwrap", "trainyard", "typing"),
     )
 )
 """Modules that read no file, no clock and no network; what those of the compiler read is noted."""

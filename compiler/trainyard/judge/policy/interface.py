@@ -143,7 +143,7 @@ def _members(kind: type) -> Iterator[str]:
 def _own(kind: type) -> Iterator[tuple[str, object]]:
     seen: dict[str, object] = {}
     for base in kind.__mro__[:-1]:
-        if base.__module__.startswith("compiler."):
+        if base.__module__.startswith("trainyard."):
             for name, member in vars(base).items():
                 seen.setdefault(name, member)
     for name, member in seen.items():

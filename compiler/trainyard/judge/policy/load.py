@@ -136,7 +136,7 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     rules: list[Rule] = []
     for name in _builtin_folders(base):
         for path in _files(base / name, walk=os.walk):
-            rules += _load(path, faults)
+            rules += _load(path, faults, builtin=True)
     return tuple(rules), tuple(faults)
 
 
@@ -199,8 +199,9 @@ def _rules_in(path: str) -> list[Rule]:
     return rules
 
 
-def _load(path: str, faults: list[Diagnostic]) -> list[Rule]:
-    """The rules of a file; what keeps it from being loaded is added to ``faults``."""
+def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list[Rule]:
+    """The rules of a file; what keeps it from being loaded is added to ``faults``. A built-in one that imports an
+    extension belongs to it: where that is not there, nor are its rules."""
     if not path.endswith(".py"):
         from trainyard.judge.policy.schema_rule import load_schema_rules
 
@@ -220,12 +221,14 @@ def _load(path: str, faults: list[Diagnostic]) -> list[Rule]:
     except BaseException as problem:  # `sys.exit` too: it must not end the run
         if isinstance(problem, KeyboardInterrupt):
             raise
+        if builtin and _is_of_absent_extension(problem):
+            return []
         faults.append(
             error(
                 "POL010",
                 f"`{path}` cannot be loaded: {words(problem)}",
                 span=line_of(Path(path), _failing_line(problem, path)),
-                help="correct the line",
+                help=_instead_of(problem),
             )
         )
         return []
@@ -239,6 +242,22 @@ def _load(path: str, faults: list[Diagnostic]) -> list[Rule]:
             )
         )
     return rules
+
+
+def _instead_of(fault: BaseException) -> str:
+    """What to do about a rule that cannot be loaded."""
+    name = fault.name if isinstance(fault, ModuleNotFoundError) else None
+    if name is not None and name.partition(".")[0] == "compiler":
+        return "the package is called `trainyard` now: write `from trainyard.judge.policy.rule import Finding, rule`"
+    return "correct the line"
+
+
+def _is_of_absent_extension(fault: BaseException) -> bool:
+    """Whether the package of an extension is not there; a module that one lacks is a fault of it."""
+    if not isinstance(fault, ModuleNotFoundError) or fault.name is None:
+        return False
+    *above, _ = fault.name.split(".")
+    return above == ["trainyard", "extensions"]
 
 
 def quiet() -> AbstractContextManager[object]:

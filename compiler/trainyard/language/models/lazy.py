@@ -42,8 +42,8 @@ class LazyModel:
 
 @cache
 def lazy_models(module: str, *names: str) -> tuple[type[LazyModel], ...]:
-    """Lazy models of a module below ``compiler``, by the names of the models."""
-    path = f"compiler.{module}"
+    """Lazy models of a module below ``trainyard``, by the names of the models."""
+    path = f"trainyard.{module}"
     return tuple(type(name, (LazyModel,), {"module": path}) for name in names)
 
 

@@ -22,6 +22,7 @@ from trainyard.language.places import Document, Route
 from trainyard.language.places.tree import MappingNode, Node, SequenceNode
 from trainyard.language.source.inherit import DEFAULTS, NEVER_INHERITED
 from trainyard.plan.features import Platform, parts
+from trainyard.plan.shipped import KEYS, lacking
 from trainyard.run.language.whole import elsewhere, language
 from trainyard.run.platforms import EKS, PLATFORMS
 
@@ -120,6 +121,12 @@ def _with_platforms(fault: Diagnostic) -> Diagnostic:
                 message=f"`{fault.at[-1]}` is a second platform, and a cluster has one",
                 help="keep one of them; each cluster is a spec of its own",
             )
+        extension = KEYS.get(f"platform.{fault.at[-1]}")
+        if extension is not None:
+            message = (
+                f"`{fault.at[-1]}` is a key of the extension `{extension}`, which is not there"
+            )
+            return replace(fault, message=message, help=lacking(extension))
         question = meant(str(fault.at[-1]), PLATFORMS)
         return replace(fault, help=question or f"`platform` has: {listed(PLATFORMS)}")
     return fault

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
 from trainyard.core.pods.plan import Resources
-from trainyard.eks.jobs.plan import StandingRun
+from trainyard.eks.jobs.plan import POD_PRIORITY, StandingRun
 from trainyard.eks.kueue.plan import Flavor
-from trainyard.eks.runs.pod import POD_PRIORITY
 from trainyard.extensions.forecast.simulate.objects import Amounts, Job, Placement, PodSet
 from trainyard.judge.model.reading import Reading
 

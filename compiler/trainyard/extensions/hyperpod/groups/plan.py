@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from trainyard.catalog.hyperpod import PREFIX
 from trainyard.core.pools.plan import FixedPool
 from trainyard.language.dataclass import dataclass
 
@@ -34,6 +35,7 @@ class InstanceGroup(FixedPool):
     """
 
     single: ClassVar[bool] = False
+    type_prefix: ClassVar[str] = PREFIX
 
     role: str = ""
     scripts: str = ""
