@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from running import ROOT, environment
 from trainyard.cli.grammar import commands
-from trainyard.plan.features import extensions
-from trainyard.plan.shipped import COMMANDS, KEYS
+from trainyard.plan.features import extension_modules, extensions
+from trainyard.plan.shipped import COMMANDS, KEYS, TOOLS
 from trainyard.run.platforms import PLATFORMS
 
 pytestmark = pytest.mark.slow
@@ -92,6 +92,20 @@ def assert_is_named(copy: Copy, extension: str) -> None:
         assert said.returncode == 1
 
 
+def test_a_tool_that_no_extension_writes_for(tmp_path: Path) -> None:
+    copy = Copy(tmp_path, TOOLS.values())
+    text = (copy.folder / "specs/starter.yaml").read_text(encoding="utf-8")
+    for tool in TOOLS:
+        state = "{bucket: terraform-state-111122223333}"
+        spec = text.replace(
+            "\nspec:\n", f"\nspec:\n  bootstrap: {{tool: {tool}, state: {state}}}\n"
+        )
+        (copy.folder / "spec.yaml").write_text(spec, encoding="utf-8")
+        said = copy.run("check", "spec.yaml")
+        assert said.returncode == 1
+        assert f"error[RES500]: `{tool}` is written by the extension `{tool}`" in said.stdout
+
+
 def test_what_is_shipped_is_what_is_there() -> None:
     there = {
         name: module.split(".")[2]
@@ -103,3 +117,6 @@ def test_what_is_shipped_is_what_is_there() -> None:
         f"platform.{one.name}": one.package.partition(".")[2] for one in PLATFORMS.values()
     }
     assert {path: name for path, name in platforms.items() if name} == KEYS
+    assert {
+        tool: module.split(".")[2] for tool, module in extension_modules("stacks").items()
+    } == TOOLS

@@ -10,6 +10,7 @@ from running import EXAMPLE, ROOT
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.extensions.review.consequences import Action, Consequence
 from trainyard.extensions.review.consequences.judging import effects, judges, not_known
+from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.output.fields import shown
 from trainyard.plan.features import members, members_of_platforms, parts
 from trainyard.run.driver import check
@@ -19,7 +20,6 @@ from trainyard.run.outcome import Options
 from trainyard.run.writer import rendered
 from trainyard.verify.formats import formats
 from trainyard.verify.formats.cloudformation.derive import TYPES
-from trainyard.verify.formats.terraform.structure import types
 
 from consequences.edited import TODAY
 

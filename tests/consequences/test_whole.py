@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from trainyard.extensions.review.consequences import Consequence
 from trainyard.extensions.review.consequences.judging import effects, judges
-from trainyard.output.lowering.terraform.types import TYPES
+from trainyard.extensions.terraform.lowering.types import TYPES
 from trainyard.run.edits.edit import edit_of
 from trainyard.run.edits.thing import Thing
 

@@ -25,13 +25,13 @@ from trainyard.core.cloud.plan import (
     IamRole,
     SecurityGroupStack,
 )
+from trainyard.extensions.terraform.formats.terraform.structure import structure, types
+from trainyard.extensions.terraform.lowering.types import TYPES
 from trainyard.output import Artifact
-from trainyard.output.lowering.terraform.types import TYPES
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify.formats import Setting, lifted, verified, written
 from trainyard.verify.formats.cloudformation.derive import TYPES as STACKED
-from trainyard.verify.formats.terraform.structure import structure, types
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [
@@ -266,7 +266,7 @@ def test_each_module_has_a_state_of_its_own_and_no_secret() -> None:
 
 
 def test_what_means_itself_is_no_expression() -> None:
-    from trainyard.output.lowering.terraform.expressions import Names, literal
+    from trainyard.extensions.terraform.lowering.expressions import Names, literal
 
     assert literal("${aws:username} and %{x}") == "$${aws:username} and %%{x}"
     names = Names({}, {})
@@ -275,8 +275,8 @@ def test_what_means_itself_is_no_expression() -> None:
 
 def test_what_has_no_words_in_terraform_is_our_own_fault() -> None:
     """A stack of ours says no more than can be written as a module."""
-    from trainyard.output.lowering.terraform.expressions import Names
-    from trainyard.output.lowering.terraform.types import TYPES
+    from trainyard.extensions.terraform.lowering.expressions import Names
+    from trainyard.extensions.terraform.lowering.types import TYPES
 
     names = Names({}, {})
     with pytest.raises(ValueError, match="no expression of Terraform for `Fn::Join`"):

@@ -83,7 +83,6 @@ _KINDS = {
     "markdown": "Page",
     "shell": "Script",
     "sops": "SopsConfig",
-    "terraform": "Module",
     "workflow": "Workflow",
 }
 """Every format that several platforms write, with the kind that it gives to what it writes; empty where bodies say

@@ -28,6 +28,7 @@ __all__ = [
     "members_of_platforms",
     "packages_of_platforms",
     "parts",
+    "stack_writer",
 ]
 
 _ROOT = Path(__file__).parents[1]
@@ -138,6 +139,11 @@ def extension_modules(folder: str) -> dict[str, str]:
         for file in sorted((_ROOT / "extensions" / extension / folder).glob("[!_]*.py")):
             found[file.stem] = f"{_PACKAGE}.extensions.{extension}.{folder}.{file.stem}"
     return found
+
+
+def stack_writer(tool: str) -> ModuleType:
+    """The module that writes stacks for a tool other than CloudFormation. Raises ``KeyError`` where none does."""
+    return import_module(extension_modules("stacks")[tool])
 
 
 def members(package: str, folders: Iterable[str], name: str) -> list[Any]:

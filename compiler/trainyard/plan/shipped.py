@@ -9,6 +9,8 @@ KEYS: Mapping[str, str] = {
     "platform.parallelCluster": "parallelcluster",
 }
 """The extension of a key, by its path below ``spec``."""
+TOOLS: Mapping[str, str] = {"terraform": "terraform"}
+"""The extension that writes stacks for a tool."""
 COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("drill", "failures", "fit", "simulate"), "forecast"),
     "lint": "lint",

@@ -9,20 +9,18 @@ from __future__ import annotations
 from trainyard.core.cloud.plan import TerraformState
 from trainyard.output import Artifact
 from trainyard.plan import Plan
-from trainyard.plan.features import Platform, parts
+from trainyard.plan.features import Platform, parts, stack_writer
 
 __all__ = ["lower"]
 
 
 def lower(plan: Plan, platform: Platform | None = None) -> list[Artifact]:
-    """Everything that is written for a plan, by room and then in the order of the plan. Where Terraform makes what
-    AWS must have, its modules replace the stacks. ``platform``: where it is known, the rooms of others are left out."""
+    """Everything that is written for a plan, by room and then in the order of the plan. Where another tool makes
+    what AWS must have, its modules replace the stacks. ``platform``: where it is known, the rooms of others are left
+    out."""
     rooms = tuple(sorted(platform.rooms)) if platform is not None else None
     artifacts = [artifact for module in parts("lower", rooms) for artifact in module.lower(plan)]
     state = plan.one(TerraformState)
     if state is None:
         return artifacts
-    # Most clusters have stacks.
-    from trainyard.output.lowering.terraform import modules
-
-    return list(modules(artifacts, state))
+    return list(stack_writer(state.tool).modules(artifacts, state))

@@ -282,10 +282,11 @@ class RegionalCluster(PlanNode):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerraformState(PlanNode):
     """Where Terraform keeps the state of what it makes in place of CloudFormation: a bucket, and the bucket's Region;
-    ``region`` is that of the cluster."""
+    ``region`` is that of the cluster. ``tool``: the module of ``stacks`` of an extension that writes for it."""
 
     carried: ClassVar[bool] = False
     single: ClassVar[bool] = True
+    tool: ClassVar[str] = "terraform"
 
     cluster: str
     region: str

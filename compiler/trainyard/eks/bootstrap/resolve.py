@@ -27,6 +27,8 @@ from trainyard.eks.teams.people import access_entries
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context, partition_of
+from trainyard.plan.features import extension_modules
+from trainyard.plan.shipped import lacking
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -125,6 +127,14 @@ def _check_state(context: Context, bucket: str) -> None:
 def _terraform(context: Context) -> TerraformState | None:
     chosen = BootstrapSection.of(context.spec).bootstrap
     if chosen is None or chosen.state is None:
+        return None
+    if chosen.tool not in extension_modules("stacks"):
+        context.fault(
+            "RES500",
+            f"`{chosen.tool}` is written by the extension `{chosen.tool}`, which is not there",
+            SPEC / "bootstrap" / "tool",
+            f"{lacking(chosen.tool)}; or remove `bootstrap`: CloudFormation makes the stacks",
+        )
         return None
     region = chosen.state.region or context.spec.region
     _check_state(context, chosen.state.bucket)

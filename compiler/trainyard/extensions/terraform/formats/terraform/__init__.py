@@ -14,13 +14,13 @@ from typing import Any
 
 from trainyard.core.cloud.plan import RESOURCES
 from trainyard.core.launch.plan import Launch, LaunchTemplate
+from trainyard.extensions.terraform.formats.terraform.faults import faults
+from trainyard.extensions.terraform.formats.terraform.reading import nodes
+from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
 from trainyard.plan import PlanNode
 from trainyard.verify.formats import Setting
-from trainyard.verify.formats.terraform.faults import faults
-from trainyard.verify.formats.terraform.reading import nodes
-from trainyard.verify.formats.terraform.structure import types
 from trainyard.verify.verifier import diagnostic
 
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]

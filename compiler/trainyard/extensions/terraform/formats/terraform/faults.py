@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from trainyard.extensions.terraform.formats.terraform.structure import Shape, structure, types
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.output.artifact import Body
 from trainyard.verify.fault import REFERENCE, SCHEMA, UNKNOWN, Fault, Path, nearest
-from trainyard.verify.formats.terraform.structure import Shape, structure, types
 
 _SECTIONS = (
     "//",

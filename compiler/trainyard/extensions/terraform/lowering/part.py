@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trainyard.output.lowering.terraform.expressions import Names
+from trainyard.extensions.terraform.lowering.expressions import Names
 
 Properties = Mapping[str, Any]
 

@@ -8,15 +8,15 @@ import textwrap
 from collections.abc import Mapping
 
 from trainyard.core.launch.plan import BootScript
-from trainyard.lift.launch_templates import Spelling, decoded, snake
-from trainyard.lift.reader import Reader
-from trainyard.verify.formats.terraform.values import (
+from trainyard.extensions.terraform.formats.terraform.values import (
     flag_at,
     is_filled_in,
     name_at,
     several_at,
     text_at,
 )
+from trainyard.lift.launch_templates import Spelling, decoded, snake
+from trainyard.lift.reader import Reader
 
 IMAGES = ("data.aws_ssm_parameter", "data.aws_ami")
 """The data sources by which a module finds images."""

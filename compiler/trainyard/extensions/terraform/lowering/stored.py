@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.extensions.terraform.lowering.expressions import Names
+from trainyard.extensions.terraform.lowering.part import Part, Properties, tags_in, tags_of
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.terraform.expressions import Names
-from trainyard.output.lowering.terraform.part import Part, Properties, tags_in, tags_of
 
 
 def bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]:

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from trainyard.output import Artifact
-from trainyard.output.artifact import Places
-from trainyard.output.body import walk_mappings
-from trainyard.output.lowering.terraform.expressions import (
+from trainyard.extensions.terraform.lowering.expressions import (
     EXPORT,
     Named,
     Names,
     identifier,
     literal,
 )
-from trainyard.output.lowering.terraform.part import Part
-from trainyard.output.lowering.terraform.types import TYPES
+from trainyard.extensions.terraform.lowering.part import Part
+from trainyard.extensions.terraform.lowering.types import TYPES
+from trainyard.output import Artifact
+from trainyard.output.artifact import Places
+from trainyard.output.body import walk_mappings
 
 FOLDER = "bootstrap/terraform"
 VERSION, PROVIDER = ">= 1.11", "6.25.0"

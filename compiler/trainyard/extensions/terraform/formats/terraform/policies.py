@@ -6,10 +6,14 @@ import json
 import re
 
 from trainyard.core.cloud.plan import AccessPolicy, Statement
+from trainyard.extensions.terraform.formats.terraform.values import (
+    is_filled_in,
+    several_at,
+    texts_at,
+)
 from trainyard.lift.reader import Reader
 from trainyard.verify.formats.cloudformation.grammar import length
 from trainyard.verify.formats.cloudformation.iam import statement_of, statements_of
-from trainyard.verify.formats.terraform.values import is_filled_in, several_at, texts_at
 
 
 def policy_of(

@@ -2,7 +2,7 @@
 
 A row says what a type is called, and which property is which argument. Where the provider has several resources for one
 of CloudFormation, a function makes them. Sources: CloudFormation template reference; hashicorp/aws 6.25.0, whose schema
-is in ``compiler/trainyard/verify/formats/terraform/data``.
+is in ``compiler/trainyard/extensions/terraform/formats/terraform/data``.
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainyard.extensions.terraform.lowering.expressions import Names
+from trainyard.extensions.terraform.lowering.part import Make, Part, Properties, tags_in, tags_of
+from trainyard.extensions.terraform.lowering.stored import (
+    association,
+    bucket,
+    file_system,
+    snapshots,
+)
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.terraform.expressions import Names
-from trainyard.output.lowering.terraform.part import Make, Part, Properties, tags_in, tags_of
-from trainyard.output.lowering.terraform.stored import association, bucket, file_system, snapshots
 
 
 def _plain(type: str, **arguments: str) -> Make:

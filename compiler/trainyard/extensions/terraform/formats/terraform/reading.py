@@ -29,6 +29,18 @@ from trainyard.core.cloud.plan import (
     SecurityRule,
 )
 from trainyard.core.launch.plan import LaunchTemplate
+from trainyard.extensions.terraform.formats.terraform.faults import resources
+from trainyard.extensions.terraform.formats.terraform.launches import IMAGES, field_of, spelling
+from trainyard.extensions.terraform.formats.terraform.policies import policy_of
+from trainyard.extensions.terraform.formats.terraform.values import (
+    flag_at,
+    is_filled_in,
+    name_at,
+    several_at,
+    text_at,
+    texts_at,
+    unread_of,
+)
 from trainyard.language.places import Route
 from trainyard.lift.launch_templates import (
     joined,
@@ -39,18 +51,6 @@ from trainyard.lift.launch_templates import (
 )
 from trainyard.lift.reader import Reader
 from trainyard.output.artifact import Artifact
-from trainyard.verify.formats.terraform.faults import resources
-from trainyard.verify.formats.terraform.launches import IMAGES, field_of, spelling
-from trainyard.verify.formats.terraform.policies import policy_of
-from trainyard.verify.formats.terraform.values import (
-    flag_at,
-    is_filled_in,
-    name_at,
-    several_at,
-    text_at,
-    texts_at,
-    unread_of,
-)
 
 _PUBLIC = {
     "block_public_acls": "BlockPublicAcls",

@@ -1,4 +1,4 @@
-"""Derive the committed structures: ``python -m trainyard.verify.formats.terraform.derive WHEEL``.
+"""Derive the committed structures: ``python -m trainyard.extensions.terraform.formats.terraform.derive WHEEL``.
 
 HashiCorp publishes the schema of its AWS provider through Terraform alone. cdktf makes its classes of that schema, and
 its prebuilt provider is on PyPI (``pip download --no-deps cdktf-cdktf-provider-aws``): the jsii assembly in the wheel
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trainyard.extensions.terraform.formats.terraform.structure import DATA
 from trainyard.lift.launch_templates import snake
-from trainyard.verify.formats.terraform.structure import DATA
 
 TYPES = (
     "aws_cloudwatch_event_rule",
@@ -191,7 +191,9 @@ def write(wheel: Path) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m trainyard.verify.formats.terraform.derive WHEEL\n")
+        sys.stderr.write(
+            "usage: python -m trainyard.extensions.terraform.formats.terraform.derive WHEEL\n"
+        )
         return 2
     written = list(write(Path(arguments[0])))
     sys.stdout.write(f"{len(written)} structures in {DATA}\n")

@@ -1,0 +1,1 @@
+"""What an edit of a module means."""

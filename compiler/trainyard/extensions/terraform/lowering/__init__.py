@@ -1,0 +1,1 @@
+"""How the provider calls what a stack has."""

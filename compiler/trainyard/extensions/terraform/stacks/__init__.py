@@ -1,0 +1,1 @@
+"""What writes stacks: a module for each tool."""
