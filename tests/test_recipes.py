@@ -107,7 +107,7 @@ class House:
 
     def python(self, *arguments: str) -> str:
         """What Python prints with the copy in the place of the package, on both ways out."""
-        found = os.pathsep.join((str(self.folder / "compiler"), str(self.folder)))
+        found = os.pathsep.join((str(self.folder / "compiler"), str(self.folder), str(ROOT)))
         env = {**os.environ, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, *arguments],
@@ -571,7 +571,7 @@ def immutable(house: House) -> None:
     assert "CHG002" not in house.check(data)
     row = 'Rule(("spec", "stopPolicy"), "undo it", "nobody")'
     path = "compiler/trainyard/run/history/immutable.py"
-    house.replace(path, ('    "Secret": [\n', f'    "ClusterQueue": [{row}],\n    "Secret": [\n'))
+    house.replace(path, ('    "Secret": [', f'    "ClusterQueue": [{row}],\n    "Secret": ['))
     said = house.check(data)
     assert "error[CHG002]: `spec.stopPolicy` of ClusterQueue/all cannot change" in said
 
@@ -668,14 +668,24 @@ def run(options):
 
 @recipe("a command")
 def command(house: House) -> None:
-    path = "compiler/trainyard/cli/grammar.py"
-    text = (ROOT / path).read_text()
-    house.write("compiler/trainyard/cli/commands/names.py", COMMAND)
-    house.write(path, text.replace('*("init", ', '*("init", "names", '))
+    house.write("compiler/trainyard/extensions/review/commands/names.py", COMMAND)
     (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
     assert house.run("names", "spec.yaml") == "lab\n"
     assert "print the names of clusters" in house.run("--help")
     assert "names) words=" in house.run("completion", "bash")
+
+
+@recipe("an extension")
+def extension(house: House) -> None:
+    """Where it lies, and where what it needs does."""
+    folder = "compiler/trainyard/extensions/lab"
+    house.write(f"{folder}/__init__.py", '"""Names."""\n\nNEEDS = ("review",)\n')
+    house.write(f"{folder}/commands/__init__.py", "")
+    house.write(f"{folder}/commands/names.py", COMMAND)
+    (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
+    assert house.run("names", "spec.yaml") == "lab\n"
+    house.write(f"{folder}/__init__.py", '"""Names."""\n\nNEEDS = ("absent",)\n')
+    assert "invalid choice: 'names'" in house.run("names", "spec.yaml")
 
 
 SECTION = '''"""A section of the report."""
@@ -761,7 +771,7 @@ def ami_family(house: House) -> None:
 
 RACK = ROOT / "tests" / "platforms" / "rack"
 """The smallest platform: machines that somebody keeps, and a file for each of their jobs."""
-IMPORT = "from trainyard.eks import EKS\n"
+
 REGISTRY = "012345678901.dkr.ecr.us-west-9.amazonaws.com/train:1"
 
 
@@ -779,16 +789,12 @@ def rack(job: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
 
 @recipe("a platform")
 def platform(house: House) -> None:
-    """A folder, and its name in the tuple: no other file is edited. What the core judges is judged of it too, and the
+    """A folder: no file is edited. What the core judges is judged of it too, and the
     guard of what rules read names what this one does not give."""
     for file in sorted(RACK.rglob("*.py")):
         house.write(
-            f"compiler/trainyard/run/platforms/rack/{file.relative_to(RACK)}", file.read_text()
+            f"compiler/trainyard/extensions/rack/{file.relative_to(RACK)}", file.read_text()
         )
-    path = "compiler/trainyard/run/platforms/__init__.py"
-    house.replace(
-        path, (IMPORT, f"from trainyard.extensions.rack import RACK\n{IMPORT}"), (")}", ", RACK)}")
-    )
 
     with house.loaded():
         _judged_as_others_are(house)
@@ -1016,7 +1022,7 @@ def capability(house: House) -> None:
     assert "error[SPC002]" in house.check(data)
     for place, files in {
         "core/notice": {"spec": NOTICE_KEY},
-        "platforms/eks/notice": {"resolve": NOTICE, "lower": NOTICE_LOWERED},
+        "eks/notice": {"resolve": NOTICE, "lower": NOTICE_LOWERED},
     }.items():
         house.write(f"compiler/trainyard/{place}/__init__.py", "")
         for name, text in files.items():

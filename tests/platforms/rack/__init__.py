@@ -1,15 +1,15 @@
 """A platform that the compiler does not have: machines of EC2 that somebody keeps, and a list of tasks for each job.
 
-``tests/test_recipes.py`` puts this folder beside the platforms, and its name into their tuple.
+``tests/test_recipes.py`` puts this folder among the extensions.
 """
 
 from __future__ import annotations
 
 from trainyard.plan.features import Platform
 
-__all__ = ["RACK"]
+__all__ = ["PLATFORM"]
 
-RACK = Platform(
+PLATFORM = Platform(
     "rack",
     (
         "core.network",
