@@ -31,7 +31,8 @@ ASKS = ("of", "every", "one", "named")
 """What a plan is asked by for nodes of a kind."""
 READERS = (
     "policies",
-    *(f"compiler/trainyard/{one}" for one in ("model", "simulate", "timeline", "report")),
+    "compiler/trainyard/judge/model",
+    *(f"compiler/trainyard/extensions/{one}" for one in ("forecast", "review")),
 )
 OF_THE_LANGUAGE: Mapping[str, Any] = {
     "storage": [

@@ -674,21 +674,6 @@ def test_each_fault_is_told_at_its_place(
     assert not found[0].message.endswith(".")
 
 
-def test_every_error_code_of_the_resolution_has_a_case() -> None:
-    import re
-
-    from builders import ROOT
-
-    from resolve.test_bounds import CASES as BOUNDS
-
-    used = {
-        code
-        for path in (ROOT / "compiler" / "trainyard" / "run" / "resolve").glob("*.py")
-        for code in re.findall(r'"(RES\d{3})"', path.read_text())
-    }
-    assert used - {code for _, code, *_ in (*CASES, *BOUNDS)} == set()
-
-
 TEXT = """\
 apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster

@@ -1,7 +1,7 @@
 """Runs cdk8s in a process of its own while the passes run, and compares its objects with ours.
 
 Importing cdk8s starts Node and takes as long as all passes together, so a cold run starts it first. Nothing of cdk8s
-is ever loaded here (``lowering/chart.py`` is the program that knows it).
+is ever loaded here (``output/lowering/chart.py`` is the program that knows it).
 """
 
 from __future__ import annotations

@@ -125,4 +125,4 @@ KINDS = {
 OWN = {
     f"{kind.group}/{kind.kind}": kind.lift for kind in kinds().values() if kind.name != TRAIN_JOB
 }
-"""Readers for our own objects; of third-party ones only the pods are read (``platforms/eks/third_party_workloads``)."""
+"""Readers for our own objects; of third-party ones only the pods are read (``eks/third_party_workloads``)."""
