@@ -247,8 +247,8 @@ def test_a_repository_of_the_template_gets_a_newer_trainyard(tmp_path: Path) -> 
                 target /= "file"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(f"{path} of {folder.name}\n")
-    (newer / "compiler" / "trainyard" / "added.py").write_text("added\n")
-    (team / "compiler" / "trainyard" / "gone.py").write_text("gone\n")
+    (newer / "compiler" / "added.py").write_text("added\n")
+    (team / "compiler" / "gone.py").write_text("gone\n")
     mine = ("specs/a.yaml", "train.py", "policies/org/mine.py", "policies/policy.yaml")
     for path in mine:
         (team / path).parent.mkdir(exist_ok=True)
@@ -266,8 +266,8 @@ def test_a_repository_of_the_template_gets_a_newer_trainyard(tmp_path: Path) -> 
         if target.is_dir():
             target /= "file"
         assert target.read_text() == f"{path} of newer\n"
-    assert (team / "compiler" / "trainyard" / "added.py").exists()
-    assert not (team / "compiler" / "trainyard" / "gone.py").exists()
+    assert (team / "compiler" / "added.py").exists()
+    assert not (team / "compiler" / "gone.py").exists()
     for path in mine:
         assert (team / path).read_text() == "mine\n"
 

@@ -44,7 +44,7 @@ _SHAPE = "SPC"
 _MOST = 30
 _GIVEN = 3
 _AT_LINE = re.compile(r"`\S*spec\.yaml:\d+`")
-_HASHING = ("trainyard.core.", "trainyard.run.platforms.", "trainyard.run.patching.")
+_HASHING = ("trainyard.core.", "trainyard.eks.", "trainyard.extensions.", "trainyard.run.patching.")
 
 
 def keys_of_platform(platform: Platform) -> list[Key]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from builders import ROOT, job_of, resolved, spec
+from builders import job_of, resolved, spec
 from running import Command
 from trainyard.catalog import load_catalog
 from trainyard.core.jobs.length import Basis
@@ -108,19 +106,3 @@ def test_wrong_options_are_reported_in_one_line(
     assert (done.code, done.out) == (2, "")
     assert reported in done.err
     assert done.err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_a_block_in_which_nobody_waits_does_not_import_the_timeline(tmp_path: Path) -> None:
-    data = spec(pool={"instanceTypes": ["p5.48xlarge"], "capacity": BLOCK}, job={"expected": "20h"})
-    path = tmp_path / "lab.yaml"
-    path.write_text(yaml.safe_dump(data))
-    code = (
-        "import sys\nfrom trainyard.cli.main import main\n"
-        f"sys.argv = ['trainyard', 'check', {str(path)!r}, '-q', '--no-cache']\n"
-        "assert main() == 0\n"
-        "late = ('trainyard.extensions.forecast.timeline', 'trainyard.extensions.forecast.simulate')\n"
-        "print(*(name for name in sys.modules if name.startswith(late)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("\n", "")
