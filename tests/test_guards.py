@@ -13,7 +13,7 @@ import yaml
 from builders import SPECS, example, spec
 from modules import nodes
 from running import Command
-from trainyard.language.models.lazy import model_of
+from trainyard.language.models.models import model_of
 from trainyard.language.places import Key, Route
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan

@@ -1,19 +1,11 @@
 """The spec of images: what is built, from what, and where it is stored."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.core.images.forms.cache import ImageCache
+from trainyard.core.images.forms.image import Image
 from trainyard.language.models.section import Section
 from trainyard.language.source.texts import TextKey
-
-if TYPE_CHECKING:
-    from trainyard.core.images.forms.cache import ImageCache
-    from trainyard.core.images.forms.image import Image
-else:
-    (ImageCache,) = lazy_models("core.images.forms.cache", "ImageCache")
-    (Image,) = lazy_models("core.images.forms.image", "Image")
 
 
 class ImagesSection(Section):

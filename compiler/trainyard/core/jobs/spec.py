@@ -1,13 +1,22 @@
 """The spec of training jobs: ten lines, everything else derived."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from trainyard.core.jobs.forms.checkpoint import Checkpoint
+from trainyard.core.jobs.forms.deepspeed import DeepSpeed
+from trainyard.core.jobs.forms.flight_recorder import FlightRecorder
+from trainyard.core.jobs.forms.init_container import InitContainer
+from trainyard.core.jobs.forms.initializer import Initializer
+from trainyard.core.jobs.forms.model import Model
+from trainyard.core.jobs.forms.role import Role
+from trainyard.core.jobs.forms.topology import JobTopology
+from trainyard.core.jobs.forms.volumes import JobVolume
 from trainyard.core.jobs.launchers.filling import filled
+from trainyard.core.jobs.launchers.spec import JobLauncher
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import (
     MOST_NODES,
@@ -35,29 +44,6 @@ from trainyard.language.models.types import (
     WritablePath,
 )
 from trainyard.language.source.texts import TextKey
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.checkpoint import Checkpoint
-    from trainyard.core.jobs.forms.deepspeed import DeepSpeed
-    from trainyard.core.jobs.forms.flight_recorder import FlightRecorder
-    from trainyard.core.jobs.forms.init_container import InitContainer
-    from trainyard.core.jobs.forms.initializer import Initializer
-    from trainyard.core.jobs.forms.model import Model
-    from trainyard.core.jobs.forms.role import Role
-    from trainyard.core.jobs.forms.topology import JobTopology
-    from trainyard.core.jobs.forms.volumes import JobVolume
-    from trainyard.core.jobs.launchers.spec import JobLauncher
-else:
-    (Checkpoint,) = lazy_models("core.jobs.forms.checkpoint", "Checkpoint")
-    (DeepSpeed,) = lazy_models("core.jobs.forms.deepspeed", "DeepSpeed")
-    (FlightRecorder,) = lazy_models("core.jobs.forms.flight_recorder", "FlightRecorder")
-    (InitContainer,) = lazy_models("core.jobs.forms.init_container", "InitContainer")
-    (Initializer,) = lazy_models("core.jobs.forms.initializer", "Initializer")
-    (Model,) = lazy_models("core.jobs.forms.model", "Model")
-    (Role,) = lazy_models("core.jobs.forms.role", "Role")
-    (JobTopology,) = lazy_models("core.jobs.forms.topology", "JobTopology")
-    (JobVolume,) = lazy_models("core.jobs.forms.volumes", "JobVolume")
-    (JobLauncher,) = lazy_models("core.jobs.launchers.spec", "JobLauncher")
 
 
 class Mount(SpecModel):

@@ -1,25 +1,18 @@
 """The spec of the network: one to create, or facts about an existing one."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from trainyard.core.network.forms.cilium import Cilium
+from trainyard.core.network.forms.existing import ExistingNetwork
 from trainyard.language.diagnostics.near import meant
 from trainyard.language.models.aws import SubnetCidr, VpcCidr, Zone, ZoneId
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import one_at_most
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct
-
-if TYPE_CHECKING:
-    from trainyard.core.network.forms.cilium import Cilium
-    from trainyard.core.network.forms.existing import ExistingNetwork
-else:
-    (Cilium,) = lazy_models("core.network.forms.cilium", "Cilium")
-    (ExistingNetwork,) = lazy_models("core.network.forms.existing", "ExistingNetwork")
-
 
 # Services with an interface endpoint that what runs in a cluster calls (VPC user guide,
 # aws-services-privatelink-support). That of S3 is a gateway, which is always there.

@@ -1,16 +1,9 @@
 """The spec of notifications: one key."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.core.notifications.forms.notifications import Notifications
 from trainyard.language.models.section import Section
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Notifications
-else:
-    (Notifications,) = lazy_models("core.notifications.forms.notifications", "Notifications")
 
 
 class NotificationsSection(Section):

@@ -1,16 +1,20 @@
 """The spec of node pools."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from trainyard.core.pools.forms.burn_in import BurnIn
+from trainyard.core.pools.forms.managed import ManagedNodeGroup
+from trainyard.core.pools.forms.reservations import Block, Reservation, Reserved
+from trainyard.core.pools.forms.sharing import Sharing
+from trainyard.core.pools.forms.taint import Taint
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.language.models.aws import InstanceType, PlacementGroupName, Zone
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import OneOf, as_list
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import (
     MOST_NODES,
@@ -22,21 +26,6 @@ from trainyard.language.models.types import (
     NodeLabelKey,
     RootSize,
 )
-
-if TYPE_CHECKING:
-    from trainyard.core.pools.forms.burn_in import BurnIn
-    from trainyard.core.pools.forms.managed import ManagedNodeGroup
-    from trainyard.core.pools.forms.reservations import Block, Reservation, Reserved
-    from trainyard.core.pools.forms.sharing import Sharing
-    from trainyard.core.pools.forms.taint import Taint
-else:
-    Block, Reservation, Reserved = lazy_models(
-        "core.pools.forms.reservations", "Block", "Reservation", "Reserved"
-    )
-    (BurnIn,) = lazy_models("core.pools.forms.burn_in", "BurnIn")
-    (ManagedNodeGroup,) = lazy_models("core.pools.forms.managed", "ManagedNodeGroup")
-    (Sharing,) = lazy_models("core.pools.forms.sharing", "Sharing")
-    (Taint,) = lazy_models("core.pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 

@@ -1,33 +1,21 @@
 """The spec of queues, cohorts and priorities."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from trainyard.core.queues.forms.cohorts import (
+    BorrowWithinCohort,
+    Cohort,
+    FairSharing,
+    FlavorFungibility,
+    Weight,
+)
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import needed
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct, Duration, Name, Period
-
-if TYPE_CHECKING:
-    from trainyard.core.queues.forms.cohorts import (
-        BorrowWithinCohort,
-        Cohort,
-        FairSharing,
-        FlavorFungibility,
-        Weight,
-    )
-else:
-    BorrowWithinCohort, Cohort, FairSharing, FlavorFungibility, Weight = lazy_models(
-        "core.queues.forms.cohorts",
-        "BorrowWithinCohort",
-        "Cohort",
-        "FairSharing",
-        "FlavorFungibility",
-        "Weight",
-    )
 
 
 class PoolQuota(SpecModel):

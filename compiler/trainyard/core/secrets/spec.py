@@ -1,18 +1,10 @@
 """The spec of secrets: where their values are stored. A spec never holds a value."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.core.secrets.forms.secret import Secret
+from trainyard.core.secrets.forms.sops import Sops
 from trainyard.language.models.section import Section
-
-if TYPE_CHECKING:
-    from trainyard.core.secrets.forms.secret import Secret
-    from trainyard.core.secrets.forms.sops import Sops
-else:
-    (Sops,) = lazy_models("core.secrets.forms.sops", "Sops")
-    (Secret,) = lazy_models("core.secrets.forms.secret", "Secret")
 
 
 class SecretsSection(Section):

@@ -1,28 +1,19 @@
 """The spec of storage: facts about what exists, or what the bootstrap creates."""
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from trainyard.core.storage.forms.created_lustre import CreatedLustre
+from trainyard.core.storage.forms.ebs import CreatedDisk, Ebs, ExistingDisk
+from trainyard.core.storage.forms.s3 import S3, CreatedBucket
 from trainyard.language.models.aws import FileSystemId, IpAddress, LustreVersion, MountName, Zone
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import existing_or_created, one_of
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Name, Size
 from trainyard.plan.naming import LONGEST_BUCKET, OWN_BUCKETS, joined
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.forms.created_lustre import CreatedLustre
-    from trainyard.core.storage.forms.ebs import CreatedDisk, Ebs, ExistingDisk
-    from trainyard.core.storage.forms.s3 import S3, CreatedBucket
-else:
-    (CreatedLustre,) = lazy_models("core.storage.forms.created_lustre", "CreatedLustre")
-    Ebs, CreatedDisk, ExistingDisk = lazy_models(
-        "core.storage.forms.ebs", "Ebs", "CreatedDisk", "ExistingDisk"
-    )
-    S3, CreatedBucket = lazy_models("core.storage.forms.s3", "S3", "CreatedBucket")
 
 
 class FsxLustre(SpecModel):

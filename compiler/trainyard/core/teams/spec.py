@@ -1,16 +1,9 @@
 """The spec of teams' namespaces."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.core.teams.forms.namespace import Namespace
 from trainyard.language.models.section import Section
-
-if TYPE_CHECKING:
-    from trainyard.core.teams.forms.namespace import Namespace
-else:
-    (Namespace,) = lazy_models("core.teams.forms.namespace", "Namespace")
 
 
 class NamespacesSection(Section):

@@ -1,16 +1,9 @@
 """The spec of logs: one key."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.eks.logs.forms.logs import Logs
 from trainyard.language.models.section import Section
-
-if TYPE_CHECKING:
-    from trainyard.eks.logs.forms.logs import Logs
-else:
-    (Logs,) = lazy_models("eks.logs.forms.logs", "Logs")
 
 
 class LogsSection(Section):

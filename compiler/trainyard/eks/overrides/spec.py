@@ -1,19 +1,13 @@
 """The escape hatches of the language: `components`, `patches` and `include`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
-from trainyard.language.models.lazy import lazy_models
+from trainyard.eks.overrides.forms.component import Component
+from trainyard.eks.overrides.forms.patch import Patch
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct, IncludePath, Name
-
-if TYPE_CHECKING:
-    from trainyard.eks.overrides.forms.component import Component
-    from trainyard.eks.overrides.forms.patch import Patch
-else:
-    (Component,) = lazy_models("eks.overrides.forms.component", "Component")
-    (Patch,) = lazy_models("eks.overrides.forms.patch", "Patch")
 
 
 class OverridesSection(Section):

@@ -1,23 +1,17 @@
 """The spec of the EKS cluster itself."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from trainyard.eks.settings.forms.addon_settings import AddonSettings
+from trainyard.eks.settings.forms.auto_mode import AutoMode
 from trainyard.language.models.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct, KubernetesVersion, Whole
 from trainyard.language.places import Route
-
-if TYPE_CHECKING:
-    from trainyard.eks.settings.forms.addon_settings import AddonSettings
-    from trainyard.eks.settings.forms.auto_mode import AutoMode
-else:
-    (AddonSettings,) = lazy_models("eks.settings.forms.addon_settings", "AddonSettings")
-    (AutoMode,) = lazy_models("eks.settings.forms.auto_mode", "AutoMode")
 
 LogDays = Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653]
 """eksctl v0.230.0, schema.json: ClusterCloudWatchLogging.logRetentionInDays."""

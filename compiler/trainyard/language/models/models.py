@@ -7,8 +7,12 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from trainyard.language.models.lazy import model_of
 from trainyard.language.places import Route
+
+
+def model_of(kind: Any) -> type[BaseModel] | None:
+    """The model that a type is; ``None`` for any other type."""
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
 def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:

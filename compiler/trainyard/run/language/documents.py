@@ -7,7 +7,7 @@ from functools import cache
 
 from pydantic import BaseModel
 
-from trainyard.language.models.lazy import model_of
+from trainyard.language.models.models import model_of
 from trainyard.plan.features import Platform, parts
 from trainyard.run.platforms import EKS
 

@@ -17,8 +17,7 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.models import aws
 from trainyard.language.models import types as spec_types
 from trainyard.language.models.flow import flow
-from trainyard.language.models.lazy import model_of
-from trainyard.language.models.models import holds, inner_model
+from trainyard.language.models.models import holds, inner_model, model_of
 from trainyard.language.units import Duration
 from trainyard.run.language.whole import every_language
 

@@ -11,7 +11,6 @@ from pydantic_core import core_schema
 
 from trainyard.core.jobs.launchers.filling import FILLING, OF_RUNTIME
 from trainyard.language.models.editor import shape_of
-from trainyard.language.models.lazy import lazy_model_behind
 from trainyard.language.source.inherit import DEFAULTS, NEVER_INHERITED
 from trainyard.run.language.documents import documents
 from trainyard.run.language.whole import every_language
@@ -55,18 +54,6 @@ class _Editors(GenerateJsonSchema):
     ) -> JsonSchemaValue:
         check = schema["function"]["function"]
         return {**super().function_after_schema(schema), **shape_of(check)}
-
-    def function_plain_schema(
-        self, schema: core_schema.PlainValidatorFunctionSchema
-    ) -> JsonSchemaValue:
-        model = lazy_model_behind(schema["function"]["function"])
-        model.model_rebuild()
-        return self.generate_inner(model.__pydantic_core_schema__)
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        if schema["type"] == "function-plain":
-            return False  # a model has a title of its own
-        return super().field_title_should_be_set(schema)
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         names = self.generate_inner(schema["keys_schema"])

@@ -1,24 +1,13 @@
 """The spec of ``launcher``: exactly one key, which names the launcher."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
+from trainyard.core.jobs.launchers.jax.spec import Jax
+from trainyard.core.jobs.launchers.mpi.spec import Mpi
+from trainyard.core.jobs.launchers.nccl_test.spec import NcclTest
+from trainyard.core.jobs.launchers.torchrun.spec import Torchrun
+from trainyard.core.jobs.launchers.torchtune.spec import Torchtune
 from trainyard.language.models.choice import OneOf
-from trainyard.language.models.lazy import lazy_models
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.launchers.jax.spec import Jax
-    from trainyard.core.jobs.launchers.mpi.spec import Mpi
-    from trainyard.core.jobs.launchers.nccl_test.spec import NcclTest
-    from trainyard.core.jobs.launchers.torchrun.spec import Torchrun
-    from trainyard.core.jobs.launchers.torchtune.spec import Torchtune
-else:
-    (Jax,) = lazy_models("core.jobs.launchers.jax.spec", "Jax")
-    (Mpi,) = lazy_models("core.jobs.launchers.mpi.spec", "Mpi")
-    (NcclTest,) = lazy_models("core.jobs.launchers.nccl_test.spec", "NcclTest")
-    (Torchrun,) = lazy_models("core.jobs.launchers.torchrun.spec", "Torchrun")
-    (Torchtune,) = lazy_models("core.jobs.launchers.torchtune.spec", "Torchtune")
 
 
 class JobLauncher(OneOf):

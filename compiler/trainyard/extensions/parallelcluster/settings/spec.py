@@ -1,10 +1,18 @@
 """The cluster itself, as people write it for AWS ParallelCluster."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from trainyard.core.pools.spec import Volume
+from trainyard.extensions.parallelcluster.settings.forms.accounting import Accounting
+from trainyard.extensions.parallelcluster.settings.forms.budget import Budget
+from trainyard.extensions.parallelcluster.settings.forms.login_nodes import LoginNodes
+from trainyard.extensions.parallelcluster.settings.forms.own_scripts import (
+    ComputeNodes,
+    CustomActions,
+)
+from trainyard.extensions.parallelcluster.settings.forms.timeouts import Timeouts
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.language.models.aws import (
     InstanceType,
@@ -15,32 +23,9 @@ from trainyard.language.models.aws import (
 )
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault, matched
-from trainyard.language.models.lazy import lazy_models
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import ContainerPath, Distinct, IdleTime, Line, Name, Whole
 from trainyard.language.places import Route
-
-if TYPE_CHECKING:
-    from trainyard.extensions.parallelcluster.settings.forms.accounting import Accounting
-    from trainyard.extensions.parallelcluster.settings.forms.budget import Budget
-    from trainyard.extensions.parallelcluster.settings.forms.login_nodes import LoginNodes
-    from trainyard.extensions.parallelcluster.settings.forms.own_scripts import (
-        ComputeNodes,
-        CustomActions,
-    )
-    from trainyard.extensions.parallelcluster.settings.forms.timeouts import Timeouts
-else:
-    (Accounting,) = lazy_models(
-        "extensions.parallelcluster.settings.forms.accounting", "Accounting"
-    )
-    (Budget,) = lazy_models("extensions.parallelcluster.settings.forms.budget", "Budget")
-    (LoginNodes,) = lazy_models(
-        "extensions.parallelcluster.settings.forms.login_nodes", "LoginNodes"
-    )
-    ComputeNodes, CustomActions = lazy_models(
-        "extensions.parallelcluster.settings.forms.own_scripts", "ComputeNodes", "CustomActions"
-    )
-    (Timeouts,) = lazy_models("extensions.parallelcluster.settings.forms.timeouts", "Timeouts")
 
 # aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
