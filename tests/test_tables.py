@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kubernetes.client import models
 from kubernetes.utils import parse_quantity
 from trainyard import verify
-from trainyard.core.jobs.forms.volumes import _KINDS_OF_VOLUMES
+from trainyard.core.jobs.keys import _KINDS_OF_VOLUMES
 from trainyard.eks.jobs.lift import KINDS as OF_TRAINER
 from trainyard.eks.kueue.plan import INTEGRATIONS
 from trainyard.eks.third_party_workloads.lift import KINDS as READ

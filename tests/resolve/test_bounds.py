@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from builders import FSX, POOL, plan_of, resolved, spec
 from trainyard.catalog import load_catalog
-from trainyard.core.jobs.forms.model import Model
 from trainyard.core.jobs.model import checkpoint_bytes
+from trainyard.core.jobs.model_spec import Model
 from trainyard.core.pools.plan import CapacityWindow
 from trainyard.eks.cluster.plan import Cluster
 from trainyard.language.diagnostics import Severity

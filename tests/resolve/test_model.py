@@ -8,8 +8,8 @@ import pytest
 from builders import faults_of, plan_of, resolved, shape_faults, spec
 from pydantic import ValidationError
 from trainyard.catalog import load_catalog
-from trainyard.core.jobs.forms.model import Model
 from trainyard.core.jobs.model import State, checkpoint_bytes, state_of
+from trainyard.core.jobs.model_spec import Model
 from trainyard.core.jobs.plan import TrainingState
 from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.load import load_rules

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pytest
 from pydantic import BaseModel, BeforeValidator, Discriminator, ValidationError
 from trainyard.core.jobs.spec import Job, Mount
-from trainyard.core.network.forms.existing import ExistingNetwork
+from trainyard.core.network.spec import ExistingNetwork
 from trainyard.core.pools.spec import NodePool
 from trainyard.language.models.errors import explain
 from trainyard.language.models.models import inner_model, keys_of, model_at

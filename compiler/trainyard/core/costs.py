@@ -19,7 +19,7 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.s3 import S3
+    from trainyard.core.storage.kinds import S3
 
 _BLOCK = "block"
 _WORDS = {

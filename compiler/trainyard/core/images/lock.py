@@ -9,7 +9,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.images.forms import image as forms
+    from trainyard.core.images import spec as forms
 
 _LINES = {"digest": r"sha256:[0-9a-f]{64}", "recipe": r"[0-9a-f]{12}"}
 

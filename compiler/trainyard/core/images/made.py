@@ -23,7 +23,7 @@ from trainyard.plan.base import content
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.images.forms import image as forms
+    from trainyard.core.images import spec as forms
 
 USER = 10001
 _DIGITS = 12

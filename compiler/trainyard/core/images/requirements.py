@@ -17,7 +17,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.images.forms import image as forms
+    from trainyard.core.images import spec as forms
 
 _SOURCE = "pip documentation, secure installs: hash-checking mode"
 _PINNED = re.compile(

@@ -13,7 +13,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context, unique
 
 if TYPE_CHECKING:
-    from trainyard.core.images.forms import image as forms
+    from trainyard.core.images import spec as forms
 
 
 @dataclass(frozen=True, slots=True)

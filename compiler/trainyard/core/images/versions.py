@@ -22,7 +22,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.images.forms import image as forms
+    from trainyard.core.images import spec as forms
 
 
 def plugin_of(spec: forms.Image) -> str | None:

@@ -21,7 +21,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, T, unique
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.volumes import JobVolume
+    from trainyard.core.jobs.keys import JobVolume
 
 
 def resolve_jobs(context: Context) -> list[Job]:

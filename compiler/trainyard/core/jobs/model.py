@@ -27,7 +27,7 @@ from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.model import Model, Parallel
+    from trainyard.core.jobs.model_spec import Model, Parallel
     from trainyard.core.training.run import Run
 
 _MIB, _GIB = 1024**2, 1024**3

@@ -12,8 +12,8 @@ from trainyard.catalog.object_stores import URL_SCHEMES
 
 if TYPE_CHECKING:
     from trainyard.core.jobs import spec as spec_jobs
-    from trainyard.core.jobs.forms.volumes import JobVolume
     from trainyard.core.jobs.job import Job
+    from trainyard.core.jobs.keys import JobVolume
 
 TRIES = 10
 _FROM_STEP_0 = 3

@@ -11,7 +11,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.model import Model
+    from trainyard.core.jobs.model_spec import Model
     from trainyard.core.jobs.spec import Job
 
 # Keys of `shape` by the field of a shape.

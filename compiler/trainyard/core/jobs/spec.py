@@ -4,17 +4,18 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from trainyard.core.jobs.forms.checkpoint import Checkpoint
-from trainyard.core.jobs.forms.deepspeed import DeepSpeed
-from trainyard.core.jobs.forms.flight_recorder import FlightRecorder
-from trainyard.core.jobs.forms.init_container import InitContainer
-from trainyard.core.jobs.forms.initializer import Initializer
-from trainyard.core.jobs.forms.model import Model
-from trainyard.core.jobs.forms.role import Role
-from trainyard.core.jobs.forms.topology import JobTopology
-from trainyard.core.jobs.forms.volumes import JobVolume
+from trainyard.core.jobs.keys import (
+    Checkpoint,
+    FlightRecorder,
+    InitContainer,
+    Initializer,
+    JobTopology,
+    JobVolume,
+    Role,
+)
 from trainyard.core.jobs.launchers.filling import filled
 from trainyard.core.jobs.launchers.spec import JobLauncher
+from trainyard.core.jobs.model_spec import DeepSpeed, Model
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.section import Section

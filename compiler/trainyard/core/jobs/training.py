@@ -16,7 +16,7 @@ from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
     from trainyard.catalog import InstanceType
-    from trainyard.core.jobs.forms.model import Batch, Model, Parallel
+    from trainyard.core.jobs.model_spec import Batch, Model, Parallel
 
 _MIB = 1024**2
 _GIGA = 1e9

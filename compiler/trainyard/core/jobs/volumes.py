@@ -14,7 +14,7 @@ from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.volumes import JobVolume
+    from trainyard.core.jobs.keys import JobVolume
     from trainyard.core.pools.pools import Pool
 
 

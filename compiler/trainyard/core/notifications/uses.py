@@ -11,7 +11,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, near_help, unique
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Notifications, Receiver
+    from trainyard.core.notifications.spec import Notifications, Receiver
 
 AT = SPEC / "notifications"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from trainyard.catalog.instance import NVIDIA_RESOURCE, InstanceType
 from trainyard.catalog.mig import profile_of
-from trainyard.core.pools.forms.sharing import Sharing
+from trainyard.core.pools.keys import Sharing
 from trainyard.language.dataclass import dataclass
 
 CONFIG_LABEL = "nvidia.com/device-plugin.config"

@@ -4,11 +4,15 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from trainyard.core.pools.forms.burn_in import BurnIn
-from trainyard.core.pools.forms.managed import ManagedNodeGroup
-from trainyard.core.pools.forms.reservations import Block, Reservation, Reserved
-from trainyard.core.pools.forms.sharing import Sharing
-from trainyard.core.pools.forms.taint import Taint
+from trainyard.core.pools.keys import (
+    Block,
+    BurnIn,
+    ManagedNodeGroup,
+    Reservation,
+    Reserved,
+    Sharing,
+    Taint,
+)
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.language.models.aws import InstanceType, PlacementGroupName, Zone

@@ -1,10 +1,118 @@
 """The spec of secrets: where their values are stored. A spec never holds a value."""
 
-from pydantic import Field
+from typing import Annotated, Literal, Self
 
-from trainyard.core.secrets.forms.secret import Secret
-from trainyard.core.secrets.forms.sops import Sops
+from pydantic import Field, model_validator
+
+from trainyard.language.models.aws import KmsKeyArn, StoredName
+from trainyard.language.models.base import SpecModel
+from trainyard.language.models.choice import existing_or_created, one_of
 from trainyard.language.models.section import Section
+from trainyard.language.models.types import (
+    Distinct,
+    JsonKey,
+    Name,
+    ObjectName,
+    RefreshInterval,
+    SecretKey,
+)
+
+
+class StoredSecret(SpecModel):
+    """A secret of Secrets Manager that exists, in the account and the region of the cluster."""
+
+    name: StoredName = Field(
+        description="The name of the secret in Secrets Manager.", examples=["team-a/hf-token"]
+    )
+    kms_key: KmsKeyArn | None = Field(
+        None,
+        description="The customer managed key that encrypts it; unset: the AWS managed key `aws/secretsmanager`.",
+        examples=["arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
+    )
+
+
+class SecretsManager(SpecModel):
+    """A secret of AWS Secrets Manager, and what is taken of it."""
+
+    existing: StoredSecret = Field(
+        description="Facts about a secret that exists.", examples=[{"name": "team-a/hf-token"}]
+    )
+    keys: dict[SecretKey, JsonKey] = Field(
+        {},
+        description='The keys of the Secret, each with the key of the JSON that it is read from, or `""` for the whole '
+        "text; unset: every key of the JSON.",
+        examples=[{"token": "hf_token"}],
+    )
+    refresh: RefreshInterval | None = Field(
+        None, description="How often the value is read again; derived: `1h`.", examples=["30m"]
+    )
+
+
+class Secret(SpecModel):
+    """A Kubernetes Secret in namespaces of teams, whose values are kept in AWS."""
+
+    name: ObjectName = Field(
+        description="The name of the Secret, which jobs refer to.", examples=["hf-token"]
+    )
+    namespaces: Annotated[list[Name], Distinct] = Field(
+        min_length=1,
+        description="The namespaces of teams in which it is made.",
+        examples=[["team-a"]],
+    )
+    type: Literal[
+        "Opaque",
+        "kubernetes.io/dockerconfigjson",
+        "kubernetes.io/basic-auth",
+        "kubernetes.io/ssh-auth",
+        "kubernetes.io/tls",
+    ] = Field(
+        "Opaque",
+        description="The type of the Secret; images are pulled with `kubernetes.io/dockerconfigjson`.",
+        examples=["kubernetes.io/dockerconfigjson"],
+    )
+    secrets_manager: SecretsManager = Field(
+        description="The secret of AWS Secrets Manager that it is made from, by External Secrets.",
+        examples=[{"existing": {"name": "team-a/hf-token"}, "keys": {"token": "hf_token"}}],
+    )
+
+
+class ExistingKey(SpecModel):
+    """A key of KMS that exists."""
+
+    kms_key: KmsKeyArn = Field(
+        description="The ARN of the key.",
+        examples=["arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
+    )
+
+
+class CreatedKey(SpecModel):
+    """A key of KMS that the bootstrap makes, with rotation, and nothing ever deletes by itself."""
+
+
+class Sops(SpecModel):
+    """The key that Secrets in git are encrypted with: one that is there, or one to ``create``."""
+
+    model_config = one_of("existing", "create")
+
+    existing: ExistingKey | None = Field(
+        None,
+        description="Facts about a key that exists.",
+        examples=[
+            {
+                "kmsKey": "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+            }
+        ],
+    )
+    create: CreatedKey | None = Field(
+        None,
+        description="A key that the bootstrap makes, with the alias `trainyard-CLUSTER-sops`.",
+        examples=[{}],
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        existing_or_created(self.existing, self.create, "key")
+        return self
 
 
 class SecretsSection(Section):

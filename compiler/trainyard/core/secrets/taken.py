@@ -9,7 +9,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.secrets.forms.secret import Secret
+    from trainyard.core.secrets.spec import Secret
 
 
 def check_namespace(context: Context, secret: Secret, job: str, namespace: str, at: Route) -> bool:

@@ -10,7 +10,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.ebs import CreatedDisk
+    from trainyard.core.storage.kinds import CreatedDisk
 
 
 def disk_zone(context: Context, name: str, disk: CreatedDisk, at: Route) -> str | None:

@@ -15,7 +15,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.created_lustre import CreatedLustre
+    from trainyard.core.storage.kinds import CreatedLustre
 
 _GIB = 1024**3
 _THROUGHPUT = {

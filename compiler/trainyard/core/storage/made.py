@@ -18,8 +18,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.created_lustre import CreatedLustre
-    from trainyard.core.storage.forms.s3 import CreatedBucket, Transition
+    from trainyard.core.storage.kinds import CreatedBucket, CreatedLustre, Transition
 
 _API = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.5)"
 _GUIDE = "FSx for Lustre user guide"

@@ -14,7 +14,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context, near_help
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.created_lustre import CreatedLustre, DataRepository
+    from trainyard.core.storage.kinds import CreatedLustre, DataRepository
 
 _API = "FSx API, CreateDataRepositoryAssociation (botocore 1.44.5)"
 _MOST = 8

@@ -4,9 +4,14 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from trainyard.core.storage.forms.created_lustre import CreatedLustre
-from trainyard.core.storage.forms.ebs import CreatedDisk, Ebs, ExistingDisk
-from trainyard.core.storage.forms.s3 import S3, CreatedBucket
+from trainyard.core.storage.kinds import (
+    S3,
+    CreatedBucket,
+    CreatedDisk,
+    CreatedLustre,
+    Ebs,
+    ExistingDisk,
+)
 from trainyard.language.models.aws import FileSystemId, IpAddress, LustreVersion, MountName, Zone
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault

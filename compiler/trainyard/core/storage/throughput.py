@@ -16,8 +16,7 @@ from trainyard.core.storage.spec import FsxLustre
 from trainyard.language.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.created_lustre import CreatedLustre
-    from trainyard.core.storage.forms.ebs import CreatedDisk
+    from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
 
 FSX = "FSx for Lustre user guide, ssd-storage"
 GP3 = "EBS user guide, general-purpose"

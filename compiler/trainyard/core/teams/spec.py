@@ -1,9 +1,71 @@
 """The spec of teams' namespaces."""
 
+from typing import Annotated, Literal
+
 from pydantic import Field
 
-from trainyard.core.teams.forms.namespace import Namespace
+from trainyard.language.models.aws import Arn
+from trainyard.language.models.base import SpecModel
 from trainyard.language.models.section import Section
+from trainyard.language.models.types import Distinct, GroupName, Name, Quantity
+
+
+class NamespaceQuota(SpecModel):
+    """The ceiling of a namespace, over everything in it."""
+
+    cpu: Quantity | None = Field(
+        None,
+        description="The CPUs that all pods of the namespace may request together; unset: no ceiling.",
+        examples=[768],
+    )
+    memory: Quantity | None = Field(
+        None,
+        description="The memory that all pods of the namespace may request together; unset: no ceiling.",
+        examples=["8Ti"],
+    )
+    accelerators: int | None = Field(
+        None,
+        ge=0,
+        description="The accelerators, and shares of them, of each kind that all pods of the namespace may request; "
+        "unset: no ceiling.",
+        examples=[32],
+    )
+    pods: int | None = Field(
+        None,
+        ge=0,
+        description="The number of pods that may exist in the namespace at once; unset: no ceiling.",
+        examples=[100],
+    )
+
+
+class Namespace(SpecModel):
+    """A team's namespace, and who may see what runs in it."""
+
+    name: Name = Field(
+        description="The namespace's name, which queues and jobs refer to.", examples=["team-a"]
+    )
+    quota: NamespaceQuota | None = Field(
+        None,
+        description="Ceilings on everything in the namespace, in addition to the queues' quotas.",
+        examples=[{"accelerators": 32, "pods": 100}],
+    )
+    group: GroupName | None = Field(
+        None,
+        description="A Kubernetes group that may see, debug and end the jobs of the namespace; its principals join it.",
+        examples=["team-a"],
+    )
+    pod_security: Literal["baseline", "privileged"] = Field(
+        "baseline",
+        description="The Pod Security Standard that the namespace enforces; `privileged` lets its pods have the rights "
+        "of their nodes.",
+        examples=["baseline"],
+    )
+    principals: Annotated[list[Arn], Distinct] = Field(
+        [],
+        description="The IAM roles and users that may see, debug and end the jobs of the namespace, by ARN; each gets "
+        "an access entry.",
+        examples=[["arn:aws:iam::111122223333:role/team-a"]],
+    )
 
 
 class NamespacesSection(Section):

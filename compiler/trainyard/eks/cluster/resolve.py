@@ -24,7 +24,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.settings.forms.addon_settings import AddonSettings
+    from trainyard.eks.settings.spec import AddonSettings
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

@@ -42,7 +42,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context, unique
 
 if TYPE_CHECKING:
-    from trainyard.core.queues.forms.cohorts import Weight
+    from trainyard.core.queues.spec import Weight
 
 
 TRAINING = "trainyard.dev/training"
@@ -384,7 +384,7 @@ def _preemption_strategies(context: Context) -> tuple[str, ...]:
     weights += [cohort.fair_sharing for cohort in section.cohorts]
     if not any(weights):
         return ()
-    from trainyard.core.queues.forms.cohorts import FairSharing
+    from trainyard.core.queues.spec import FairSharing
 
     strategies = FairSharing().preemption_strategies
     context.derive(

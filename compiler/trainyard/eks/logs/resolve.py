@@ -27,7 +27,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.logs.forms.logs import CloudWatch, Loki
+    from trainyard.eks.logs.spec import CloudWatch, Loki
 
 _DAY = 24 * 3600
 _TENANT = "fake/"

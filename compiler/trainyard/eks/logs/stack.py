@@ -10,7 +10,7 @@ from trainyard.plan.context import SPEC, Context
 from trainyard.plan.naming import LONGEST_BUCKET, joined
 
 if TYPE_CHECKING:
-    from trainyard.eks.logs.forms.logs import CloudWatch, Loki
+    from trainyard.eks.logs.spec import CloudWatch, Loki
 
 LOKI, ALLOY, FLUENT_BIT = "loki", "alloy", "fluent-bit"
 """The charts, and the service accounts of their pods."""

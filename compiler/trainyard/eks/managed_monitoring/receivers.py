@@ -11,7 +11,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Receiver, Sns
+    from trainyard.core.notifications.spec import Receiver, Sns
 
 _SOURCE = "Amazon Managed Service for Prometheus user guide, AMP-alertmanager-receiver-config"
 _INSTEAD = {

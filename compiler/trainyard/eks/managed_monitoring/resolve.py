@@ -18,7 +18,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.forms.monitoring import ManagedGrafana
+    from trainyard.eks.monitoring.spec import ManagedGrafana
 
 _DAY = 24 * 3600
 LONGEST = 1095

@@ -29,7 +29,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.forms.monitoring import Monitoring
+    from trainyard.eks.monitoring.spec import Monitoring
 
 _STAGE = "monitoring"
 _GIB = 2**30

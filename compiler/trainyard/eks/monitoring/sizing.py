@@ -27,7 +27,7 @@ from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.forms.monitoring import Monitoring
+    from trainyard.eks.monitoring.spec import Monitoring
 
 _DEPLOYMENTS, _FLUX, _WEBHOOKS, _TARGETS = 30, 40, 20, 20
 """At most, of a cluster with all add-ons: Deployments, objects of Flux, webhooks, and targets beside those of nodes."""

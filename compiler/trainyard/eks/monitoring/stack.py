@@ -13,7 +13,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.forms.monitoring import Monitoring
+    from trainyard.eks.monitoring.spec import Monitoring
 
 STACK = "kube-prometheus-stack"
 RELEASE = {"release": STACK}

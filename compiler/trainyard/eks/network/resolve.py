@@ -17,7 +17,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.network.forms.existing import ExistingNetwork
+    from trainyard.core.network.spec import ExistingNetwork
     from trainyard.eks.network.plan import MadeNetwork
 
 

@@ -15,7 +15,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.network.forms.existing import ExistingNetwork
+    from trainyard.core.network.spec import ExistingNetwork
     from trainyard.eks.network.plan import MadeNetwork
 
 _OF_EKS = 16

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trainyard.eks.notifications.stack import ACCOUNT
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import (
-        Notifications,
-        Receiver,
-        SecretValue,
-    )
+    from trainyard.core.notifications.spec import Notifications, Receiver, SecretValue
 
 _SECRETS = "/etc/alertmanager/secrets"
 _NOBODY = "Nobody"

@@ -18,7 +18,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Notifications, Receiver
+    from trainyard.core.notifications.spec import Notifications, Receiver
 
 _ADDRESS = "address"
 """The key of a Secret in which Flux looks for a URL (notification-controller v1.9.3, v1beta3 Provider, secretRef)."""

@@ -11,7 +11,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Notifications
+    from trainyard.core.notifications.spec import Notifications
 
 ACCOUNT = "prometheus-alertmanager"
 """The service account of Alertmanager (kube-prometheus-stack 88.5.3, alertmanager.serviceAccount.name)."""

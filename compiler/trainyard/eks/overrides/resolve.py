@@ -14,8 +14,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.overrides.forms.component import Component
-    from trainyard.eks.overrides.forms.patch import Patch
+    from trainyard.eks.overrides.spec import Component, Patch
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

@@ -10,7 +10,7 @@ from trainyard.language.re2 import compile_re2
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.overrides.forms.component import ChartSignature
+    from trainyard.eks.overrides.spec import ChartSignature
 
 
 def has_signer(context: Context, name: str, verify: ChartSignature) -> bool:

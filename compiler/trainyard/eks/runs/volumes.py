@@ -20,7 +20,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.volumes import JobVolume
+    from trainyard.core.jobs.keys import JobVolume
 
 _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 

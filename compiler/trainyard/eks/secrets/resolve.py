@@ -30,7 +30,7 @@ from trainyard.plan import Duration, PlanNode
 from trainyard.plan.context import SPEC, Context, unique
 
 if TYPE_CHECKING:
-    from trainyard.core.secrets.forms.secret import Secret
+    from trainyard.core.secrets.spec import Secret
 
 STORE = "secrets-manager"
 # The default of the CRD (external-secrets v2.9.0, ExternalSecret refreshInterval).

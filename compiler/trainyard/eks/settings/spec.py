@@ -1,17 +1,108 @@
 """The spec of the EKS cluster itself."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from trainyard.eks.settings.forms.addon_settings import AddonSettings
-from trainyard.eks.settings.forms.auto_mode import AutoMode
-from trainyard.language.models.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
+from trainyard.language.models.aws import (
+    AddonName,
+    AddonVersion,
+    AmiAlias,
+    Arn,
+    InstanceType,
+    PolicyArn,
+    PublicCidr,
+)
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.section import Section
-from trainyard.language.models.types import Distinct, KubernetesVersion, Whole
+from trainyard.language.models.types import Distinct, KubernetesVersion, ObjectName, Period, Whole
 from trainyard.language.places import Route
+from trainyard.language.units import Duration
+
+
+class AddonRole(SpecModel):
+    """The rights of an add-on: those of policies, for a service account."""
+
+    namespace: ObjectName = Field(
+        description="The namespace of the add-on.", examples=["external-dns"]
+    )
+    service_account: ObjectName = Field(
+        description="The service account of the add-on's pods.", examples=["external-dns"]
+    )
+    policies: Annotated[list[PolicyArn], Distinct] = Field(
+        description="The IAM policies that its role has; none: it needs no role.",
+        examples=[["arn:aws:iam::111122223333:policy/dns"]],
+    )
+
+
+class AddonSettings(SpecModel):
+    """An EKS add-on of the cluster's own, or what it changes of one that every cluster has."""
+
+    version: AddonVersion | None = Field(
+        None,
+        description="The build of the add-on; derived: the release's, or the one that EKS takes for an add-on that "
+        "the release does not know.",
+        examples=["v1.63.1-eksbuild.1"],
+    )
+    values: dict[str, Any] = Field(
+        {},
+        description="The configuration of the add-on (configurationValues), over what Trainyard sets.",
+        examples=[{"env": {"WARM_ENI_TARGET": "1"}}],
+    )
+    role: AddonRole | None = Field(
+        None,
+        description="What an add-on of the cluster's own may do in AWS; derived: of those that AWS documents, the "
+        "managed policies that they need.",
+        examples=[
+            {
+                "namespace": "external-dns",
+                "serviceAccount": "external-dns",
+                "policies": ["arn:aws:iam::111122223333:policy/dns"],
+            }
+        ],
+    )
+
+
+LIFE = Duration(504 * 3600)
+"""A node of Auto Mode lives 21 days at most (EKS user guide, auto-security): the API server refuses a NodePool whose
+`expireAfter` and `terminationGracePeriod` are more together (aws-controllers-k8s/test-infra#1000, 2026-06)."""
+_LEAST, _MOST = Duration(3600), Duration(480 * 3600)
+_GRACE = Duration(168 * 3600)  # leaves 336h, Auto Mode's own `expireAfter`
+
+
+class AutoMode(SpecModel):
+    """A cluster whose nodes EKS launches, patches, repairs and replaces (EKS Auto Mode)."""
+
+    termination_grace_period: Period | None = Field(
+        None,
+        description="How long a run goes on where its node has reached its age, which is 504h less this; derived: "
+        "`168h`.",
+        examples=["240h"],
+    )
+
+    @model_validator(mode="after")
+    def _within_the_life(self) -> Self:
+        grace = self.grace
+        if not _LEAST <= grace <= _MOST:
+            raise fault(
+                f"`{grace}` of the {LIFE} that a node lives",
+                f"write between `{_LEAST}` and `{_MOST}`",
+                "terminationGracePeriod",
+                source="EKS user guide, auto-security: maximum lifetime of 21 days",
+            )
+        return self
+
+    @property
+    def grace(self) -> Duration:
+        """How long a run goes on where its node has reached its age."""
+        return self.termination_grace_period or _GRACE
+
+    @property
+    def expire_after(self) -> Duration:
+        """The age at which a node gets no more pods."""
+        return Duration(LIFE.seconds - self.grace.seconds)
+
 
 LogDays = Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653]
 """eksctl v0.230.0, schema.json: ClusterCloudWatchLogging.logRetentionInDays."""

@@ -13,7 +13,7 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.teams.forms.namespace import Namespace
+    from trainyard.core.teams.spec import Namespace
 
 ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 

@@ -44,7 +44,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.teams.forms.namespace import NamespaceQuota
+    from trainyard.core.teams.spec import NamespaceQuota
 
 IMDS = "169.254.169.254/32"
 POD_IDENTITY = "169.254.170.23/32"

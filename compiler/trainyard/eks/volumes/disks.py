@@ -21,7 +21,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.ebs import CreatedDisk, ExistingDisk
+    from trainyard.core.storage.kinds import CreatedDisk, ExistingDisk
     from trainyard.core.storage.storages import Storage
 
 CLAIMS = "disks"

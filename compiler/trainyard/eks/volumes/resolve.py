@@ -22,7 +22,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.forms.s3 import BucketCache
+    from trainyard.core.storage.kinds import BucketCache
 
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"

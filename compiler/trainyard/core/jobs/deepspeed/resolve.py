@@ -17,8 +17,7 @@ from trainyard.core.jobs.model import sharing
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.deepspeed import DeepSpeed
-    from trainyard.core.jobs.forms.model import Model
+    from trainyard.core.jobs.model_spec import DeepSpeed, Model
 
 SOURCE = "DeepSpeed 0.17, deepspeed/runtime/config.py"
 _STAGES = {"none": 0, "optimizer": 1, "gradients": 2, "full": 3}

@@ -28,8 +28,8 @@ from trainyard.output.lowering.body import given
 from trainyard.plan.base import PlanNode
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.forms.role import Role
     from trainyard.core.jobs.job import Job
+    from trainyard.core.jobs.keys import Role
     from trainyard.plan.context import Context
 
 PORT = 29500

@@ -38,7 +38,7 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.network.forms.existing import ExistingNetwork, Subnet
+    from trainyard.core.network.spec import ExistingNetwork, Subnet
 
 _GIB = 1024**3
 _HEAD_GIB = 200

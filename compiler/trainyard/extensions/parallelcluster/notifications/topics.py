@@ -9,7 +9,7 @@ from trainyard.core.notifications.uses import notifications_of
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.notifications.forms.notifications import Sns
+    from trainyard.core.notifications.spec import Sns
 
 
 def topics_of(context: Context, namespace: str) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from trainyard.plan.context import Context
 from trainyard.plan.naming import LONGEST_BUCKET, bounded
 
 if TYPE_CHECKING:
-    from trainyard.extensions.parallelcluster.settings.forms.own_scripts import (
+    from trainyard.extensions.parallelcluster.settings.spec import (
         CustomActions,
         OwnScript,
+        ParallelCluster,
     )
-    from trainyard.extensions.parallelcluster.settings.spec import ParallelCluster
 
 NODES_GROUP = "${NODES_SECURITY_GROUP}"
 """The variable that stands for the security group of all nodes until the bootstrap has made it."""

@@ -5,14 +5,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from trainyard.core.pools.spec import Volume
-from trainyard.extensions.parallelcluster.settings.forms.accounting import Accounting
-from trainyard.extensions.parallelcluster.settings.forms.budget import Budget
-from trainyard.extensions.parallelcluster.settings.forms.login_nodes import LoginNodes
-from trainyard.extensions.parallelcluster.settings.forms.own_scripts import (
-    ComputeNodes,
-    CustomActions,
-)
-from trainyard.extensions.parallelcluster.settings.forms.timeouts import Timeouts
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.language.models.aws import (
     InstanceType,
@@ -24,8 +16,191 @@ from trainyard.language.models.aws import (
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault, matched
 from trainyard.language.models.section import Section
-from trainyard.language.models.types import ContainerPath, Distinct, IdleTime, Line, Name, Whole
+from trainyard.language.models.types import (
+    BootstrapTime,
+    ContainerPath,
+    Distinct,
+    GracetimePeriod,
+    IdleTime,
+    Line,
+    Name,
+    Whole,
+)
 from trainyard.language.places import Route
+
+_Uri = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9][a-z0-9.-]*(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?",
+            "a database's host, and its port after `:`",
+            "db.example.com:3306",
+        )
+    ),
+]
+_SecretArn = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+",
+            "the ARN of a secret of Secrets Manager",
+            "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+        )
+    ),
+]
+_DatabaseName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[0-9a-z_]{1,64}",
+            "the name of a database, of lower case letters, digits and `_`",
+            "research_slurm",
+        )
+    ),
+]
+
+
+class Accounting(SpecModel):
+    """The MySQL database that Slurm's accounting uses (aws-parallelcluster 3.16.1, SlurmSettings.Database)."""
+
+    uri: _Uri = Field(
+        description="The host of a MySQL server that the head node reaches, and its port after `:`.",
+        examples=["slurm-db.cluster-abc.us-west-2.rds.amazonaws.com:3306"],
+    )
+    user_name: Line = Field(description="The user of the database.", examples=["slurm"])
+    password_secret_arn: _SecretArn = Field(
+        description="The ARN of the secret of Secrets Manager with the user's password, as plain text.",
+        examples=["arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"],
+    )
+    database_name: _DatabaseName | None = Field(
+        None,
+        description="The name of the database; unset: ParallelCluster derives it from the cluster's name.",
+        examples=["research_slurm"],
+    )
+
+
+_Email = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address", "platform@example.com")
+    ),
+]
+
+
+class Budget(SpecModel):
+    """A monthly budget (AWS::Budgets::Budget) over everything with the tag of the cluster."""
+
+    monthly: int = Field(
+        ge=1, le=1_000_000_000, description="The US dollars of a month.", examples=[500000]
+    )
+    emails: Annotated[list[_Email], Distinct] = Field(
+        min_length=1,
+        max_length=10,
+        description="Who gets mail when 50, 80 and 100 percent are spent, and when a forecast says so.",
+        examples=[["platform@example.com"]],
+    )
+
+
+# aws-parallelcluster 3.16.1, UrlValidator: an object of S3, or a page that anybody may get.
+_Script = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^\s]+|https://[^\s/]+/[^\s]+",
+            "the place of a script, as `s3://` or `https://`",
+            "s3://scripts-111122223333/setup.sh",
+            longest=2048,
+        )
+    ),
+]
+
+
+class OwnScript(SpecModel):
+    """A script that nodes run as root."""
+
+    script: _Script = Field(
+        description="Where it is: an object of a bucket that nodes may read, or a page that anybody may get.",
+        examples=["s3://scripts-111122223333/setup.sh"],
+    )
+    args: list[Line] = Field([], description="Its arguments.", examples=[["--metrics"]])
+
+
+class CustomActions(SpecModel):
+    """Scripts of one's own (`CustomActions`); each runs after those that Trainyard needs."""
+
+    on_node_start: list[OwnScript] = Field(
+        [],
+        max_length=9,
+        description="What runs before anything of a node is set up.",
+        examples=[[{"script": "s3://scripts-111122223333/early.sh"}]],
+    )
+    on_node_configured: list[OwnScript] = Field(
+        [],
+        max_length=9,
+        description="What runs once a node is set up, before it takes jobs.",
+        examples=[[{"script": "s3://scripts-111122223333/setup.sh", "args": ["--metrics"]}]],
+    )
+
+
+class ComputeNodes(SpecModel):
+    """What all compute nodes have."""
+
+    custom_actions: CustomActions = Field(
+        description="Scripts of one's own that each compute node runs.",
+        examples=[{"onNodeConfigured": [{"script": "s3://scripts-111122223333/setup.sh"}]}],
+    )
+
+
+class LoginNodes(SpecModel):
+    """A pool of login nodes (`LoginNodes`), behind one address of its own."""
+
+    count: int = Field(
+        ge=0,
+        le=100,
+        description="How many there are; with 0 their other keys can be changed.",
+        examples=[2],
+    )
+    instance_type: InstanceType = Field(
+        "m7i.xlarge",
+        description="The EC2 instance type of each of them, without accelerators.",
+        examples=["m7i.2xlarge"],
+    )
+    subnet: SubnetId | None = Field(
+        None,
+        description="The subnet of the login nodes, one of `network.existing`; derived: that of the head node.",
+        examples=["subnet-0a1b2c3d4e5f60718"],
+    )
+    allowed_cidr: PublicCidr | None = Field(
+        None,
+        description="The address block that reaches their SSH port; derived: `ssh.allowedCidr`.",
+        examples=["203.0.113.0/24"],
+    )
+    gracetime_period: GracetimePeriod | None = Field(
+        None,
+        description="How long people have to end their work when a login node goes, in whole minutes; derived: `10m`.",
+        examples=["30m"],
+    )
+    custom_actions: CustomActions | None = Field(
+        None,
+        description="Scripts of one's own that each login node runs; unset: none.",
+        examples=[{"onNodeConfigured": [{"script": "s3://scripts-111122223333/setup.sh"}]}],
+    )
+
+
+class Timeouts(SpecModel):
+    """How long nodes may take to be set up (`DevSettings.Timeouts`)."""
+
+    head_node_bootstrap: BootstrapTime | None = Field(
+        None,
+        description="How long the head node may take, scripts of one's own too, in whole minutes; unset: 35m.",
+        examples=["1h"],
+    )
+    compute_node_bootstrap: BootstrapTime | None = Field(
+        None,
+        description="How long a compute node may take before it is replaced, in whole minutes; unset: 35m.",
+        examples=["45m"],
+    )
+
 
 # aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]

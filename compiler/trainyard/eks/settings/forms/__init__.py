@@ -1,1 +1,0 @@
-"""What single keys of the spec hold: models that are made when a spec has the key."""
