@@ -538,7 +538,7 @@ def _errand(edit, steps):
 KINDS = {"Errand.errands.example.dev": _errand}
 '''
 JUDGED = """
-from trainyard.extensions.review.consequences.judging import effects
+from trainyard.extensions.review.consequences.compared import effects
 from trainyard.run.edits.edit import edit_of
 from trainyard.run.edits.thing import Thing
 

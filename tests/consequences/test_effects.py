@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from trainyard.extensions.review.consequences import Consequence
-from trainyard.extensions.review.consequences.judging import effects
+from trainyard.extensions.review.consequences.compared import effects
 from trainyard.run.edits.edit import edit_of
 from trainyard.run.edits.thing import MODULE, STACK, Thing
 

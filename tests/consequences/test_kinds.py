@@ -9,7 +9,7 @@ import pytest
 from running import EXAMPLE, ROOT
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.extensions.review.consequences import Action, Consequence
-from trainyard.extensions.review.consequences.judging import effects, judges, not_known
+from trainyard.extensions.review.consequences.compared import effects, judges, not_known
 from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.output.fields import shown
 from trainyard.plan.features import members, members_of_platforms, parts

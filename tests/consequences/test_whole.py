@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from trainyard.extensions.review.consequences import Consequence
-from trainyard.extensions.review.consequences.judging import effects, judges
+from trainyard.extensions.review.consequences.compared import effects, judges
 from trainyard.extensions.terraform.lowering.types import TYPES
 from trainyard.run.edits.edit import edit_of
 from trainyard.run.edits.thing import Thing

@@ -9,8 +9,8 @@ import pytest
 from trainyard.core.blocks import Explained, Strong, Text, code
 from trainyard.core.costs import Item
 from trainyard.extensions.review.html.bars import cost_of_items, quotas
-from trainyard.extensions.review.html.spans import Span, spans
-from trainyard.extensions.review.html.squares import COLUMNS, MOST, squares
+from trainyard.extensions.review.html.page import Span, spans
+from trainyard.extensions.review.html.topology import COLUMNS, MOST, squares
 from trainyard.extensions.review.report.queues import Share
 
 STYLE = (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builders import data_of
 from running import Command
-from trainyard.extensions.operate.owners import leaves, owners
+from trainyard.extensions.operate.drift import leaves, owners
 from trainyard.output.emit.marker import marked
 from trainyard.output.emit.yaml import dump
 from trainyard.output.fields import ABSENT, Item, differing, shown

@@ -17,7 +17,7 @@ from running import Command, stand_ins
 from trainyard.catalog import load_catalog
 from trainyard.catalog.addresses import Warm, taken, warm
 from trainyard.eks.cluster.plan import Cluster
-from trainyard.eks.network.cut import private_part, public_part
+from trainyard.eks.network.made import private_part, public_part
 from trainyard.eks.network.plan import MadeNetwork
 from trainyard.language.diagnostics import Severity
 from trainyard.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trainyard.core.training.divisions import divides
+from trainyard.core.training.changes import divides
 from trainyard.core.training.setup import Setup
 
 from training.test_memory import LLAMA

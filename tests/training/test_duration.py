@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from trainyard.core.training.duration import Step, step
-from trainyard.core.training.efficiency import efficiency
-from trainyard.core.training.operations import model_operations
+from trainyard.core.training.duration import Step, efficiency, model_operations, step
 from trainyard.core.training.setup import Machine, Setup
 
 from training.test_memory import LLAMA

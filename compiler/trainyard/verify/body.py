@@ -11,14 +11,39 @@ from typing import Any
 from trainyard.language.places import Route
 from trainyard.output.manifest import Body
 from trainyard.verify import webhooks
-from trainyard.verify.annotations import annotation_faults
 from trainyard.verify.definition_rules import rule_faults, update_faults
-from trainyard.verify.fault import CEL, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
+from trainyard.verify.fault import CEL, NAME, SCHEMA, UNKNOWN, Fault, Path, nearest, refused
 from trainyard.verify.intent import Meant, as_written, has_shape, intended, misfit, neighbors
 from trainyard.verify.misplaced import belongs
 from trainyard.verify.names import name_faults, tightest_length
 from trainyard.verify.schemas import BUILTIN, Schema, Schemas
 from trainyard.verify.walk import LATER, Sound, walk
+
+# The size of annotations, keys and values together (apimachinery v0.36, TotalAnnotationSizeLimitB).
+
+MOST_BYTES = 256 * 1024
+
+
+def annotation_faults(metadata: Any) -> list[Fault]:
+    """The fault of annotations that the API server refuses together."""
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not isinstance(annotations, dict):
+        return []
+    texts = [str(text) for entry in annotations.items() for text in entry]
+    # A character has four bytes at most.
+    if sum(map(len, texts)) * 4 <= MOST_BYTES:
+        return []
+    size = sum(map(_bytes, texts))
+    if size <= MOST_BYTES:
+        return []
+    message = f"{size:,} bytes are more than the {MOST_BYTES:,} that the annotations of an object have together"
+    help = "keep long texts in a ConfigMap or in a bucket"
+    return [refused(("metadata", "annotations"), message, help, key=True)]
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
 
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 

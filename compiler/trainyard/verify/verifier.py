@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainyard.catalog.runtimes import released_runtimes
 from trainyard.language.diagnostics import Diagnostic, Severity
@@ -12,16 +12,81 @@ from trainyard.output import Artifact
 from trainyard.output.body import at
 from trainyard.output.manifest import Body, Manifest, ObjectRef, placeholder
 from trainyard.verify.body import Lookup, validate_body
-from trainyard.verify.claims import claims_of_default_class
-from trainyard.verify.definitions import DEFINITION, schemas_of, with_definitions
-from trainyard.verify.fault import NAME, SCHEMA, Fault, unfilled
+from trainyard.verify.fault import NAME, SCHEMA, Fault, never_works, unfilled
 from trainyard.verify.keys import absent_keys
 from trainyard.verify.loose_ends import Near, beside, everywhere, loose_ends
 from trainyard.verify.objects import Collide, ObjectSet, always
 from trainyard.verify.pod_security import refused_pods
 from trainyard.verify.references import TRAINER, link
 from trainyard.verify.schemas import BUILTIN, Schemas
+from trainyard.verify.structure import Raw, from_crd
 from trainyard.verify.walk import Sound
+
+# Claims that name a volume of another StorageClass than the one they get by default.
+#
+# Source: Kubernetes 1.36, admission plugin DefaultStorageClass (a claim without `storageClassName` gets the default
+# class, whether it names a volume or not), and volume binding (both classes must be the same).
+
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
+    """Faults of claims; without a default class in the set nothing is known of it."""
+    defaults = [
+        identity[3]
+        for identity, manifest in objects.of_kind("storage.k8s.io", "StorageClass")
+        if at(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
+    ]
+    if len(defaults) != 1:
+        return
+    for _, manifest in objects.of_kind("", "PersistentVolumeClaim"):
+        name = at(manifest.body, "spec", "volumeName")
+        if not isinstance(name, str):
+            continue
+        volume = objects.find("", "PersistentVolume", "", name)
+        if volume is None:
+            continue
+        if at(manifest.body, "spec", "storageClassName") is not None:
+            continue
+        if not at(volume, "spec", "storageClassName"):
+            message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"
+            help = 'write `storageClassName: ""` as well'
+            yield manifest, never_works(("spec", "volumeName"), message, help)
+
+
+# Schemas of the CustomResourceDefinitions that are among the objects themselves.
+
+DEFINITION = "CustomResourceDefinition"
+
+
+def with_definitions(schemas: Schemas, manifests: Iterable[Manifest]) -> Schemas:
+    """The schemas, and those of kinds that only a definition among the objects knows."""
+    definitions = [manifest.body for manifest in manifests if manifest.ref.kind == DEFINITION]
+    if not definitions:
+        return schemas
+    extended = schemas.copy()
+    for definition in definitions:
+        for derived in schemas_of(definition):
+            api_version = f"{derived['group']}/{derived['version']}"
+            if not schemas.find(api_version, derived["kind"]):
+                extended.add(derived)
+    return extended
+
+
+def schemas_of(definition: Body) -> list[Raw]:
+    """What ``structure.from_crd`` derives; nothing where the definition has another form than Kubernetes takes.
+
+    The schema is OpenAPI v3's, which has the keywords of JSON Schema's draft 4 (Kubernetes, CustomResourceDefinition,
+    structural schemas).
+    """
+    from jsonschema import Draft4Validator, SchemaError  # few specs include definitions
+
+    try:
+        for version in definition["spec"]["versions"]:
+            Draft4Validator.check_schema(version["schema"]["openAPIV3Schema"])
+        return from_crd(definition)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError, SchemaError):
+        return []
 
 
 def verify(

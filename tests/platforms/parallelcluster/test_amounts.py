@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from trainyard.extensions.parallelcluster.formats.sbatch.amounts import (
+from trainyard.extensions.parallelcluster.formats.sbatch.reading import (
     bytes_of,
     gpus_of,
     seconds_of,

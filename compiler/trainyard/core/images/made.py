@@ -12,7 +12,6 @@ from trainyard.catalog.efa import arch_of
 from trainyard.core.delivery.folder import folder
 from trainyard.core.delivery.spec import DeliverySection
 from trainyard.core.images.caches import registry_and_path, resolve_caches
-from trainyard.core.images.lock import locked
 from trainyard.core.images.plan import Installer, MadeImage, Project, Recipe, Workflow
 from trainyard.core.images.requirements import check_requirements
 from trainyard.core.images.versions import check_versions
@@ -24,6 +23,46 @@ from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
     from trainyard.core.images import spec as forms
+
+
+# The lock of an image: the file in which its build keeps the digest that jobs run.
+
+_LINES = {"digest": r"sha256:[0-9a-f]{64}", "recipe": r"[0-9a-f]{12}"}
+
+
+def locked(context: Context, spec: forms.Image, at: Route) -> tuple[str | None, str | None]:
+    """The digest of the last build that is committed, and the recipe that it was built of; ``None`` before the first.
+
+    The file has a line ``digest: sha256:…`` and a line ``recipe: …``, and comments.
+    """
+    text = context.texts.get(at / "lock")
+    if text is None or not text.there:
+        return None, None
+    values: dict[str, str] = {}
+    for number, line in enumerate(text.lines):
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, _, value = line.partition(": ")
+        pattern = _LINES.get(key, r"\b\B")
+        if not re.fullmatch(pattern, value) or key in values:
+            _unreadable(context, spec, at / "lock" / number, f"`{line[:80]}` is no line of it")
+            return None, None
+        values[key] = value
+    if len(values) < len(_LINES):
+        lacking = next(key for key in _LINES if key not in values)
+        _unreadable(context, spec, at / "lock" / 0, f"it has no line `{lacking}: …`")
+        return None, None
+    return values["digest"], values["recipe"]
+
+
+def _unreadable(context: Context, spec: forms.Image, at: Route, why: str) -> None:
+    context.fault(
+        "RES148",
+        f"the lock of image `{spec.name}` cannot be read: {why}",
+        at,
+        "build the image again, or take back the last change of the file: the build writes it",
+    )
+
 
 USER = 10001
 _DIGITS = 12

@@ -7,21 +7,92 @@ tensor parallelism, one-way rates of links, collectives that reach 80 % of a lin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from trainyard.core.training.activations import layer_bytes
-from trainyard.core.training.efficiency import Efficiency, efficiency
-from trainyard.core.training.operations import (
-    CONVENTION,
-    FLASH,
-    attention_operations,
-    model_operations,
-    multiplications,
-)
 from trainyard.core.training.part import Part, least, middle, most
 from trainyard.core.training.setup import Machine, Setup
 from trainyard.core.training.shape import Shape, stage_layers
 from trainyard.core.training.states import held, local_parameters
 from trainyard.language.dataclass import dataclass
+
+# The share of the peak that programs reach, from published measurements.
+#
+# Calibrated on the rows that `benchmarks/model_fit.json` marks so, and on no other; what has no row of its own has the
+# widest range.
+
+
+class Efficiency(NamedTuple):
+    """Shares of the peak: of products with weights, of attention (in bf16), and how far both ranges go."""
+
+    products: float
+    attention: float
+    spread: float
+
+
+_CALIBRATED = {
+    ("A100", "bf16"): Efficiency(0.68, 0.36, 0.15),
+    ("H100", "bf16"): Efficiency(0.50, 0.20, 0.20),
+    ("H100", "fp8"): Efficiency(0.50, 0.25, 0.20),
+    ("B200", "fp8"): Efficiency(0.52, 0.30, 0.20),
+}
+# Of products that tensor parallelism does not divide: on H200 by the rows of KempnerForge, whose divided ones are as
+# H100's.
+_WHOLE = {("H200", "bf16"): Efficiency(0.70, 0.35, 0.20)}
+_ALIKE = {"H200": "H100", "B300": "B200", "GB200": "B200"}
+_ASSUMED = Efficiency(0.50, 0.20, 0.35)
+
+
+def efficiency(accelerator: str, precision: str, *, divided: bool = False) -> Efficiency:
+    """Of an accelerator at a precision; ``divided``: by tensor parallelism.
+
+    H200 computes as H100 does but for whole products in 16 bits, B300 and GB200 as B200.
+    """
+    name = _ALIKE.get(accelerator, accelerator)
+    if precision == "fp16":
+        precision = "bf16"
+    whole = _WHOLE.get((accelerator, precision))
+    if whole is not None and not divided:
+        return whole
+    return _CALIBRATED.get((name, precision), _ASSUMED)
+
+
+# Floating-point operations of training, by token.
+#
+# The convention of the model's operations, which MFU goes by: six for each parameter that a token is multiplied by
+# (Narayanan et al. 2021, arXiv:2104.04473, appendix; Kaplan et al. 2020, arXiv:2001.08361, section 2.1), and 6 × layers
+# × width × sequence for causal attention, of which half is masked. torchtitan and Megatron's older figures count the
+# masked half too. Recomputed operations are not the model's (Chowdhery et al. 2022, arXiv:2204.02311, appendix B).
+
+CONVENTION = "arXiv:2104.04473, appendix; arXiv:2204.02311, appendix B"
+FLASH = "arXiv:2205.14135, section 3.1"
+# Selective recomputation repeats every second product of matrices: a third of a Llama's.
+_REPEATED = {"none": 0.0, "selective": 1 / 3, "full": 1.0}
+
+
+def model_operations(shape: Shape, setup: Setup) -> float:
+    """The operations of a token forward and backward, by the convention; of frozen weights no gradients."""
+    each = 4 if setup.adapters else 6
+    scores = 6 * shape.attention_layers * shape.query * setup.sequence
+    return each * shape.multiplied + scores
+
+
+def multiplications(shape: Shape, setup: Setup) -> float:
+    """The operations of a token in products with weights, what is recomputed too."""
+    each = 4 if setup.adapters else 6
+    repeated = 2 * _REPEATED[setup.recomputation] * (shape.multiplied - shape.embedding)
+    return each * shape.multiplied + repeated
+
+
+def attention_operations(shape: Shape, setup: Setup) -> float:
+    """The operations of a token in causal attention: two products forward, five backward, since flash attention
+    computes the scores again; two more where a layer is recomputed."""
+    product = shape.attention_layers * shape.query * setup.sequence
+    products = 7
+    if setup.recomputation == "full":
+        products += 2
+    return products * product
+
 
 _HALF, _FP32 = 2, 4
 _REACHED = 0.8

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trainyard.core.pods.plan import EPHEMERAL
 from trainyard.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
-from trainyard.core.pools.topology import topology_name
+from trainyard.core.pools.topology import levels, topology_name
 from trainyard.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from trainyard.core.queues import spec as spec_queues
 from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
@@ -30,10 +30,10 @@ from trainyard.eks.kueue.plan import (
     LocalQueue,
     Preemption,
     QueueManager,
+    Topology,
     WorkloadPriority,
     integration_of,
 )
-from trainyard.eks.kueue.topology import topologies
 from trainyard.eks.settings.launcher import launcher_of
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
@@ -43,6 +43,16 @@ from trainyard.plan.context import SPEC, Context, unique
 
 if TYPE_CHECKING:
     from trainyard.core.queues.spec import Weight
+
+
+# Kueue's Topologies: one for each way in which pools place gangs.
+
+
+def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
+    """Each topology that some pool has, its levels widest first, down to the host."""
+    names = {topology_name(pool) for pool in pools}
+    for name in sorted(name for name in names if name is not None):
+        yield Topology(at=SPEC / "nodePools", name=name, levels=levels(name))
 
 
 TRAINING = "trainyard.dev/training"

@@ -26,21 +26,71 @@ from trainyard.core.jobs.spec import JobsSection
 from trainyard.core.jobs.stopping import SIGNAL_FILE_ENV
 from trainyard.core.pods.plan import EnvVar, Pod
 from trainyard.core.storage.storages import Storage, resolve_storage
+from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kind import JobKind, kind_of
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, InitializerSource, Runtime, TrainJob
 from trainyard.eks.runs.explanation import explain
 from trainyard.eks.runs.fallbacks import one_pod_set
 from trainyard.eks.runs.identity import digest_of, identity_of
 from trainyard.eks.runs.mounting import own_volumes, patches_for, with_mounts
-from trainyard.eks.runs.mounts import mounted
 from trainyard.eks.runs.pod import pod_of
 from trainyard.eks.runs.volumes import file_set, needs
 from trainyard.eks.settings.launcher import launcher_of as pool_launcher
+from trainyard.eks.volumes.resolve import check_volumes, volumes
+from trainyard.eks.volumes.stages import VOLUMES, accounts, stages
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
+
+# The volumes that jobs mount: one of each storage in each namespace whose jobs name it.
+
+
+def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+    """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
+    stages too that carry them."""
+    yield from accounts()
+    storages = context.once(resolve_storage)
+    pairs: dict[tuple[str, str], None] = {}
+    for job in jobs:
+        for index, mount in enumerate(job.spec.mounts):
+            storage = storages.get(mount.storage)
+            if storage is None:
+                continue
+            pairs[job.namespace, mount.storage] = None
+            if storage.spec.ebs is not None:
+                # Most specs have none.
+                from trainyard.eks.volumes.disks import check_mount
+
+                at = job.at / "mounts" / index / "storage"
+                check_mount(context, storage, job.spec, job.pools, at)
+    check_volumes(context, storages, list(pairs))
+    for name, storage in storages.items():
+        if storage.spec.existing_disk is not None:
+            from trainyard.eks.volumes.disks import check_namespaces
+
+            mounting = [pair for pair in pairs if pair[1] == name]
+            owners = [namespace for namespace, _ in mounting]
+            check_namespaces(context, storage, owners)
+    for namespace, name in pairs:
+        yield from volumes(context, storages[name], namespace)
+    mounted_names = [name for _, name in pairs]
+    kept = [name for name in mounted_names if storages[name].stays]
+    if kept:
+        # A claim is bound when a pod is placed: who waited for that would wait for the job.
+        yield stage(context, "disks", "platform", account=VOLUMES, wait=False)
+    before = context.answers.admission.stage(context)
+    late = {name for name in mounted_names if storages[name].late}
+    if late:
+        waited_for = [storages[name] for name in sorted(late)]
+        yield from stages(context, waited_for)
+        # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
+        yield stage(context, "jobs", before, "storage", account="jobs", wait=False)
+    elif jobs:
+        # A job that runs for a week is healthy all the while: nothing waits for it.
+        yield stage(context, "jobs", before, account="jobs", wait=False)
+
 
 JOB_LABEL = "trainyard.dev/job"
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from http import HTTPStatus
 from typing import NamedTuple
 
 from trainyard.core.costs import Item, pool_item
 from trainyard.core.jobs.plan import CheckpointSchedule
 from trainyard.eks.checkpoints.plan import CheckpointExporter
+from trainyard.eks.flux.stages import PREFIX
 from trainyard.eks.jobs.plan import TrainJob
-from trainyard.extensions.operate.api import Api
-from trainyard.extensions.operate.hanging import Hanging, hanging
+from trainyard.extensions.operate.api import Api, path_of
+from trainyard.extensions.operate.applied import KUSTOMIZATIONS
+from trainyard.extensions.operate.faults import RefusedError
 from trainyard.extensions.operate.runs import Run, is_true, runs_in
-from trainyard.extensions.operate.saves import last_save
 from trainyard.extensions.operate.state import (
     Nodes,
     State,
@@ -27,8 +30,74 @@ from trainyard.extensions.operate.state import (
 )
 from trainyard.extensions.operate.waiting import Place, Places, meaning, words_of_kueue
 from trainyard.language.dataclass import dataclass
+from trainyard.output.body import at, items
+from trainyard.output.manifest import Body
 from trainyard.run.history import Run as Remembered
 from trainyard.run.subject import Subject
+
+# When jobs saved last: what the exporters beside them print.
+
+_LINE = re.compile(r"last write: (\d+)")
+
+
+def last_save(api: Api, exporter: CheckpointExporter) -> int | None:
+    """When the job of an exporter saved last, in seconds since 1970, and 0 where it never did; ``None`` where that is
+    not known: the exporter does not run, cannot read the folder, or may not be asked."""
+    labels = {
+        "app.kubernetes.io/name": "checkpoint-exporter",
+        "app.kubernetes.io/instance": exporter.job,
+    }
+    path = path_of("v1", "pods", exporter.namespace)
+    last = None
+    try:
+        for pod in api.items(path, labels):
+            name = pod["metadata"]["name"]
+            for line in api.lines(f"{path}/{name}/log", {"tailLines": "1"}, endless=False):
+                last = line
+    except RefusedError:
+        return None
+    found = _LINE.match(last or "")
+    return None if found is None else int(found[1])
+
+
+# Kustomizations of a cluster that have not applied what is merged: what comes after one of them waits for it.
+
+_WAITS = "DependencyNotReady"
+
+
+class Hanging(NamedTuple):
+    """A Kustomization: its name, the reason and what Flux says. ``waits``: for another one that is not Ready."""
+
+    name: str
+    reason: str
+    message: str
+
+    @property
+    def waits(self) -> bool:
+        return self.reason == _WAITS
+
+
+def hanging(api: Api) -> Iterator[Hanging]:
+    """Those that are not Ready, those first that wait for no other one. None where one may not look."""
+    try:
+        found = api.items(KUSTOMIZATIONS)
+    except RefusedError as fault:
+        if fault.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+            return
+        raise
+    late = [each for body in found if (each := _late(body)) is not None]
+    yield from sorted(late, key=lambda each: (each.waits, each.name))
+
+
+def _late(body: Body) -> Hanging | None:
+    name = str(at(body, "metadata", "name"))
+    if name != PREFIX and not name.startswith(f"{PREFIX}-"):
+        return None
+    for condition in items(body, "status", "conditions"):
+        if condition.get("type") == "Ready" and condition.get("status") != "True":
+            reason, said = str(condition.get("reason", "")), str(condition.get("message", ""))
+            return Hanging(name, reason, said.partition("\n")[0])
+    return None
 
 
 class Cost(NamedTuple):

@@ -7,12 +7,14 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainyard import __version__
-from trainyard.core.blocks import Block, Explained, Heading
+from trainyard.core.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
 from trainyard.extensions.forecast.sections import admission, cost, spending, timeline
 from trainyard.extensions.forecast.sections.bill import bill
+from trainyard.extensions.forecast.simulate.shown import helps, places, why
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
 from trainyard.extensions.review.html.bars import (
     Chart,
     cost_of_items,
@@ -20,10 +22,8 @@ from trainyard.extensions.review.html.bars import (
     courses,
     quotas,
 )
-from trainyard.extensions.review.html.spans import spans
 from trainyard.extensions.review.html.tiles import Tile, tiles
 from trainyard.extensions.review.html.topology import Topology, topology
-from trainyard.extensions.review.html.verdicts import verdicts
 from trainyard.extensions.review.report import (
     FIRST,
     UNTITLED,
@@ -37,6 +37,92 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.lowering.text import rendered
 from trainyard.run.subject import Subject
+
+# The verdicts on all jobs, where the Markdown has only those that are not certainly admitted.
+
+
+def verdicts(forecast: Forecast) -> Iterator[Block]:
+    """A line for each job, and what the simulation assumes."""
+    if not forecast.verdicts:
+        return
+    yield Heading("Admission")
+    yield paragraph("If all jobs are submitted at once, as Kueue decides.")
+    header = ("job", "queue", "verdict", "nodes", "because of", "helps")
+    yield table(header, map(_row, forecast.verdicts))
+    if forecast.notes:
+        yield paragraph(*(f"Assumed: {note}." for note in forecast.notes))
+
+
+def _row(verdict: Verdict) -> tuple[Text, ...]:
+    kind: Text = str(verdict.kind)
+    if verdict.kind is not Kind.FITS:
+        kind = Strong(str(verdict.kind))
+    return verdict.job, verdict.queue, kind, places(verdict), why(verdict), helps(verdict)
+
+
+# A text of the report as spans: code between backticks (CommonMark 0.31, code spans), and the rest.
+
+_TICK = "`"
+
+
+class Span(NamedTuple):
+    """Some words, and what they are: an element of HTML, or nothing."""
+
+    element: str
+    text: str
+
+
+def spans(text: Text) -> Iterator[Span]:
+    """The spans of a text."""
+    if isinstance(text, tuple):
+        for part in text:
+            yield from spans(part)
+    elif isinstance(text, Strong):
+        yield Span("strong", text.text)
+    elif isinstance(text, Explained):
+        yield from _spans(text.text)
+    else:
+        yield from _spans(text)
+
+
+def _spans(text: str) -> Iterator[Span]:
+    """Code is between two runs of as many backticks; a run without its like is a text."""
+    rest = text
+    while rest:
+        before, tick, _ = rest.partition(_TICK)
+        if before:
+            yield Span("", before)
+        if not tick:
+            return
+        rest = rest[len(before) :]
+        run = rest[: len(rest) - len(rest.lstrip(_TICK))]
+        end = _end(rest, run)
+        if end < 0:
+            yield Span("", run)
+            rest = rest[len(run) :]
+            continue
+        yield Span("code", _inner(rest[len(run) : end]))
+        rest = rest[end + len(run) :]
+
+
+def _end(text: str, run: str) -> int:
+    """Where the next run of the same length starts; -1 where there is none."""
+    at = len(run)
+    while (at := text.find(run, at)) >= 0:
+        after = text[at:]
+        length = len(after) - len(after.lstrip(_TICK))
+        if length == len(run):
+            return at
+        at += length
+    return -1
+
+
+def _inner(text: str) -> str:
+    """Code without the one space on either side that keeps its backticks from the marks."""
+    if text.startswith(" ") and text.endswith(" ") and text.strip():
+        return text[1:-1]
+    return text
+
 
 _ROOM = "trainyard.extensions.review.html"
 
