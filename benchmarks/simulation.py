@@ -27,7 +27,7 @@ from trainyard.extensions.forecast.simulate.compiled import Cluster
 from trainyard.extensions.forecast.simulate.objects import Job
 from trainyard.extensions.forecast.simulate.pools import PoolNodes
 from trainyard.extensions.forecast.simulate.together import forecast
-from trainyard.extensions.forecast.timeline.engine import timeline
+from trainyard.extensions.forecast.timeline.outlook import timeline
 from trainyard.extensions.forecast.timeline.windows import Windows
 from trainyard.judge.model.lengths import Basis, Length
 

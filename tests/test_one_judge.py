@@ -17,8 +17,7 @@ from ruamel.yaml import YAML
 from trainyard.extensions.lint.linter import lint
 from trainyard.judge.policy.rule import Rule
 from trainyard.run.driver import check
-from trainyard.run.examples.overlay import merged
-from trainyard.run.examples.rehearse import base_spec
+from trainyard.run.examples.rehearse import base_spec, merged
 from trainyard.run.outcome import Options
 from trainyard.run.writer import render
 from yaml import safe_dump, safe_load

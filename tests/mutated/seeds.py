@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 from trainyard.judge.policy.load import load_rules
-from trainyard.run.examples.overlay import merged, overlaid
-from trainyard.run.examples.rehearse import SLURM, base_set, base_spec
+from trainyard.run.examples.rehearse import SLURM, base_set, base_spec, merged, overlaid
 
 from tests.platforms.parallelcluster.test_scripts import HARD
 from tests.policy.test_platforms import CLUSTER, SCRIPTS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.extensions.operate.runs import Run
-from trainyard.extensions.operate.state import (
+from trainyard.extensions.operate.status import (
     Nodes,
     State,
     attempts,

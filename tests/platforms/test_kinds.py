@@ -25,7 +25,7 @@ from trainyard.eks.kueue.plan import INTEGRATIONS, QueueManager
 from trainyard.eks.third_party_workloads.plan import Workload
 from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.extensions.operate.runs import Run
-from trainyard.extensions.operate.state import Nodes, State, state_of
+from trainyard.extensions.operate.status import Nodes, State, state_of
 from trainyard.lift import kinds as readers
 from trainyard.lift import lift
 from trainyard.output.manifest import ObjectRef

@@ -22,7 +22,7 @@ from builders import document
 from running import environment, stand_ins
 from trainyard.judge.policy import Policies, load_policies
 from trainyard.run.driver import check_document
-from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import merged
 from trainyard.run.outcome import Compilation, Options
 from trainyard.run.platforms import PLATFORMS
 from trainyard.verify.formats import objects, written

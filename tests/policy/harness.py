@@ -13,9 +13,8 @@ from trainyard.language.places import Document
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 from trainyard.run.examples import rehearse
-from trainyard.run.examples.overlay import merged
 from trainyard.run.examples.pages import DAY
-from trainyard.run.examples.rehearse import WHOLE, base_set, base_spec, config_for, findings
+from trainyard.run.examples.rehearse import WHOLE, base_set, base_spec, config_for, findings, merged
 from trainyard.verify.formats import objects
 
 TODAY = Config(today=DAY)

@@ -19,13 +19,13 @@ from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.source.libyaml import DUMPER, yaml
 from trainyard.output.manifest import Body
-from trainyard.run.examples.overlay import merged
 from trainyard.run.examples.rehearse import (
     WHOLE,
     UnusableExampleError,
     base_set,
     base_spec,
     config_for,
+    merged,
 )
 
 from tests.policy.harness import TODAY, builtin_rules, from_spec

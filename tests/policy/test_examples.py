@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from running import Command
-from trainyard.run.examples.overlay import merged, overlaid
+from trainyard.run.examples.rehearse import merged, overlaid
 
 RULE = '''\
 from collections.abc import Iterator

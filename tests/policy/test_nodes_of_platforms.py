@@ -19,8 +19,7 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.source.libyaml import DUMPER, yaml
 from trainyard.plan.base import PlanNode
 from trainyard.plan.features import Platform, parts
-from trainyard.run.examples.overlay import merged
-from trainyard.run.examples.rehearse import from_spec
+from trainyard.run.examples.rehearse import from_spec, merged
 from trainyard.run.platforms import PLATFORMS
 
 from tests.policy.test_same_keys import based

@@ -19,8 +19,16 @@ from trainyard.judge.policy.rule import Rule
 from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
 from trainyard.lift import lift
 from trainyard.output.manifest import Body, Manifest
-from trainyard.run.examples.overlay import merged, overlaid
-from trainyard.run.examples.rehearse import SLURM, WHOLE, base_set, base_spec, config_for, from_spec
+from trainyard.run.examples.rehearse import (
+    SLURM,
+    WHOLE,
+    base_set,
+    base_spec,
+    config_for,
+    from_spec,
+    merged,
+    overlaid,
+)
 from trainyard.verify import BUILTIN
 from trainyard.verify.formats import objects, recognised, reread
 from trainyard.verify.node import Node

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from trainyard.language.units import Quantity
 from trainyard.output.manifest import Body, ref_of
-from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import merged
 
 _TRAINER_KINDS = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")
 _RESOURCES = {"resourcesPerNode": "resources"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from builders import body_of, manifests_of, plan_of, resolved, spec
-from trainyard.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
+from trainyard.core.jobs.deepspeed.resolve import Batch, BatchFault, whole_batch
 from trainyard.eks.jobs.plan import FileSet
 from trainyard.language.diagnostics import Severity
 

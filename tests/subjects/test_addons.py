@@ -45,7 +45,7 @@ from trainyard.eks.nodes.requested import requests_in
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 from trainyard.plan.context import Context
-from trainyard.run.examples.overlay import merged
+from trainyard.run.examples.rehearse import merged
 from trainyard.run.language.reference import all_keys
 from trainyard.run.language.whole import language
 from trainyard.run.lower import lower

@@ -9,7 +9,7 @@ from builders import plan_of, spec
 from simulate.worlds import job, queue
 from trainyard.core.jobs.length import Basis, Length
 from trainyard.extensions.forecast.timeline.course import Timeline
-from trainyard.extensions.forecast.timeline.engine import _Running
+from trainyard.extensions.forecast.timeline.outlook import _Running
 from trainyard.extensions.forecast.timeline.readiness import PodsReady, pods_ready
 
 from timeline.worlds import HOUR, course, flat, hours, run, spans

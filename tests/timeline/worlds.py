@@ -13,7 +13,7 @@ from trainyard.extensions.forecast.simulate.objects import Job
 from trainyard.extensions.forecast.simulate.pools import PoolNodes
 from trainyard.extensions.forecast.simulate.state import World
 from trainyard.extensions.forecast.timeline.course import Course, Timeline
-from trainyard.extensions.forecast.timeline.engine import timeline
+from trainyard.extensions.forecast.timeline.outlook import timeline
 from trainyard.extensions.forecast.timeline.readiness import PodsReady
 from trainyard.extensions.forecast.timeline.windows import Window, Windows
 
