@@ -77,6 +77,7 @@ def test_texts_hold_no_template_of_helm() -> None:
         assert "}}" not in text
 
 
+@pytest.mark.needs("terraform")
 def test_terraform_names_the_group() -> None:
     state = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
     found = files(plan_of(spec(logs=CLOUD_WATCH, bootstrap=state)))

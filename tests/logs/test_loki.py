@@ -91,6 +91,7 @@ def test_the_role_reaches_the_bucket_and_nothing_else() -> None:
     assert found["Association"]["Properties"]["ServiceAccount"] == "loki"
 
 
+@pytest.mark.needs("terraform")
 def test_terraform_makes_the_same_lifecycle() -> None:
     state = {"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}
     found = [

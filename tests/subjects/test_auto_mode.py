@@ -266,6 +266,7 @@ def test_a_run_that_no_node_can_end_is_refused(timeout: str, found: set[str]) ->
     assert {fault.code for fault in faults_of(auto(job={"timeout": timeout}))} == found
 
 
+@pytest.mark.needs("terraform")
 def test_terraform_makes_the_role_of_the_nodes_as_cloudformation_does() -> None:
     tool = {"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}
     written = files(plan_of(auto(bootstrap=tool)))
