@@ -115,8 +115,8 @@ class Platform:
 @cache
 def extensions() -> Mapping[str, ModuleType]:
     """The package of each extension that is there, and whose ``NEEDS``, the names of others, are there too."""
-    with os.scandir(_ROOT / "extensions") as entries:
-        names = sorted(entry.name for entry in entries if _is_package(entry))
+    folders = sorted(_names_in("extensions"))
+    names = [name for name in folders if _has_module(f"extensions.{name}", "__init__")]
     found = {name: import_module(f"{_PACKAGE}.extensions.{name}") for name in names}
     while lacking := [name for name, each in found.items() if not _needs(each) <= found.keys()]:
         for name in lacking:
@@ -126,10 +126,6 @@ def extensions() -> Mapping[str, ModuleType]:
 
 def _needs(extension: ModuleType) -> set[str]:
     return set(getattr(extension, "NEEDS", ()))
-
-
-def _is_package(entry: os.DirEntry[str]) -> bool:
-    return os.path.isfile(os.path.join(entry.path, "__init__.py"))
 
 
 def extension_modules(folder: str) -> dict[str, str]:

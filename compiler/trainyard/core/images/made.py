@@ -6,7 +6,6 @@ import hashlib
 import posixpath
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from trainyard.catalog.efa import arch_of
 from trainyard.core.delivery.folder import folder
@@ -14,6 +13,7 @@ from trainyard.core.delivery.spec import DeliverySection
 from trainyard.core.images.caches import registry_and_path, resolve_caches
 from trainyard.core.images.plan import Installer, MadeImage, Project, Recipe, Workflow
 from trainyard.core.images.requirements import check_requirements
+from trainyard.core.images.spec import CodeBuild, GithubActions, Image
 from trainyard.core.images.versions import check_versions
 from trainyard.core.storage.made import check_key
 from trainyard.language.dataclass import dataclass
@@ -21,16 +21,12 @@ from trainyard.language.places import Route
 from trainyard.plan.base import content
 from trainyard.plan.context import Context
 
-if TYPE_CHECKING:
-    from trainyard.core.images import spec as forms
-
-
 # The lock of an image: the file in which its build keeps the digest that jobs run.
 
 _LINES = {"digest": r"sha256:[0-9a-f]{64}", "recipe": r"[0-9a-f]{12}"}
 
 
-def locked(context: Context, spec: forms.Image, at: Route) -> tuple[str | None, str | None]:
+def locked(context: Context, spec: Image, at: Route) -> tuple[str | None, str | None]:
     """The digest of the last build that is committed, and the recipe that it was built of; ``None`` before the first.
 
     The file has a line ``digest: sha256:…`` and a line ``recipe: …``, and comments.
@@ -55,7 +51,7 @@ def locked(context: Context, spec: forms.Image, at: Route) -> tuple[str | None, 
     return values["digest"], values["recipe"]
 
 
-def _unreadable(context: Context, spec: forms.Image, at: Route, why: str) -> None:
+def _unreadable(context: Context, spec: Image, at: Route, why: str) -> None:
     context.fault(
         "RES148",
         f"the lock of image `{spec.name}` cannot be read: {why}",
@@ -75,7 +71,7 @@ _PRIVATE = re.compile(
 )
 
 
-def made_image(context: Context, spec: forms.Image, at: Route) -> tuple[Recipe, MadeImage]:
+def made_image(context: Context, spec: Image, at: Route) -> tuple[Recipe, MadeImage]:
     """The recipe of an image, and what the bootstrap makes for it."""
     arch = _arch(context, spec, at)
     check_requirements(context, spec, at)
@@ -123,7 +119,7 @@ def made_image(context: Context, spec: forms.Image, at: Route) -> tuple[Recipe, 
     return recipe, made
 
 
-def _arch(context: Context, spec: forms.Image, at: Route) -> str:
+def _arch(context: Context, spec: Image, at: Route) -> str:
     said = arch_of(spec.base)
     why = "the name of the base says so"
     if said is None:
@@ -141,12 +137,7 @@ def _arch(context: Context, spec: forms.Image, at: Route) -> str:
 
 
 def _built_of_another(
-    context: Context,
-    project: Project | Workflow,
-    spec: forms.Image,
-    at: Route,
-    built: str,
-    recipe: str,
+    context: Context, project: Project | Workflow, spec: Image, at: Route, built: str, recipe: str
 ) -> None:
     again = f"`bash {folder(context)}/bootstrap/images.sh build {spec.name}`"
     if isinstance(project, Workflow):
@@ -159,7 +150,7 @@ def _built_of_another(
     )
 
 
-def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
+def lock_path(context: Context, spec: Image, at: Route) -> str:
     """The file that keeps the digest, from the root of the repository."""
     text = context.texts.get(at / "lock")
     if text:
@@ -167,7 +158,7 @@ def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
     return f"images/{context.name}/{spec.name}.lock"
 
 
-def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
+def _recipe(context: Context, spec: Image, at: Route) -> Recipe:
     requirements = context.texts.get(at / "requirements")
     copies = []
     for index, source in enumerate(spec.sources):
@@ -231,7 +222,7 @@ def _registry(context: Context) -> str:
     return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
 
 
-def _base(context: Context, spec: forms.Image, at: Route) -> str:
+def _base(context: Context, spec: Image, at: Route) -> str:
     """The base as it is pulled: where its registry has a cache, from there. A digest is the same in both."""
     host, path = registry_and_path(spec.base)
     cache = context.once(resolve_caches).get(host)
@@ -249,7 +240,7 @@ def _base(context: Context, spec: forms.Image, at: Route) -> str:
     return base
 
 
-def _build(context: Context, spec: forms.Image, at: Route, arch: str) -> Project | Workflow:
+def _build(context: Context, spec: Image, at: Route, arch: str) -> Project | Workflow:
     base = _pulled_base(context, spec.base)
     if spec.build.github_actions is not None:
         return _workflow(context, spec, spec.build.github_actions, at, arch, base)
@@ -283,12 +274,7 @@ def _pulled_base(context: Context, base: str) -> _PulledBase:
 
 
 def _workflow(
-    context: Context,
-    spec: forms.Image,
-    actions: forms.GithubActions,
-    at: Route,
-    arch: str,
-    base: _PulledBase,
+    context: Context, spec: Image, actions: GithubActions, at: Route, arch: str, base: _PulledBase
 ) -> Workflow:
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
@@ -328,7 +314,7 @@ def _workflow(
 
 
 def _project(
-    context: Context, spec: forms.Image, build: forms.CodeBuild, at: Route, base: _PulledBase
+    context: Context, spec: Image, build: CodeBuild, at: Route, base: _PulledBase
 ) -> Project:
     host, path = _address(DeliverySection.of(context.spec).flux.url or "")
     if host not in _HOSTS:
@@ -346,7 +332,7 @@ def _project(
     )
 
 
-def _no_source(context: Context, spec: forms.Image, what: str, at: Route) -> None:
+def _no_source(context: Context, spec: Image, what: str, at: Route) -> None:
     url = DeliverySection.of(context.spec).flux.url
     fact = "the spec does not say which it is"
     if url is not None:

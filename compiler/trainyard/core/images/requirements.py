@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from trainyard.catalog.efa import versions_of
+from trainyard.core.images.spec import Image
 from trainyard.language.diagnostics.secrets import forms as forms_of_secrets
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.images import spec as forms
 
 _SOURCE = "pip documentation, secure installs: hash-checking mode"
 _PINNED = re.compile(
@@ -64,7 +62,7 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
         parts = []
 
 
-def check_requirements(context: Context, spec: forms.Image, at: Route) -> None:
+def check_requirements(context: Context, spec: Image, at: Route) -> None:
     """Every requirement of an image's file is pinned and has a hash; none replaces PyTorch or NCCL of the base."""
     file = context.texts.get(at / "requirements")
     if file is None or not file.there:
@@ -88,7 +86,7 @@ def check_requirements(context: Context, spec: forms.Image, at: Route) -> None:
             _replaces(context, spec, pinned, torch, here)
 
 
-def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
+def _index(context: Context, spec: Image, text: str, at: Route) -> None:
     """The index that packages come from: any that is reached by TLS, since the hashes hold what comes from it."""
     option, address = _option(text)
     if option not in _INDEX:
@@ -131,9 +129,7 @@ def _unlocked(text: str) -> str:
     return ""
 
 
-def _replaces(
-    context: Context, spec: forms.Image, pinned: re.Match[str], torch: str, at: Route
-) -> None:
+def _replaces(context: Context, spec: Image, pinned: re.Match[str], torch: str, at: Route) -> None:
     name = re.sub(r"[-_.]+", "-", pinned["name"]).lower()
     version = pinned["version"].partition("+")[0]
     fact = ""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from trainyard.core.images.plan import MadeImage, Recipe
+from trainyard.core.images.spec import Image as ImageSpec
 from trainyard.core.images.spec import ImagesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context, unique
 
-if TYPE_CHECKING:
-    from trainyard.core.images import spec as forms
-
 
 @dataclass(frozen=True, slots=True)
 class Image:
     """An image of the spec; ``arch`` is what it is built for."""
 
-    spec: forms.Image
+    spec: ImageSpec
     at: Route
     made: MadeImage
     recipe: Recipe

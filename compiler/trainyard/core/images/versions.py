@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trainyard.catalog.efa import (
     BUNDLED,
     CHANGELOG,
@@ -18,14 +16,12 @@ from trainyard.catalog.efa import (
     numbers,
     versions_of,
 )
+from trainyard.core.images.spec import Image
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
-if TYPE_CHECKING:
-    from trainyard.core.images import spec as forms
 
-
-def plugin_of(spec: forms.Image) -> str | None:
+def plugin_of(spec: Image) -> str | None:
     """The aws-ofi-nccl of an image: the one that is said, or that its EFA installer brings."""
     if spec.efa_installer is not None:
         # What is installed into the image comes after what the base has.
@@ -38,7 +34,7 @@ def plugin_of(spec: forms.Image) -> str | None:
     return None
 
 
-def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
+def check_versions(context: Context, spec: Image, at: Route) -> None:
     """Versions that never work together; each derived one has its reason."""
     said = versions_of(spec.base)
     contents = spec.contents
@@ -85,7 +81,7 @@ def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
         )
 
 
-def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
+def _check_installer(context: Context, spec: Image, at: Route) -> None:
     wish = spec.efa_installer
     nccl = spec.contents.nccl
     installer = spec.contents.efa_installer
