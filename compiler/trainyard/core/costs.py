@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from trainyard.catalog.ebs import BASE_IOPS, BASE_THROUGHPUT
 from trainyard.catalog.prices import MONTH, Price, block, dearest, on_demand_or_like, service
@@ -14,12 +13,10 @@ from trainyard.core.jobs.spec import Job, JobsSection
 from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools import spec as spec_pools
 from trainyard.core.pools.spec import in_words
+from trainyard.core.storage.kinds import S3
 from trainyard.core.storage.spec import Storage
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import S3
 
 _BLOCK = "block"
 _WORDS = {

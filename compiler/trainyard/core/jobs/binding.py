@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from trainyard.core.jobs import spec as spec_jobs
 from trainyard.core.jobs.images import with_images
 from trainyard.core.jobs.job import Job, Kind
+from trainyard.core.jobs.keys import JobVolume
 from trainyard.core.jobs.spec import JobsSection
 from trainyard.core.pools.pools import Pool, resolve_pools
 from trainyard.core.pools.spec import PoolsSection
@@ -19,9 +19,6 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.near import ALIKE, likeness, meant, plain
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, T, unique
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.keys import JobVolume
 
 
 def resolve_jobs(context: Context) -> list[Job]:

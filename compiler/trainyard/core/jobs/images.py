@@ -9,13 +9,13 @@ from trainyard.catalog import InstanceType
 from trainyard.core.delivery.folder import folder
 from trainyard.core.images.plan import Workflow
 from trainyard.core.images.resolve import Image, resolve_images
+from trainyard.core.jobs.spec import Job
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.near import meant
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.spec import Job
     from trainyard.core.pools.pools import Pool
 
 

@@ -21,13 +21,13 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.model_spec import Model, Parallel
 from trainyard.core.jobs.plan import TrainingState
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.model_spec import Model, Parallel
     from trainyard.core.training.run import Run
 
 _MIB, _GIB = 1024**2, 1024**3

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trainyard.core.jobs.model_spec import Model
+from trainyard.core.jobs.spec import Job
 from trainyard.core.training.huggingface import SOURCE, ConfigError, shape_of
 from trainyard.core.training.shape import Shape
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.model_spec import Model
-    from trainyard.core.jobs.spec import Job
 
 # Keys of `shape` by the field of a shape.
 _KEYS = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.catalog.accelerators import memory_rate, pcie_rate, peaks
 from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.model_spec import Batch, Model, Parallel
 from trainyard.core.jobs.sizes import shape_of_model
 from trainyard.core.pools.pools import Pool, resolve_pools
 from trainyard.core.training.changes import smallest_change
@@ -16,7 +17,6 @@ from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
     from trainyard.catalog import InstanceType
-    from trainyard.core.jobs.model_spec import Batch, Model, Parallel
 
 _MIB = 1024**2
 _GIGA = 1e9

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.core.jobs.binding import is_under
 from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.keys import JobVolume
 from trainyard.core.storage.storages import resolve_storage
 from trainyard.core.teams.spec import NamespacesSection
 from trainyard.language.places import Route
@@ -14,7 +15,6 @@ from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.jobs.keys import JobVolume
     from trainyard.core.pools.pools import Pool
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from trainyard.core.notifications.spec import NotificationsSection
+from trainyard.core.notifications.spec import Notifications, NotificationsSection, Receiver
 from trainyard.core.queues.namespaces import namespace_routes
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, near_help, unique
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Notifications, Receiver
 
 AT = SPEC / "notifications"
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trainyard.core.secrets.spec import Secret
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.secrets.spec import Secret
 
 
 def check_namespace(context: Context, secret: Secret, job: str, namespace: str, at: Route) -> bool:

@@ -6,19 +6,15 @@ S3 user guide.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trainyard.core.network.spec import NetworkSection
 from trainyard.core.pools.pools import resolve_pools, zones_of_faulty_pools
+from trainyard.core.storage.kinds import CreatedBucket, CreatedLustre, Transition
 from trainyard.core.storage.plan import EFA_STEP, MadeBucket, MadeFileSystem
 from trainyard.core.storage.repositories import repositories
 from trainyard.core.storage.spec import StorageSection
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import CreatedBucket, CreatedLustre, Transition
 
 _API = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.5)"
 _GUIDE = "FSx for Lustre user guide"

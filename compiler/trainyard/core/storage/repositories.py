@@ -6,15 +6,11 @@ overview-dra-data-repo.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trainyard.core.storage.kinds import CreatedLustre, DataRepository
 from trainyard.core.storage.plan import Repository
 from trainyard.core.storage.spec import StorageSection
 from trainyard.language.places import Route
 from trainyard.plan.context import Context, near_help
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import CreatedLustre, DataRepository
 
 _API = "FSx API, CreateDataRepositoryAssociation (botocore 1.44.5)"
 _MOST = 8

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from trainyard.core.network.zones import in_region
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.storage import spec as spec_storage
+from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
 from trainyard.core.storage.plan import MadeBucket, MadeFileSystem
 from trainyard.core.storage.spec import FsxLustre, StorageSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, unique
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
-
 
 # The zone of an EBS volume that outlives its pod.
 

@@ -9,14 +9,12 @@ general-purpose).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from trainyard.catalog.ebs import BASE_THROUGHPUT
+from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
 from trainyard.core.storage.spec import FsxLustre
 from trainyard.language.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
 
 FSX = "FSx for Lustre user guide, ssd-storage"
 GP3 = "EBS user guide, general-purpose"

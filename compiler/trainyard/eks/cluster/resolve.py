@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainyard.catalog import addons as roles
 from trainyard.catalog.ami_families import AL2023, families
@@ -20,14 +20,10 @@ from trainyard.eks.nodes.plan import NodeGroup
 from trainyard.eks.overrides.values import overridden
 from trainyard.eks.release.ami import ami_build
 from trainyard.eks.settings.launcher import SYSTEM
-from trainyard.eks.settings.spec import AT_EKS, ClusterSection
+from trainyard.eks.settings.spec import AT_EKS, AddonSettings, ClusterSection
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.settings.spec import AddonSettings
-
 
 # Principals with access to the cluster that AWS would refuse.
 

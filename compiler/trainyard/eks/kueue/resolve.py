@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from trainyard.core.pods.plan import EPHEMERAL
 from trainyard.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
@@ -13,7 +12,7 @@ from trainyard.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from trainyard.core.queues import spec as spec_queues
 from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from trainyard.core.queues.queues import Queue, resolve_queues
-from trainyard.core.queues.spec import QueuesSection
+from trainyard.core.queues.spec import QueuesSection, Weight
 from trainyard.eks.flux.accounts import deliverer, makes
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kinds import kinds
@@ -40,10 +39,6 @@ from trainyard.language.units import Duration, Quantity
 from trainyard.output import body
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context, unique
-
-if TYPE_CHECKING:
-    from trainyard.core.queues.spec import Weight
-
 
 # Kueue's Topologies: one for each way in which pools place gangs.
 

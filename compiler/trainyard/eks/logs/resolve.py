@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from trainyard.catalog import iam
 from trainyard.core.storage.made import check_key
 from trainyard.core.storage.plan import MadeBucket
 from trainyard.eks.logs import sizing
 from trainyard.eks.logs.plan import LogBucket, LogGroup, LogSize
+from trainyard.eks.logs.spec import CloudWatch, Loki
 from trainyard.eks.logs.stack import (
     CLASS,
     FLUENT_BIT,
@@ -25,9 +25,6 @@ from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.language.units import Duration
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.logs.spec import CloudWatch, Loki
 
 _DAY = 24 * 3600
 _TENANT = "fake/"

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from trainyard.eks.logs.spec import LogsSection
+from trainyard.eks.logs.spec import CloudWatch, LogsSection, Loki
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 from trainyard.plan.naming import LONGEST_BUCKET, joined
-
-if TYPE_CHECKING:
-    from trainyard.eks.logs.spec import CloudWatch, Loki
 
 LOKI, ALLOY, FLUENT_BIT = "loki", "alloy", "fluent-bit"
 """The charts, and the service accounts of their pods."""

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainyard.catalog import iam, managed_monitoring
+from trainyard.core.notifications.spec import Receiver, Sns
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.managed_monitoring.plan import GrafanaWorkspace, MetricsWorkspace, SampleVolume
 from trainyard.eks.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
 from trainyard.eks.monitoring import stack as monitoring
 from trainyard.eks.monitoring.sizing import size
+from trainyard.eks.monitoring.spec import ManagedGrafana
 from trainyard.eks.notifications import stack as notifications
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Receiver, Sns
-    from trainyard.eks.monitoring.spec import ManagedGrafana
-
 
 # Whom the Alertmanager of AWS tells: standard topics of SNS in its own account, and nothing else.
 

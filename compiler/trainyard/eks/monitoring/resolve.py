@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from trainyard.catalog.ebs import refusals
 from trainyard.eks.flux.accounts import deliverer, makes, reads
@@ -11,6 +10,7 @@ from trainyard.eks.flux.stages import stage
 from trainyard.eks.monitoring.plan import EfaExporter, MonitoringSize
 from trainyard.eks.monitoring.sizing import Size, size
 from trainyard.eks.monitoring.sources import exporter_monitor, monitors
+from trainyard.eks.monitoring.spec import Monitoring
 from trainyard.eks.monitoring.stack import (
     CLASS,
     EFA_CPU,
@@ -27,9 +27,6 @@ from trainyard.eks.monitoring.stack import (
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.monitoring.spec import Monitoring
 
 _STAGE = "monitoring"
 _GIB = 2**30

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import ceil
-from typing import TYPE_CHECKING
 
 from trainyard.catalog import InstanceType
 from trainyard.catalog.exporters import Metric, exporters, of
@@ -19,15 +18,13 @@ from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import StorageSection
 from trainyard.eks.logs import stack as logged
 from trainyard.eks.monitoring.saving import saving
+from trainyard.eks.monitoring.spec import Monitoring
 from trainyard.eks.monitoring.stack import is_managed, readers
 from trainyard.eks.settings.pods import AGENTS, CONTROLLERS
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.monitoring.spec import Monitoring
 
 _DEPLOYMENTS, _FLUX, _WEBHOOKS, _TARGETS = 30, 40, 20, 20
 """At most, of a cluster with all add-ons: Deployments, objects of Flux, webhooks, and targets beside those of nodes."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from trainyard.core.pools.pools import pool_types
 from trainyard.core.pools.spec import PoolsSection
-from trainyard.eks.monitoring.spec import MonitoringSection
+from trainyard.eks.monitoring.spec import Monitoring, MonitoringSection
 from trainyard.eks.settings.launcher import PoolLauncher, launcher_asked
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.monitoring.spec import Monitoring
 
 STACK = "kube-prometheus-stack"
 RELEASE = {"release": STACK}

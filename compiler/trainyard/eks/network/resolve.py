@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from trainyard.core.network.spec import NetworkSection
+from trainyard.core.network.spec import ExistingNetwork, NetworkSection
 from trainyard.core.network.zones import check_zones
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.eks.network.plan import Network, Subnet
@@ -17,7 +17,6 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.network.spec import ExistingNetwork
     from trainyard.eks.network.plan import MadeNetwork
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainyard.catalog.addresses import taken, usable, warm
-from trainyard.core.network.spec import NetworkSection
+from trainyard.core.network.spec import ExistingNetwork, NetworkSection
 from trainyard.core.pools.pools import Pool
 from trainyard.eks.settings.launcher import launcher_of
 from trainyard.eks.settings.spec import ClusterSection
@@ -15,7 +15,6 @@ from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
-    from trainyard.core.network.spec import ExistingNetwork
     from trainyard.eks.network.plan import MadeNetwork
 
 _OF_EKS = 16

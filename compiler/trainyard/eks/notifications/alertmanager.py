@@ -7,12 +7,10 @@ are read from files, which the operator mounts (prometheus-operator v0.93.1, Ale
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trainyard.core.notifications.spec import Notifications, Receiver, SecretValue
 from trainyard.eks.notifications.stack import ACCOUNT
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Notifications, Receiver, SecretValue
 
 _SECRETS = "/etc/alertmanager/secrets"
 _NOBODY = "Nobody"

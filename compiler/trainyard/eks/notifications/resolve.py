@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from trainyard.catalog import iam
+from trainyard.core.notifications.spec import Notifications, Receiver
 from trainyard.core.notifications.uses import check_topic, notifications_of, receivers
 from trainyard.core.secrets.spec import SecretsSection
 from trainyard.eks.flux.stages import FLUX
@@ -16,9 +16,6 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Notifications, Receiver
 
 _ADDRESS = "address"
 """The key of a Secret in which Flux looks for a URL (notification-controller v1.9.3, v1beta3 Provider, secretRef)."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trainyard.core.notifications.spec import Notifications
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.monitoring import stack as monitoring
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Notifications
 
 ACCOUNT = "prometheus-alertmanager"
 """The service account of Alertmanager (kube-prometheus-stack 88.5.3, alertmanager.serviceAccount.name)."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainyard.core.secrets.spec import SecretsSection
 from trainyard.eks import addons
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.overrides.plan import IncludedObject, ObjectPatch, Operation
-from trainyard.eks.overrides.spec import OverridesSection
+from trainyard.eks.overrides.spec import ChartSignature, Component, OverridesSection, Patch
 from trainyard.language.places import Route
 from trainyard.language.re2 import compile_re2
 from trainyard.language.source.include import Included
 from trainyard.language.units import Duration
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.eks.overrides.spec import ChartSignature, Component, Patch
-
 
 # The adopter's own objects, in the stages that apply them.
 #

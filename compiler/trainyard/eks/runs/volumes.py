@@ -11,16 +11,13 @@ import json
 import re
 from collections.abc import Iterable
 from itertools import count as numbers
-from typing import TYPE_CHECKING
 
 from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.keys import JobVolume
 from trainyard.core.pods.plan import Mount, Volume
 from trainyard.eks.jobs.plan import FileSet
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.keys import JobVolume
 
 _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 

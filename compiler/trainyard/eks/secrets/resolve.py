@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainyard.catalog import iam
 from trainyard.core.jobs.binding import resolve_jobs
 from trainyard.core.jobs.job import Job
 from trainyard.core.queues.namespaces import namespace_routes
-from trainyard.core.secrets.spec import SecretsSection
+from trainyard.core.secrets.spec import Secret, SecretsSection
 from trainyard.core.secrets.taken import check_key as check_secret_key
 from trainyard.core.secrets.taken import check_namespace
 from trainyard.core.storage.made import check_key
@@ -32,10 +32,6 @@ from trainyard.language.places import Route
 from trainyard.language.source.include import Included
 from trainyard.plan import Duration, PlanNode
 from trainyard.plan.context import SPEC, Context, unique
-
-if TYPE_CHECKING:
-    from trainyard.core.secrets.spec import Secret
-
 
 # SOPS: what Flux needs to decrypt included files, and whether they are encrypted properly.
 #

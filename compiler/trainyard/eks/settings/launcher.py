@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from trainyard.catalog.prices import on_demand
 from trainyard.core.pools.launcher import Launcher
+from trainyard.core.pools.spec import NodePool
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from trainyard.catalog.prices import Price
     from trainyard.core.jobs.job import Job
     from trainyard.core.pools.pools import Pool
-    from trainyard.core.pools.spec import NodePool
     from trainyard.language.models.cluster import ClusterSpec
     from trainyard.plan import Plan, PlanNode
     from trainyard.plan.context import Context

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-from trainyard.core.teams.spec import NamespacesSection
+from trainyard.core.teams.spec import Namespace, NamespacesSection
 from trainyard.eks.cluster.plan import AccessEntry
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.core.teams.spec import Namespace
 
 ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 

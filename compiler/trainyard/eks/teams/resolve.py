@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from trainyard.core.network.spec import NetworkSection
 from trainyard.core.pods.plan import GPU, NEURON
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.queues.namespaces import namespace_routes
 from trainyard.core.storage.spec import StorageSection
-from trainyard.core.teams.spec import NamespacesSection
+from trainyard.core.teams.spec import NamespaceQuota, NamespacesSection
 from trainyard.eks import addons
 from trainyard.eks.addons.addon import HELM
 from trainyard.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
@@ -42,9 +41,6 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.core.teams.spec import NamespaceQuota
 
 IMDS = "169.254.169.254/32"
 POD_IDENTITY = "169.254.170.23/32"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from trainyard.catalog.ebs import DRIVER, refusals
 from trainyard.core.network.zones import in_region
 from trainyard.core.pools.pools import Pool
+from trainyard.core.storage.kinds import CreatedDisk, ExistingDisk
 from trainyard.core.storage.made import check_key
 from trainyard.core.storage.plan import MadeSnapshots, PersistentVolume, VolumeClaim, VolumeClass
 from trainyard.eks.settings.volumes import class_name
@@ -21,7 +22,6 @@ from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import CreatedDisk, ExistingDisk
     from trainyard.core.storage.storages import Storage
 
 CLAIMS = "disks"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from trainyard.core.storage import spec as spec_storage
 from trainyard.core.storage.bounds import check_file_systems
+from trainyard.core.storage.kinds import BucketCache
 from trainyard.core.storage.plan import (
     FOLDER,
     FSX_DNS,
@@ -20,9 +20,6 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.storage.kinds import BucketCache
 
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"

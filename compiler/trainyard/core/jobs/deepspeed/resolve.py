@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.model import sharing
+from trainyard.core.jobs.model_spec import DeepSpeed, Model
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.jobs.model_spec import DeepSpeed, Model
-
 
 # DeepSpeed's three batch sizes, and how the third follows from two of them.
 #

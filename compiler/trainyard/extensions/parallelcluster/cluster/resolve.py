@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from trainyard.catalog import InstanceType
-from trainyard.core.network.spec import NetworkSection
+from trainyard.core.network.spec import ExistingNetwork, NetworkSection, Subnet
 from trainyard.core.network.zones import check_zones
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.secrets.spec import SecretsSection
@@ -36,9 +35,6 @@ from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
 from trainyard.plan import PlanNode
 from trainyard.plan.context import SPEC, Context
-
-if TYPE_CHECKING:
-    from trainyard.core.network.spec import ExistingNetwork, Subnet
 
 _GIB = 1024**3
 _HEAD_GIB = 200

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from trainyard.core.notifications.spec import Sns
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.notifications.spec import Sns
 
 
 def topics_of(context: Context, namespace: str) -> tuple[str, ...]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from trainyard.catalog.managed_policies import arn_of
 from trainyard.core.network.spec import NetworkSection
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
+from trainyard.extensions.parallelcluster.settings.spec import (
+    CustomActions,
+    OwnScript,
+    ParallelCluster,
+)
 from trainyard.plan.context import Context
 from trainyard.plan.naming import LONGEST_BUCKET, bounded
-
-if TYPE_CHECKING:
-    from trainyard.extensions.parallelcluster.settings.spec import (
-        CustomActions,
-        OwnScript,
-        ParallelCluster,
-    )
 
 NODES_GROUP = "${NODES_SECURITY_GROUP}"
 """The variable that stands for the security group of all nodes until the bootstrap has made it."""

@@ -6,14 +6,10 @@ EbsVolumeIopsValidator, EbsVolumeThroughputValidator.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trainyard.core.pools.spec import Volume
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.pools.spec import Volume
 
 _IMAGE_GIB, _MOST_GIB = 45, 16384
 _MOST_IOPS, _MOST_THROUGHPUT = 16000, 1000
