@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from builders import ROOT
 from modules import nodes
-from trainyard.plan.features import extensions
+from trainyard.plan.features import extensions, needs
 
 pytestmark = pytest.mark.slow
 
@@ -289,18 +288,13 @@ def test_rooms_that_import_each_other_are_found() -> None:
     assert in_circles(imported) == {"a": {"b"}, "b": {"c"}, "c": {"b"}}
 
 
-def needed_by(extension: str) -> tuple[str, ...]:
-    """The extensions that one says it needs: ``NEEDS``."""
-    return getattr(import_module(f"trainyard.extensions.{extension}"), "NEEDS", ())
-
-
 def test_extensions_import_others_only_where_they_say_so() -> None:
     wrong = []
     for name, path in modules():
         if not name.startswith("extensions."):
             continue
         extension = name.split(".")[1]
-        allowed = {extension, *needed_by(extension)}
+        allowed = {extension, *needs(extensions()[extension])}
         wrong += [
             f"{name} imports {target}"
             for target in own(path, name)
@@ -319,7 +313,7 @@ def test_extensions_need_no_others_than_they_import() -> None:
                 if target.startswith("extensions.")
             }
             imported[name.split(".")[1]] |= targets
-    assert {name: set(needed_by(name)) for name in imported} == {
+    assert {name: needs(extensions()[name]) for name in imported} == {
         name: targets - {name} for name, targets in imported.items()
     }
 

@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from running import ROOT, environment
 from trainyard.cli.grammar import commands
-from trainyard.plan.features import extension_modules, extensions
+from trainyard.plan.features import extension_modules, extensions, needs
 from trainyard.plan.shipped import COMMANDS, KEYS, TOOLS
 from trainyard.run.platforms import PLATFORMS
 
@@ -53,13 +52,9 @@ class Copy:
 def standing(without: Iterable[str]) -> set[str]:
     """The extensions that are left: those that are there, with all that they need."""
     left = set(ALL) - set(without)
-    while lacking := {name for name in left if not set(needs(name)) <= left}:
+    while lacking := {name for name in left if not needs(extensions()[name]) <= left}:
         left -= lacking
     return left
-
-
-def needs(name: str) -> tuple[str, ...]:
-    return getattr(import_module(f"trainyard.extensions.{name}"), "NEEDS", ())
 
 
 @pytest.mark.parametrize("without", [*((name,) for name in ALL), ALL], ids="-".join)

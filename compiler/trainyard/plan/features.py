@@ -26,6 +26,7 @@ __all__ = [
     "extensions",
     "members",
     "members_of_platforms",
+    "needs",
     "packages_of_platforms",
     "parts",
     "stack_writer",
@@ -118,13 +119,14 @@ def extensions() -> Mapping[str, ModuleType]:
     folders = sorted(_names_in("extensions"))
     names = [name for name in folders if _has_module(f"extensions.{name}", "__init__")]
     found = {name: import_module(f"{_PACKAGE}.extensions.{name}") for name in names}
-    while lacking := [name for name, each in found.items() if not _needs(each) <= found.keys()]:
+    while lacking := [name for name, each in found.items() if not needs(each) <= found.keys()]:
         for name in lacking:
             del found[name]
     return found
 
 
-def _needs(extension: ModuleType) -> set[str]:
+def needs(extension: ModuleType) -> set[str]:
+    """The names of the extensions that one imports, as it says itself."""
     return set(getattr(extension, "NEEDS", ()))
 
 
