@@ -8,12 +8,12 @@ from typing import Any
 
 from builders import ROOT, dumped
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.alerts import capacity, pages, sending
-from trainyard.eks.monitoring.alerts.alert import CRITICAL, Alert
-from trainyard.eks.monitoring.lower import rules_body
-from trainyard.eks.monitoring.plan import Rule, RuleGroups
+from trainyard.eks.health.alert import CRITICAL, Alert
 from trainyard.eks.settings.launcher import PoolLauncher
 from trainyard.extensions.hyperpod.groups.watch import AGENT
+from trainyard.extensions.observability.monitoring.alerts import capacity, pages, sending
+from trainyard.extensions.observability.monitoring.lower import rules_body
+from trainyard.extensions.observability.monitoring.plan import Rule, RuleGroups
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options

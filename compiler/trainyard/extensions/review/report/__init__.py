@@ -83,7 +83,7 @@ def _planned(subject: Subject) -> Iterator[Block]:
 
 def rest(subject: Subject) -> tuple[ModuleType, ...]:
     """All sections after the first ones."""
-    return (*REST, *subject.platform.reported().SECTIONS, *LAST)
+    return (*REST, *subject.platform.sections(), *LAST)
 
 
 def overviews(rows: Sequence[overview.Row]) -> list[str]:
