@@ -17,13 +17,9 @@ from trainyard.catalog.charts import unknown, values_of
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.health.alert import PLATFORM
 from trainyard.eks.rbac.plan import Access
-from trainyard.eks.secrets.plan import ExternalSecret
+from trainyard.eks.secrets.plan import AwaitedSecret, ExternalSecret
 from trainyard.extensions.observability.monitoring.alerts import pages
-from trainyard.extensions.observability.notifications.plan import (
-    AwaitedSecret,
-    FluxAlert,
-    FluxProvider,
-)
+from trainyard.extensions.observability.notifications.plan import FluxAlert, FluxProvider
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.catalog import iam
 from trainyard.core.storage.made import check_key
 from trainyard.core.storage.plan import MadeBucket
+from trainyard.eks.addons import installed
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.plan import NetworkPolicy, NetworkRule, Peer
 from trainyard.eks.teams.resolve import IMDS, NAMESPACE, POD_IDENTITY, privileged_namespace
@@ -27,11 +28,12 @@ from trainyard.extensions.observability.logs.stack import (
     loki_of,
     namespace,
 )
-from trainyard.extensions.observability.monitoring import stack as monitoring
 from trainyard.language.units import Duration
 from trainyard.plan import PlanNode
 from trainyard.plan.context import Context
 
+_OBSERVER = "kube-prometheus-stack"
+"""Scrapes Loki and Alloy, and has the Alertmanager that Loki tells of what its rules find."""
 _DAY = 24 * 3600
 _TENANT = "fake/"
 """What the keys of lines begin with where nobody says a tenant (Loki 3.7.6, auth_enabled; schema v13)."""
@@ -69,8 +71,9 @@ def _apart(context: Context) -> Iterator[PlanNode]:
         # EKS user guide, pod-id-how-it-works: where the agent of the node hands out credentials.
         NetworkRule(peers=(Peer(cidr=POD_IDENTITY),), ports=(("TCP", 80),)),
     ]
-    if monitoring.wanted(context) and loki_of(context) is not None:
-        observer = Peer(namespaces={NAMESPACE: monitoring.namespace(context)})
+    observed = any(addon.component == _OBSERVER for addon in installed(context))
+    if observed and loki_of(context) is not None:
+        observer = Peer(namespaces={NAMESPACE: context.release.chart(_OBSERVER).namespace})
         ports = (("TCP", LOKI_PORT), ("TCP", ALLOY_PORT))
         ingress.append(NetworkRule(peers=(observer,), ports=ports))
         egress.append(NetworkRule(peers=(observer,), ports=(("TCP", 9093),)))
