@@ -19,7 +19,7 @@ from trainyard.extensions.observability.checkpoints.scripts import checkpoint_ex
 
 LABELS = {"training_job": "llama", "persistentvolumeclaim": "checkpoints"}
 WRITTEN = '{training_job="llama",persistentvolumeclaim="checkpoints"}'
-SCRIPTS = ROOT / "compiler" / "trainyard" / "eks" / "checkpoints" / "scripts"
+SCRIPTS = ROOT / "compiler" / "trainyard" / "extensions/observability" / "checkpoints" / "scripts"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from builders import ROOT
 from served import free_port
 from trainyard.extensions.observability.monitoring.scripts import efa_exporter
 
-PROGRAM = ROOT / "compiler" / "trainyard" / "eks" / "monitoring" / "scripts" / "efa_exporter.py"
+PROGRAM = ROOT / "compiler/trainyard/extensions/observability/monitoring/scripts/efa_exporter.py"
 
 
 @pytest.fixture
