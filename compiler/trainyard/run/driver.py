@@ -14,11 +14,13 @@ from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.places import Document
 from trainyard.language.source.assemble import SpecSource, assemble
 from trainyard.output.manifest import Manifest
+from trainyard.run.fleet import spread
 from trainyard.run.language.documents import lists
 from trainyard.run.language.load import load, platform_of
 from trainyard.run.outcome import Compilation, Options, Outcome
 from trainyard.run.passes import Lowered, Means, compile_spec
 from trainyard.run.repeat import Repeats
+from trainyard.run.unread import is_everything
 
 _MANY = 16  # specs from which on every core takes a share
 
@@ -146,7 +148,6 @@ class _Work:
 
     def _spread(self, left: Sequence[int]) -> dict[int, Compilation]:
         """Every core takes a share; what a worker says of a cluster is what it saw, and its files."""
-        from trainyard.run.fleet import spread  # a few specs start sooner without it
 
         def compiled(number: int) -> tuple[int, Compilation]:
             index = left[number]
@@ -186,8 +187,6 @@ def _excuse(
     outcome: Outcome, config: Config, paths: Sequence[str | os.PathLike[str]], options: Options
 ) -> None:
     """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
-    from trainyard.run.unread import is_everything  # few repositories have exceptions
-
     compilations = outcome.compilations
     findings: list[Diagnostic] = []
     for compilation in compilations:

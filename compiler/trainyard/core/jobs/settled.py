@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from trainyard.core.jobs.binding import bound_jobs
 from trainyard.core.jobs.bounds import check_job
+from trainyard.core.jobs.deepspeed.resolve import with_configuration
 from trainyard.core.jobs.environment import (
     CHECKPOINT_ENV,
     CHECKPOINT_EVERY_ENV,
@@ -78,8 +79,6 @@ def settle(context: Context, job: Job) -> SettledJob:
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
     if job.spec.deepspeed is not None:
-        from trainyard.core.jobs.deepspeed.resolve import with_configuration  # few jobs have one
-
         job = with_configuration(context, job, count)
     return SettledJob(
         job=job,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.images import facts_of
 from trainyard.core.health.spec import HealthSection
+from trainyard.core.jobs.launchers.nccl_test.acceptance import IMAGE
 from trainyard.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
 from trainyard.eks.flux.accounts import deliverer, makes, reads
 from trainyard.eks.flux.stages import stage
@@ -71,7 +72,6 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
         wanted = pool.spec.burn_in
         if wanted is None:
             continue
-        from trainyard.core.jobs.launchers.nccl_test.acceptance import IMAGE
 
         at = pool.at / "burnIn"
         context.derive(

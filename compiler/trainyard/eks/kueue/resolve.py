@@ -12,7 +12,7 @@ from trainyard.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from trainyard.core.queues import spec as spec_queues
 from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from trainyard.core.queues.queues import Queue, resolve_queues
-from trainyard.core.queues.spec import QueuesSection, Weight
+from trainyard.core.queues.spec import FairSharing, QueuesSection, Weight
 from trainyard.eks.flux.accounts import deliverer, makes
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kinds import kinds
@@ -389,7 +389,6 @@ def _preemption_strategies(context: Context) -> tuple[str, ...]:
     weights += [cohort.fair_sharing for cohort in section.cohorts]
     if not any(weights):
         return ()
-    from trainyard.core.queues.spec import FairSharing
 
     strategies = FairSharing().preemption_strategies
     context.derive(

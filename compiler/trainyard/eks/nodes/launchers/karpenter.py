@@ -6,6 +6,13 @@ from collections.abc import Iterator
 
 from trainyard.core.pools.pools import Pool
 from trainyard.core.pools.spec import NodePool
+from trainyard.eks.nodes.karpenter import (
+    node_classes,
+    node_overlay,
+    node_pools,
+    repairs,
+    root_volume,
+)
 from trainyard.eks.settings.launcher import (
     Drainer,
     PoolLauncher,
@@ -54,21 +61,15 @@ class Karpenter(PoolLauncher):
             )
 
     def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
-        from trainyard.eks.nodes.karpenter import node_classes, node_overlay, node_pools
-
         yield from node_classes(context, pool)
         yield from node_pools(context, pool)
         if pool.overlaid:
             yield node_overlay(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:
-        from trainyard.eks.nodes.karpenter import root_volume
-
         return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
-        from trainyard.eks.nodes.karpenter import repairs
-
         return repairs(plan)
 
     def most_repaired(self, pool: NodePool) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from trainyard.eks.flux.accounts import deliverer, makes, reads
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.resolve import privileged_namespace
+from trainyard.extensions.observability.monitoring.alerts import rule_groups
 from trainyard.extensions.observability.monitoring.plan import EfaExporter, MonitoringSize
 from trainyard.extensions.observability.monitoring.sizing import Size, size
 from trainyard.extensions.observability.monitoring.sources import exporter_monitor, monitors
@@ -52,8 +53,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         needed = size(context, monitoring)
         _check_disk(context, monitoring, needed)
         yield _size(context, monitoring, needed)
-        # Their texts are only needed here, and are of no use to a cluster without monitoring.
-        from trainyard.extensions.observability.monitoring.alerts import rule_groups
 
         yield from rule_groups(context)
     yield encrypted_class(context, CLASS, at())

@@ -11,6 +11,7 @@ from trainyard.core.secrets.spec import SecretsSection
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.secrets.plan import AwaitedSecret
 from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.notifications.alertmanager import routed
 from trainyard.extensions.observability.notifications.plan import (
     FluxAlert,
     FluxProvider,
@@ -73,8 +74,6 @@ def _of_alerts(
     context: Context, notifications: Notifications, places: dict[str, Route]
 ) -> Iterator[PlanNode]:
     """The Secrets that Alertmanager reads, and its role for topics."""
-    from trainyard.extensions.observability.notifications.alertmanager import routed
-
     namespace = monitoring.namespace(context)
     topics, keys = [], []
     for receiver in routed(notifications):
