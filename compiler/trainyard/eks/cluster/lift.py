@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.catalog.ami_families import of_eksctl
-from trainyard.core.cloud.plan import ControlPlane
+from trainyard.core.cloud.plan import AccessEntryStack, ControlPlane
 from trainyard.core.launch.plan import BootScript
 from trainyard.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
 from trainyard.eks.network.plan import Network, Subnet
@@ -41,6 +41,14 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     pod_identities = [_identity(identity) for identity in identities.items()]
     entries = body.follow("accessConfig", "accessEntries")
     access = [_entry(entry) for entry in entries.items()]
+    for entry, known in zip(entries.items(), access, strict=True):
+        yield AccessEntryStack(
+            at=entry.at,
+            logical="",
+            principal=known.principal,
+            groups=known.groups,
+            origins={"groups": (entry / "kubernetesGroups").at},
+        )
     auto_mode = body.follow("autoModeConfig", "enabled").flag()
     if body / "outpost":
         auto_mode = False
