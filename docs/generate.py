@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from pydantic import BaseModel
 from trainyard.catalog import load_catalog
 from trainyard.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
-from trainyard.eks.monitoring.alerts import pages as alert_pages
-from trainyard.eks.monitoring.alerts.alert import PLATFORM
+from trainyard.eks.health.alert import PLATFORM
 from trainyard.extensions.hyperpod.groups.watch import AGENT
+from trainyard.extensions.observability.monitoring.alerts import pages as alert_pages
 from trainyard.judge.policy.interface import describe, names
 from trainyard.judge.policy.load import builtin_folder, load_rules
 from trainyard.judge.policy.rule import Rule

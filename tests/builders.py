@@ -22,6 +22,7 @@ from trainyard.language.source.assemble import assemble
 from trainyard.language.source.parse import parse
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
+from trainyard.plan.features import extensions
 from trainyard.run.language.documents import lists
 from trainyard.run.language.load import load
 from trainyard.run.lower import lower
@@ -29,7 +30,12 @@ from trainyard.run.resolve import resolve
 from trainyard.verify.formats import objects
 
 ROOT = Path(__file__).parents[1]
-SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")
+_MONITORED = ("jakarta", "llama3-8b")
+"""Specs with keys of the extension ``observability``."""
+SPECS = (
+    *(name for name in _MONITORED if "observability" in extensions()),
+    *("starter", "t5-large", "two-teams"),
+)
 
 RELEASE = load_catalog().newest_release
 (PAIR,) = RELEASE.pairs

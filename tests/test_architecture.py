@@ -111,11 +111,11 @@ MAY_TOUCH_FILES = {
     "plan.features": "finds the extensions and the rooms modules",
     "eks.health.lower": "reads the program that it puts into a ConfigMap",
     "eks.addons": "finds its own modules",
-    "eks.monitoring.lower": "reads the program that it puts into a ConfigMap",
-    "eks.checkpoints.lower": "reads the program that it puts into a ConfigMap",
+    "extensions.observability.monitoring.lower": "reads the program that it puts into a ConfigMap",
+    "extensions.observability.checkpoints.lower": "reads the program that it puts into a ConfigMap",
     "output.lowering.chart": "reads the objects that cdk8s is to make",
     "output.synthesis": "hands objects to cdk8s in files",
-    "eks.*.scripts.*": "runs in the cluster",
+    "*.scripts.*": "runs in the cluster",
     "extensions.lint": "reads what others wrote",
     "extensions.operate.kubeconfig": "reads where a cluster is",
     "extensions.review.git": "asks git, and writes a revision aside",
@@ -386,6 +386,7 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
         ),
         *("catalog", "plan", "output.manifest", "judge.model", "judge.policy"),
         "extensions.hyperpod.running",
+        *("extensions.observability.exporters", "extensions.observability.promql"),
         # what Kueue would do is judged by the engine of `trainyard simulate`
         *("extensions.forecast.simulate", "extensions.forecast.timeline"),
     }
@@ -488,7 +489,7 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
         "catalog.refresh",
         "output.lowering.chart",
         "disk.cache",
-        "eks.*.scripts.*",
+        "*.scripts.*",
     )
     wrong = []
     for name, path in modules():

@@ -457,7 +457,7 @@ ALERT = """        Alert(
 @recipe("an alert")
 def alert(house: House) -> None:
     """Its case is asked for by tests/monitoring, and so are metrics that an exporter has."""
-    path = "compiler/trainyard/eks/monitoring/alerts/control.py"
+    path = "compiler/trainyard/extensions/observability/monitoring/alerts/control.py"
     house.replace(path, ("        Alert(\n", f"{ALERT}        Alert(\n"))
     written = house.compile(spec(monitoring={}))
     (rules,) = (
@@ -470,8 +470,8 @@ PAGE = '''"""What nodes have left on their disks."""
 
 from __future__ import annotations
 
-from trainyard.eks.dashboards.page import Page
-from trainyard.eks.dashboards.panels import COUNT, choice, number, rows
+from trainyard.extensions.observability.dashboards.page import Page
+from trainyard.extensions.observability.dashboards.panels import COUNT, choice, number, rows
 
 NODES = choice("node", "kube_node_labels", several=True)
 COUNTED = number("Nodes", COUNT, "count(kube_node_labels)")
@@ -482,9 +482,9 @@ PAGE = Page("disks", "Disks", (NODES,), rows({"Nodes": [COUNTED]}))
 @recipe("a dashboard")
 def dashboard(house: House) -> None:
     """That an exporter has its metrics is asked for by tests/dashboards."""
-    house.write("compiler/trainyard/eks/dashboards/subjects/disks.py", PAGE)
+    house.write("compiler/trainyard/extensions/observability/dashboards/subjects/disks.py", PAGE)
     house.replace(
-        "compiler/trainyard/eks/dashboards/resolve.py",
+        "compiler/trainyard/extensions/observability/dashboards/resolve.py",
         ("        cost,\n", "        cost,\n        disks,\n"),
         ("    yield storage.PAGE\n", "    yield storage.PAGE\n    yield disks.PAGE\n"),
     )

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from running import ROOT, environment
 from trainyard.cli.grammar import commands
-from trainyard.plan.features import extension_modules, extensions, needs
+from trainyard.language.models.models import keys_of
+from trainyard.plan.features import extension_modules, extensions, needs, parts
 from trainyard.plan.shipped import COMMANDS, KEYS, TOOLS
 from trainyard.run.platforms import PLATFORMS
 
 pytestmark = pytest.mark.slow
 
-PLAIN = ("starter", "two-teams", "t5-large", "llama3-8b")
+PLAIN = ("starter", "two-teams", "t5-large")
 """Specs that use no extension."""
 ALL = tuple(extensions())
 
@@ -79,7 +80,8 @@ def assert_is_named(copy: Copy, extension: str) -> None:
     for path in [path for path, its in KEYS.items() if its == extension]:
         above, _, key = path.rpartition(".")
         spec = (copy.folder / "specs/starter.yaml").read_text(encoding="utf-8")
-        spec = spec.replace("\nspec:\n", f"\nspec:\n  {above}: {{{key}: {{}}}}\n")
+        written = f"{above}: {{{key}: {{}}}}" if above else f"{key}: {{}}"
+        spec = spec.replace("\nspec:\n", f"\nspec:\n  {written}\n")
         (copy.folder / "spec.yaml").write_text(spec, encoding="utf-8")
         said = copy.run("check", "spec.yaml")
         message = f"`{key}` is a key of the extension `{extension}`, which is not there"
@@ -111,7 +113,14 @@ def test_what_is_shipped_is_what_is_there() -> None:
     platforms = {
         f"platform.{one.name}": one.package.partition(".")[2] for one in PLATFORMS.values()
     }
-    assert {path: name for path, name in platforms.items() if name} == KEYS
+    added = {
+        key: name
+        for name, extension in extensions().items()
+        for rooms in getattr(extension, "ROOMS", {}).values()
+        for module in parts("spec", rooms)
+        for key in keys_of(module.SECTION)
+    }
+    assert {path: name for path, name in platforms.items() if name} | added == KEYS
     assert {
         tool: module.split(".")[2] for tool, module in extension_modules("stacks").items()
     } == TOOLS

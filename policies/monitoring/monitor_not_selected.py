@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.plan import Monitor, RuleGroups
+from trainyard.extensions.observability.monitoring.plan import Monitor, RuleGroups
 from trainyard.judge.model.values import mapping
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World

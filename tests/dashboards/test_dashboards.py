@@ -18,10 +18,10 @@ from grafana_foundation_sdk.models import units
 from monitoring.observed import plan
 from monitoring.queries import grouped, made, metrics
 from trainyard.catalog.exporters import metrics as known_metrics
-from trainyard.eks.dashboards import subjects
-from trainyard.eks.dashboards.lower import dashboard_body
-from trainyard.eks.dashboards.plan import Dashboard
-from trainyard.judge.model.promql import of_dashboard
+from trainyard.extensions.observability.dashboards import subjects
+from trainyard.extensions.observability.dashboards.lower import dashboard_body
+from trainyard.extensions.observability.dashboards.plan import Dashboard
+from trainyard.extensions.observability.promql import of_dashboard
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted
 from trainyard.verify.verifier import validate_body

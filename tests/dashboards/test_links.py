@@ -8,8 +8,8 @@ from typing import Any
 from monitoring.observed import plan
 from trainyard.catalog.exporters import exporter_of, exporters, of
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.exporters import asked, made
-from trainyard.judge.model.promql import of_dashboard, selectors
+from trainyard.extensions.observability.exporters import asked, made
+from trainyard.extensions.observability.promql import of_dashboard, selectors
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted

@@ -10,9 +10,15 @@ from trainyard.catalog.charts import unknown, values_of
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.jobs.pod_labels import labels_of_kinds
-from trainyard.eks.logs.fluent_bit import FIELDS, OF_JOBS, filters, outputs, script
-from trainyard.eks.logs.plan import LogBucket, LogGroup
 from trainyard.eks.teams.plan import NetworkPolicy
+from trainyard.extensions.observability.logs.fluent_bit import (
+    FIELDS,
+    OF_JOBS,
+    filters,
+    outputs,
+    script,
+)
+from trainyard.extensions.observability.logs.plan import LogBucket, LogGroup
 
 LABELS = labels_of_kinds(kinds().values())
 CLOUD_WATCH: dict[str, Any] = {"cloudWatch": {"retentionInDays": 90}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from trainyard.judge.model.exporters import made
-from trainyard.judge.model.promql import selectors
+from trainyard.extensions.observability.exporters import made
+from trainyard.extensions.observability.promql import selectors
 
 from tests.policy.harness import lifted
 from tests.policy.manifests import release

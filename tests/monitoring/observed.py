@@ -8,12 +8,12 @@ from typing import Any
 
 from builders import ROOT, dumped
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.alerts import capacity, pages, sending
-from trainyard.eks.monitoring.alerts.alert import CRITICAL, Alert
-from trainyard.eks.monitoring.lower import rules_body
-from trainyard.eks.monitoring.plan import Rule, RuleGroups
+from trainyard.eks.health.alert import CRITICAL, Alert
 from trainyard.eks.settings.launcher import PoolLauncher
 from trainyard.extensions.hyperpod.groups.watch import AGENT
+from trainyard.extensions.observability.monitoring.alerts import capacity, pages, rule, sending
+from trainyard.extensions.observability.monitoring.lower import rules_body
+from trainyard.extensions.observability.monitoring.plan import Rule, RuleGroups
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options
@@ -77,10 +77,10 @@ def groups() -> list[dict[str, Any]]:
         "",
         CRITICAL,
     )
-    timed = [capacity.block_ends("block", BLOCK_ENDS).rule(), unused.rule()]
-    of_aws = [alert.rule() for alert in sending.ALERTS]
+    timed = [rule(capacity.block_ends("block", BLOCK_ENDS)), rule(unused)]
+    of_aws = [rule(alert) for alert in sending.ALERTS]
     some = plan().of(RuleGroups)[0]
-    of_hyperpod = [alert.rule() for alert in AGENT.alerts]
+    of_hyperpod = [rule(alert) for alert in AGENT.alerts]
     others = (("timed", timed), ("sending", of_aws), ("hyperpod", of_hyperpod))
     for name, rules in others:
         found += rules_body(_only(some, name, rules))["spec"]["groups"]

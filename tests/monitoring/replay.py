@@ -22,8 +22,8 @@ from trainyard.catalog import InstanceType, load_catalog
 from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.eks.health.plan import AGENT_CONDITIONS, ProblemDetector
 from trainyard.eks.jobs.plan import TrainJob
-from trainyard.eks.monitoring.scripts.efa_exporter import COUNTERS
 from trainyard.eks.nodes.plan import NodePool
+from trainyard.extensions.observability.monitoring.scripts.efa_exporter import COUNTERS
 
 from monitoring.observed import plan, release
 

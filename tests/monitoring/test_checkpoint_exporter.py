@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from served import free_port
-from trainyard.eks.checkpoints.scripts import checkpoint_exporter
+from trainyard.extensions.observability.checkpoints.scripts import checkpoint_exporter
 
 LABELS = {"training_job": "llama", "persistentvolumeclaim": "checkpoints"}
 WRITTEN = '{training_job="llama",persistentvolumeclaim="checkpoints"}'
-SCRIPTS = ROOT / "compiler" / "trainyard" / "eks" / "checkpoints" / "scripts"
+SCRIPTS = ROOT / "compiler" / "trainyard" / "extensions/observability" / "checkpoints" / "scripts"
 
 
 @pytest.fixture

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 from builders import FSX, faults_of, plan_of, spec
-from trainyard.eks.checkpoints.plan import CheckpointExporter, CheckpointProgram
-from trainyard.eks.dashboards.plan import Dashboard
 from trainyard.eks.flux.plan import Stage
-from trainyard.eks.monitoring.plan import Monitor, MonitoringSize, RuleGroups
+from trainyard.extensions.observability.checkpoints.plan import (
+    CheckpointExporter,
+    CheckpointProgram,
+)
+from trainyard.extensions.observability.dashboards.plan import Dashboard
+from trainyard.extensions.observability.monitoring.plan import Monitor, MonitoringSize, RuleGroups
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from served import free_port
-from trainyard.eks.monitoring.scripts import efa_exporter
+from trainyard.extensions.observability.monitoring.scripts import efa_exporter
 
-PROGRAM = ROOT / "compiler" / "trainyard" / "eks" / "monitoring" / "scripts" / "efa_exporter.py"
+PROGRAM = ROOT / "compiler/trainyard/extensions/observability/monitoring/scripts/efa_exporter.py"
 
 
 @pytest.fixture

@@ -15,9 +15,13 @@ from builders import ROOT, files, objects_of, plan_of, spec
 from running import Command
 from trainyard.catalog.exporters import metrics
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.managed_monitoring.plan import MetricsWorkspace, SampleVolume
-from trainyard.eks.monitoring.plan import MonitoringSize, RuleGroups
-from trainyard.eks.notifications.plan import AwaitedSecret, TopicPublisher
+from trainyard.eks.secrets.plan import AwaitedSecret
+from trainyard.extensions.observability.managed_monitoring.plan import (
+    MetricsWorkspace,
+    SampleVolume,
+)
+from trainyard.extensions.observability.monitoring.plan import MonitoringSize, RuleGroups
+from trainyard.extensions.observability.notifications.plan import TopicPublisher
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options

@@ -12,9 +12,9 @@ import pytest
 from builders import ROOT, faults_of, objects_of, plan_of, spec
 from trainyard.catalog.exporters import exporters
 from trainyard.eks.flux.plan import HelmRelease, Stage
-from trainyard.eks.monitoring.plan import MonitoringSize
-from trainyard.eks.opencost.plan import CostPrices
-from trainyard.judge.model.exporters import made
+from trainyard.extensions.observability.exporters import made
+from trainyard.extensions.observability.monitoring.plan import MonitoringSize
+from trainyard.extensions.observability.opencost.plan import CostPrices
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Options

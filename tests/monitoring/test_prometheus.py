@@ -13,7 +13,7 @@ import pytest
 from builders import ROOT
 from served import served
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.plan import Monitor, MonitoringSize
+from trainyard.extensions.observability.monitoring.plan import Monitor, MonitoringSize
 
 from monitoring.observed import alerts, plan
 from monitoring.prometheus import MISSING, PROMETHEUS, Exporters, ask, started, wait_for

@@ -8,10 +8,15 @@ import pytest
 import yaml
 from builders import faults_of, plan_of, spec
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.plan import EfaExporter, Monitor, MonitoringSize, RuleGroups
-from trainyard.eks.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
-from trainyard.eks.report.monitoring import sums
 from trainyard.eks.settings.pods import AGENTS
+from trainyard.extensions.observability.monitoring.plan import (
+    EfaExporter,
+    Monitor,
+    MonitoringSize,
+    RuleGroups,
+)
+from trainyard.extensions.observability.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
+from trainyard.extensions.observability.report.monitoring import sums
 from trainyard.language.units import Quantity
 
 from monitoring.observed import SPEC, compilation, plan

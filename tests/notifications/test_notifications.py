@@ -15,11 +15,11 @@ from builders import faults_of, files, plan_of, spec
 from trainyard.catalog import load_catalog
 from trainyard.catalog.charts import unknown, values_of
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.monitoring.alerts import pages
-from trainyard.eks.monitoring.alerts.alert import PLATFORM
-from trainyard.eks.notifications.plan import AwaitedSecret, FluxAlert, FluxProvider
+from trainyard.eks.health.alert import PLATFORM
 from trainyard.eks.rbac.plan import Access
-from trainyard.eks.secrets.plan import ExternalSecret
+from trainyard.eks.secrets.plan import AwaitedSecret, ExternalSecret
+from trainyard.extensions.observability.monitoring.alerts import pages
+from trainyard.extensions.observability.notifications.plan import FluxAlert, FluxProvider
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted
 

@@ -116,6 +116,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 @pytest.mark.parametrize(("level", "word"), WORDS)
+@pytest.mark.needs("observability")
 def test_a_word_is_answered(level: str, word: str) -> None:
     help = _said(level, word)
     assert "lists the keys" not in help

@@ -45,6 +45,8 @@ from trainyard.eks.nodes.requested import requests_in
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 from trainyard.plan.context import Context
+from trainyard.plan.features import extension_modules, extensions
+from trainyard.plan.shipped import KEYS
 from trainyard.run.examples.rehearse import merged
 from trainyard.run.language.reference import all_keys
 from trainyard.run.language.whole import language
@@ -57,7 +59,7 @@ ADD_ONS = list(addons.addons().values())
 RELEASED = [addon for addon in ADD_ONS if addon.by != OWN]
 RELEASES = list(load_catalog().releases.values())
 EVERYTHING = spec(
-    monitoring={},
+    **{key: {} for key in ("monitoring",) if KEYS[key] in extensions()},
     storage=[
         {"name": "data", "fsxLustre": {"existing": FSX}},
         {"name": "bucket", "s3": {"existing": {"bucket": "example-data"}}},
@@ -98,6 +100,7 @@ def asking_for(addon: AddOn) -> dict[str, Any]:
     return merged(EVERYTHING, {"spec": value})
 
 
+@pytest.mark.needs("observability")
 def test_the_key_of_an_add_on_is_switched_on_by_its_example() -> None:
     asked = [addon for addon in RELEASED if asking_for(addon) is not EVERYTHING]
     assert {"cilium", "alloy", "opencost"} <= {addon.component for addon in asked}
@@ -146,7 +149,7 @@ def test_every_file_has_an_add_on() -> None:
     """A file without ``ADD_ON`` would be passed over: only what several add-ons share has none."""
     folder = Path(addons.__file__).parent
     files = {file.stem for file in folder.glob("*.py")} - {"__init__", "addon", "placing"}
-    assert len(files) == len(ADD_ONS)
+    assert len(files) + len(extension_modules("addons")) == len(ADD_ONS)
 
 
 def test_an_add_on_comes_after_those_that_it_waits_for() -> None:
@@ -377,6 +380,7 @@ def configured(data: dict[str, Any]) -> Any:
     return addon.values
 
 
+@pytest.mark.needs("observability")
 def test_one_exporter_of_gpus_reads_their_counters() -> None:
     """Two host engines keep each other from profiling counters: the add-on's is off where ours is on."""
     assert configured(watched()) == {}
@@ -387,6 +391,7 @@ def test_one_exporter_of_gpus_reads_their_counters() -> None:
     assert configured(data) == {**off, "neuronMonitor": {"enabled": True}}
 
 
+@pytest.mark.needs("observability")
 def test_the_agents_of_cloudwatch_take_their_share() -> None:
     """250 and 50 milli-CPU on every node, and 250 more of the exporter of GPUs where it is on."""
     (gpu,) = [each for name, each in load_catalog().instance_types.items() if name == "p5.48xlarge"]

@@ -12,6 +12,7 @@ from builders import ROOT, manifests_of, objects_of, plan_of, spec
 from trainyard.eks.flux.plan import Stage
 from trainyard.judge.policy.admission_rule import plural
 from trainyard.output.manifest import Body, Manifest
+from trainyard.plan.features import extensions
 
 MAKE = {"get", "list", "watch", "create", "patch", "delete"}
 """kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""
@@ -66,7 +67,6 @@ def needed(manifest: Manifest) -> set[Right]:
 TEAM = [{"name": "training", "group": "research"}]
 SPECS: dict[str, dict[str, Any]] = {
     "plain": spec(namespaces=TEAM),
-    "monitored": spec(namespaces=TEAM, monitoring={"openCost": {}}),
     "no jobs": spec(namespaces=TEAM, jobs=[]),
     "storage": spec(
         namespaces=TEAM,
@@ -97,6 +97,8 @@ SPECS: dict[str, dict[str, Any]] = {
     ),
     "burn-in": spec(namespaces=TEAM, pool={"burnIn": {}}),
 }
+if "observability" in extensions():
+    SPECS["monitored"] = spec(namespaces=TEAM, monitoring={"openCost": {}})
 
 
 @cache
@@ -140,6 +142,7 @@ def test_no_account_may_hand_out_more_than_it_has(name: str) -> None:
                     assert set(rule["resourceNames"]) <= roles
 
 
+@pytest.mark.needs("observability")
 def test_accounts_stay_when_what_they_make_leaves_git() -> None:
     """Flux deletes by the account of a stage, and skips what it may not delete (kustomize-controller, finalize). An
     account that leaves git with its stage is one that Flux does not delete."""

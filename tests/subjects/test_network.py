@@ -219,6 +219,7 @@ def gateway(plan: Plan) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.needs("observability")
 def test_endpoints_are_those_that_are_needed() -> None:
     needed = {
         *("ec2", "ecr.api", "ecr.dkr", "sts", "eks", "eks-auth"),

@@ -238,6 +238,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "name", "path", "line"), LINES)
+@pytest.mark.needs("observability")
 def test_a_field_comes_from_its_line(
     kind: str, name: str, path: tuple[Key, ...], line: str
 ) -> None:
@@ -246,6 +247,7 @@ def test_a_field_comes_from_its_line(
     assert shown.partition("#")[0].strip() == line.partition("#")[0].strip()
 
 
+@pytest.mark.needs("observability")
 def test_in_a_folder_each_job_points_at_its_own_file() -> None:
     source, plan = example("jakarta")
     jobs = [each for each in objects_of(plan) if each.body["kind"] == "TrainJob"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.plan.features import Platform
+from trainyard.plan.features import OF_EXTENSIONS, Platform
 
 __all__ = ["EKS"]
 
@@ -17,7 +17,6 @@ EKS = Platform(
         "eks.teams",
         "core.storage",
         "eks.volumes",
-        "core.images",
         "core.queues",
         "eks.kueue",
         "eks.system",
@@ -27,18 +26,11 @@ EKS = Platform(
         "eks.runs",
         "eks.jobs",
         "core.secrets",
-        "core.notifications",
-        # before what makes the Secrets that receivers read
-        "eks.notifications",
+        # before what makes the Secrets that they read
+        OF_EXTENSIONS,
         "eks.secrets",
         "core.health",
         "eks.health",
-        "eks.logs",
-        "eks.monitoring",
-        "eks.checkpoints",
-        "eks.opencost",
-        "eks.managed_monitoring",
-        "eks.dashboards",
         "core.delivery",
         "eks.flux",
         "eks.delivery",

@@ -18,7 +18,7 @@ from trainyard.eks.release.versions import own_versions
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.alerts.watch import NodeWatch
+    from trainyard.eks.health.watch import NodeWatch
 
 __all__ = [
     "addon_values",
@@ -49,7 +49,7 @@ def launcher(context: Context, pool: NodePool) -> Launcher:
 
 def node_watch() -> NodeWatch:
     """What watches the nodes of pools, and replaces them."""
-    from trainyard.eks.monitoring.alerts.watch import KARPENTER
+    from trainyard.eks.health.watch import KARPENTER
 
     return KARPENTER
 

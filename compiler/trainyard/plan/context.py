@@ -29,7 +29,8 @@ class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
-    must exist and are not written here; ``texts``: the files that the spec names, by the route of their path;
+    must exist and are not written here; ``reading``: namespaces of no team in which something reads Secrets, with the
+    place that asks for it; ``texts``: the files that the spec names, by the route of their path;
     ``waiting``: nodes of what cannot be written yet; ``explained``: derived values are recorded.
     """
 
@@ -45,6 +46,7 @@ class Context:
     derived: list[Derived] = field(default_factory=list)
     waiting: list[PlanNode] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
+    reading: dict[str, Route] = field(default_factory=dict)
     explained: bool = True
     _shared: dict[object, Any] = field(default_factory=dict)
 

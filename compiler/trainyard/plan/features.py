@@ -10,7 +10,7 @@ by what it says.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cache
 from importlib import import_module
@@ -21,10 +21,12 @@ from typing import Any
 from trainyard.language.dataclass import dataclass
 
 __all__ = [
+    "OF_EXTENSIONS",
     "Platform",
     "extension_modules",
     "extensions",
     "members",
+    "members_of_extensions",
     "members_of_platforms",
     "needs",
     "packages_of_platforms",
@@ -32,6 +34,8 @@ __all__ = [
     "stack_writer",
 ]
 
+OF_EXTENSIONS = "extensions"
+"""Stands in the rooms of a platform for those that extensions add."""
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
 
@@ -40,8 +44,9 @@ _PACKAGE = _ROOT.name
 class Platform:
     """A platform: its key in ``spec.platform``, and its rooms, in the order in which they report.
 
-    A room is named by its folder below ``trainyard``: ``core.pools``. EKS is in a folder of its own, any other platform
-    in one of ``extensions`` that has its name. The spec of the platform has the sections of
+    ``listed``: as the platform lists them, with ``OF_EXTENSIONS`` where those of extensions come. A room is named by
+    its folder below ``trainyard``: ``core.pools``. EKS is in a folder of its own, any other platform in one of
+    ``extensions`` that has its name. The spec of the platform has the sections of
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
     platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
@@ -63,7 +68,7 @@ class Platform:
     """
 
     name: str
-    rooms: tuple[str, ...]
+    listed: tuple[str, ...]
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
     answers: str = "answers"
     stands_on: str = ""
@@ -71,6 +76,15 @@ class Platform:
     brings: Mapping[str, str] = field(default_factory=dict, compare=False)
     asked_by_hand: str = ""
     by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
+
+    @property
+    def rooms(self) -> tuple[str, ...]:
+        """All of its rooms, with those of extensions."""
+        return _with_extensions(self.listed, self._lower())
+
+    def _lower(self) -> tuple[str, ...]:
+        """Its name and that of what it stands on, in small letters."""
+        return tuple(name.lower() for name in (self.name, self.stands_on) if name)
 
     def instead_of(self, path: str) -> str | None:
         """What to write instead of a key by its path below ``spec``, or of one above it; ``None`` where it takes
@@ -88,9 +102,25 @@ class Platform:
 
         - ``costs``: what is paid beside storage
         - ``repair``: how sick nodes are replaced
-        - ``SECTIONS``: modules with a ``section`` each, of what no other platform has
         """
         return self._module("report")
+
+    def costs(self, planned: Any) -> Iterator[Any]:
+        """What is paid beside storage, for it and for what extensions add to it."""
+        yield from self.reported().costs(planned)
+        for extension in self._reports_of_extensions():
+            yield from extension.costs(planned)
+
+    def sections(self) -> tuple[ModuleType, ...]:
+        """Modules with a ``section`` each of the report, of what extensions add to it."""
+        return tuple(
+            section for extension in self._reports_of_extensions() for section in extension.SECTIONS
+        )
+
+    def _reports_of_extensions(self) -> Iterator[ModuleType]:
+        for name in _adding_to(self._lower()):
+            if _has_module(f"extensions.{name}.report", "__init__"):
+                yield import_module(f"{_PACKAGE}.extensions.{name}.report")
 
     def failing(self) -> ModuleType:
         """The module ``failures`` in its folder: ``outcomes`` of each failure of a job."""
@@ -137,6 +167,37 @@ def extension_modules(folder: str) -> dict[str, str]:
         for file in sorted((_ROOT / "extensions" / extension / folder).glob("[!_]*.py")):
             found[file.stem] = f"{_PACKAGE}.extensions.{extension}.{folder}.{file.stem}"
     return found
+
+
+def _adding_to(platforms: tuple[str, ...]) -> tuple[str, ...]:
+    """The extensions that add rooms to one of some platforms."""
+    return tuple(
+        name for name, extension in extensions().items() if _rooms_for(extension, platforms)
+    )
+
+
+def _rooms_for(extension: ModuleType, platforms: tuple[str, ...]) -> tuple[str, ...]:
+    """The rooms that an extension adds to some platforms."""
+    rooms: Mapping[str, tuple[str, ...]] = getattr(extension, "ROOMS", {})
+    return tuple(room for name in platforms for room in rooms.get(name, ()))
+
+
+@cache
+def _with_extensions(listed: tuple[str, ...], platforms: tuple[str, ...]) -> tuple[str, ...]:
+    rooms: list[str] = []
+    for room in listed:
+        if room != OF_EXTENSIONS:
+            rooms.append(room)
+            continue
+        for name in _adding_to(platforms):
+            rooms += _rooms_for(extensions()[name], platforms)
+    return tuple(rooms)
+
+
+def members_of_extensions(folder: str, name: str) -> list[Any]:
+    """The value of a name in each module of a folder that several extensions have, like ``addons``."""
+    modules = [import_module(path) for path in extension_modules(folder).values()]
+    return [getattr(module, name) for module in modules if hasattr(module, name)]
 
 
 def stack_writer(tool: str) -> ModuleType:

@@ -14,8 +14,8 @@ from trainyard.catalog import load_catalog
 from trainyard.catalog.hyperpod import types
 from trainyard.catalog.prices import sagemaker
 from trainyard.core.pools.plan import NodeShare
-from trainyard.eks.monitoring.plan import RuleGroups
 from trainyard.extensions.hyperpod.groups.plan import HEALTH
+from trainyard.extensions.observability.monitoring.plan import RuleGroups
 from trainyard.language.units import Quantity
 from trainyard.run.outcome import Compilation
 

@@ -308,3 +308,11 @@ def _seconds(size: int | None, speed: float | None) -> float | None:
     if size is None or speed is None:
         return None
     return size / 1e6 / speed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveWatcher(PlanNode):
+    """What says when ``job`` of a namespace saved last, wherever a platform has it."""
+
+    namespace: str
+    job: str

@@ -1,7 +1,8 @@
 """Add-ons: components of a cluster that are not jobs. One file each, with one value ``ADD_ON``.
 
-A file says which component of the release it is, when it is wanted, with which values and rights it is installed, what
-it takes of a node, and after what. A new add-on is one new file; it is found by being here.
+Those of EKS are here, and those of an extension in its folder ``addons``. A file says which component of the release it
+is, when it is wanted, with which values and rights it is installed, what it takes of a node, and after what. A new
+add-on is one new file; it is found by being here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ from functools import cache
 
 from trainyard.eks.addons.addon import OWN, AddOn
 from trainyard.plan.context import SPEC, Context
-from trainyard.plan.features import members
+from trainyard.plan.features import members, members_of_extensions
 from trainyard.plan.scheduling import Taint
 
-__all__ = ["AddOn", "addons", "check_release", "startup_taints", "used", "wanted"]
+__all__ = [
+    "AddOn",
+    "addons",
+    "check_release",
+    "installed",
+    "is_needed",
+    "startup_taints",
+    "used",
+    "wanted",
+]
 
 # Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
 _CLUSTER = ("kubernetes", "eksctl", "ami")
@@ -23,7 +33,9 @@ _CLUSTER = ("kubernetes", "eksctl", "ami")
 @cache
 def addons() -> Mapping[str, AddOn]:
     """The add-ons by component, each after those that it waits for, and else by the names of their files."""
-    return _in_order(members(__name__, __path__, "ADD_ON"))
+    return _in_order(
+        members(__name__, __path__, "ADD_ON") + members_of_extensions("addons", "ADD_ON")
+    )
 
 
 def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
@@ -46,6 +58,11 @@ def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> 
 def installed(context: Context) -> tuple[AddOn, ...]:
     """The add-ons that are installed in a cluster, in order."""
     return context.once(_installed)
+
+
+def is_needed(context: Context, component: str) -> bool:
+    """Whether another add-on that the cluster needs does not work without it."""
+    return any(component in addon.needs and addon.lacks(context) for addon in addons().values())
 
 
 def startup_taints(context: Context) -> tuple[Taint, ...]:

@@ -159,6 +159,25 @@ def nothing_awaited(context: Context) -> tuple[AwaitedValue, ...]:
     return ()
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An interface endpoint that a cluster without a way to the internet needs: its service, why, and the source."""
+
+    service: str
+    why: str
+    source: str
+
+
+def no_endpoints(context: Context) -> tuple[Endpoint, ...]:
+    """Nothing of AWS that it calls through an endpoint of its own."""
+    return ()
+
+
+def asks_no_jobs(context: Context) -> Mapping[str, str]:
+    """No pods that ask those of jobs."""
+    return {}
+
+
 def no_taints(context: Context) -> tuple[Taint, ...]:
     """Nothing that keeps pods away from a new node."""
     return ()
@@ -179,7 +198,8 @@ class AddOn:
     the bootstrap has run. ``budget``: labels of the pods of which one always stays, where the chart makes no
     PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests. ``in_auto_mode``: EKS
     Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what new nodes of pools have
-    until its agent on them has taken it away.
+    until its agent on them has taken it away. ``needs``: components that are installed where it is. ``endpoints`` are
+    those of AWS that it calls. ``asks_jobs``: labels of its pods that ask those of jobs, on ports of their choice.
     """
 
     component: str
@@ -203,6 +223,9 @@ class AddOn:
     patches: tuple[str, ...] = ()
     in_auto_mode: bool = False
     startup_taints: Callable[[Context], tuple[Taint, ...]] = no_taints
+    needs: tuple[str, ...] = ()
+    endpoints: Callable[[Context], tuple[Endpoint, ...]] = no_endpoints
+    asks_jobs: Callable[[Context], Mapping[str, str]] = asks_no_jobs
 
     def runs(self, context: Context) -> bool:
         """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself.

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from trainyard.core.storage.spec import StorageSection
+from trainyard.eks import addons
 from trainyard.eks.addons.addon import EKS, AddOn, Container, Daemon, Role, Setting
-from trainyard.eks.logs.stack import wanted as logged
-from trainyard.eks.monitoring.stack import wanted as monitored
 from trainyard.plan.context import SPEC, Context
 
+COMPONENT = "aws-ebs-csi-driver"
 _GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 
 
 def wanted(context: Context) -> bool:
-    """Where the spec has EBS volumes, or Prometheus or Loki keeps on one what is new."""
-    if monitored(context) or logged(context):
-        return True
+    """Where the spec has EBS volumes, or another add-on keeps on one what is new."""
     storages = StorageSection.of(context.spec).storage
-    return any(storage.ebs for storage in storages)
+    return any(storage.ebs for storage in storages) or addons.is_needed(context, COMPONENT)
 
 
 def rights(context: Context) -> Sequence[dict[str, object]]:
@@ -54,7 +52,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 
 ADD_ON = AddOn(
-    component="aws-ebs-csi-driver",
+    component=COMPONENT,
     in_auto_mode=True,
     by=EKS,
     wanted=wanted,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.core.secrets.spec import SecretsSection
-from trainyard.eks.addons.addon import OURS, AddOn, Controller, Setting
+from trainyard.eks.addons.addon import OURS, AddOn, Controller, Endpoint, Setting
 from trainyard.eks.addons.placing import BUDGET, REPLICAS
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import SPEC, Context
@@ -42,11 +42,18 @@ def values(setting: Setting) -> dict[str, Any]:
     }
 
 
+def endpoints(context: Context) -> tuple[Endpoint, ...]:
+    """It reads secrets."""
+    source = "Secrets Manager user guide, vpc-endpoint-overview"
+    return (Endpoint("secretsmanager", "External Secrets reads secrets", source),)
+
+
 ADD_ON = AddOn(
     component=COMPONENT,
     wanted=wanted,
     at=SPEC / "secrets",
     values=values,
+    endpoints=endpoints,
     controllers=(
         Controller(
             "external-secrets",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.core.storage.spec import StorageSection
-from trainyard.eks.addons.addon import AddOn, Container, Daemon, Role, Setting
+from trainyard.eks.addons.addon import AddOn, Container, Daemon, Endpoint, Role, Setting
 from trainyard.plan.context import SPEC, Context
 
 
@@ -19,12 +19,24 @@ def values(setting: Setting) -> dict[str, Any]:
     return {"node": {"tolerateAllTaints": True}}
 
 
+def endpoints(context: Context) -> tuple[Endpoint, ...]:
+    """It describes file systems before it mounts them."""
+    return (
+        Endpoint(
+            "fsx",
+            "the driver of file systems asks for them",
+            "aws-fsx-csi-driver v1.17.0, pkg/cloud",
+        ),
+    )
+
+
 ADD_ON = AddOn(
     component="aws-fsx-csi-driver",
     wanted=wanted,
     values=values,
     at=SPEC / "storage",
     reach=("node", "tolerateAllTaints"),
+    endpoints=endpoints,
     daemons=(
         Daemon(
             "fsx-csi-node",

@@ -7,15 +7,13 @@ from typing import Any
 
 from trainyard.catalog import iam
 from trainyard.core.images.plan import MadeImage
+from trainyard.eks.bootstrap.step import Step
 from trainyard.eks.cluster.account import PoolNeeds, StorageNeeds
 from trainyard.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from trainyard.eks.jobs.plan import Operator
-from trainyard.eks.managed_monitoring.plan import GrafanaWorkspace, MetricsWorkspace
-from trainyard.eks.managed_monitoring.stack import CONFIG_MAP, WORKSPACE_ID
 from trainyard.eks.network.plan import MadeNetwork
 from trainyard.eks.nodes.plan import NodeGroup, NodePool
-from trainyard.eks.notifications.plan import AwaitedSecret
-from trainyard.eks.secrets.plan import SecretReader
+from trainyard.eks.secrets.plan import AwaitedSecret, SecretReader
 from trainyard.eks.teams.people import short_name
 from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.language.places import Route
@@ -24,6 +22,7 @@ from trainyard.output.lowering.body import given
 from trainyard.output.lowering.stack import STACKS, pod_identity, role_policy, template
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
+from trainyard.plan.features import parts
 from trainyard.plan.scheduling import POOL_LABEL
 
 FOLDER = "bootstrap"
@@ -45,9 +44,6 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield _script("terraform", boot.where("terraform"), boot=boot)
     if _made(boot):
         yield _script("storage", boot.where("drivers"), boot=boot)
-    grafana = plan.one(GrafanaWorkspace)
-    if grafana is not None:
-        yield _script("dashboards", grafana.at, boot=boot)
     if network is not None:
         yield _script("network", network.at, boot=boot, network=network)
     for pool in boot.needs.pools:
@@ -77,12 +73,15 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             network=plan.one(MadeNetwork),
             kinds=job_resources(each.name for each in plan.of(Operator)),
             awaited=_awaited(plan),
-            metrics=plan.one(MetricsWorkspace),
-            metrics_map=CONFIG_MAP,
-            metrics_key=WORKSPACE_ID,
+            steps=_steps(plan),
         )
 
     return text
+
+
+def _steps(plan: Plan) -> list[Step]:
+    """The steps that rooms add."""
+    return [step for module in parts("steps") for step in module.steps(plan)]
 
 
 def _awaited(plan: Plan) -> list[tuple[str, str, str]]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from trainyard.core.network.spec import NetworkSection
 from trainyard.eks import addons
-from trainyard.eks.logs.stack import to_cloud_watch
-from trainyard.eks.monitoring.stack import is_managed
+from trainyard.eks.addons.addon import Endpoint
 from trainyard.eks.network.plan import MadeNetwork, MadeSubnet
 from trainyard.eks.network.zones import new_vpc
-from trainyard.eks.settings.spec import ClusterSection
-from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
@@ -72,76 +69,21 @@ _KARPENTER = "Karpenter v1.14 documentation, private clusters"
 _EKS = "EKS user guide, private-clusters"
 
 
-def _always(context: Context) -> bool:
-    return True
-
-
-def _has_addon(component: str) -> Callable[[Context], bool]:
-    def wanted(context: Context) -> bool:
-        addon = addons.addons().get(component)
-        return addon is not None and addon.runs(context)
-
-    return wanted
-
-
-def _sends_to_cloudwatch(context: Context) -> bool:
-    return "amazon-cloudwatch-observability" in ClusterSection.of(context.spec).eks.addons
-
-
-def _writes_logs(context: Context) -> bool:
-    return _sends_to_cloudwatch(context) or to_cloud_watch(context)
-
-
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """An interface endpoint that a cluster without a way to the internet needs, why, and when."""
-
-    service: str
-    why: str
-    source: str
-    when: Callable[[Context], bool] = _always
-
-
 _NEEDS = (
-    _Need("ec2", "nodes, the VPC CNI and Karpenter call EC2", _EKS),
-    _Need("ecr.api", "nodes pull images from ECR", _EKS),
-    _Need("ecr.dkr", "nodes pull images from ECR", _EKS),
-    _Need("sts", "AWS SDKs ask who they are", _EKS),
-    _Need("eks", "Karpenter looks the cluster up", _KARPENTER),
-    _Need(
+    Endpoint("ec2", "nodes, the VPC CNI and Karpenter call EC2", _EKS),
+    Endpoint("ecr.api", "nodes pull images from ECR", _EKS),
+    Endpoint("ecr.dkr", "nodes pull images from ECR", _EKS),
+    Endpoint("sts", "AWS SDKs ask who they are", _EKS),
+    Endpoint("eks", "Karpenter looks the cluster up", _KARPENTER),
+    Endpoint(
         "eks-auth", "pods get their roles by Pod Identity", "EKS user guide, pod-id-how-it-works"
     ),
-    _Need("sqs", "Karpenter reads its interruption queue", _KARPENTER),
-    _Need("ssm", "Karpenter looks AMIs up by SSM parameters", _KARPENTER),
-    _Need(
+    Endpoint("sqs", "Karpenter reads its interruption queue", _KARPENTER),
+    Endpoint("ssm", "Karpenter looks AMIs up by SSM parameters", _KARPENTER),
+    Endpoint(
         "ssmmessages",
         "the way to the private API by a system node is a session",
         "Systems Manager user guide, setup-create-vpc",
-    ),
-    _Need(
-        "fsx",
-        "the driver of file systems asks for them",
-        "aws-fsx-csi-driver v1.17.0, pkg/cloud",
-        _has_addon("aws-fsx-csi-driver"),
-    ),
-    _Need(
-        "secretsmanager",
-        "External Secrets reads secrets",
-        "Secrets Manager user guide, vpc-endpoint-overview",
-        _has_addon("external-secrets"),
-    ),
-    _Need(
-        "aps-workspaces",
-        "Prometheus sends samples",
-        "Amazon Managed Service for Prometheus user guide, AMP-and-interface-VPC",
-        is_managed,
-    ),
-    _Need("logs", "logs are sent to CloudWatch", _EKS, _writes_logs),
-    _Need(
-        "monitoring",
-        "the CloudWatch agent writes metrics",
-        "CloudWatch user guide, cloudwatch-and-interface-VPC",
-        _sends_to_cloudwatch,
     ),
 )
 
@@ -269,6 +211,11 @@ def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
         )
 
 
+def _of_addons(context: Context) -> Iterator[Endpoint]:
+    for addon in addons.installed(context):
+        yield from addon.endpoints(context)
+
+
 def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
     """The interface endpoints: those of the spec, and without NAT those that the cluster needs."""
     given = NetworkSection.of(context.spec).network.created.endpoints
@@ -276,8 +223,9 @@ def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
     for index, service in enumerate(given):
         at = _AT / "endpoints" / index
         context.given("cluster", f"network.endpoints.{service}", service, "set by the spec", at)
-    for need in _NEEDS if isolated else ():
-        if need.when(context) and need.service not in services:
+    needed = (*_NEEDS, *_of_addons(context)) if isolated else ()
+    for need in needed:
+        if need.service not in services:
             services.add(need.service)
             context.derive(
                 "cluster",

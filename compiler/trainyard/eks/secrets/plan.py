@@ -90,3 +90,14 @@ class SecretReader(PlanNode):
     namespace: str
     service_account: str
     trust: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitedSecret(PlanNode):
+    """A key of a Secret that something reads and nothing of the spec makes: ``up.sh`` asks for its value."""
+
+    carried: ClassVar[bool] = False
+
+    namespace: str
+    name: str
+    key: str

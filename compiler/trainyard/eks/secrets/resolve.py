@@ -16,7 +16,6 @@ from trainyard.core.storage.made import check_key
 from trainyard.eks.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
 from trainyard.eks.flux.accounts import deliverer_in, makes
 from trainyard.eks.flux.stages import stage
-from trainyard.eks.notifications.stack import namespaces as notified
 from trainyard.eks.secrets.plan import (
     API,
     CONTROLLER,
@@ -160,7 +159,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
     The account is there without secrets as well: Flux deletes those that leave git by its rights.
     """
-    known = {**context.once(namespace_routes), **notified(context)}
+    known = {**context.once(namespace_routes), **context.reading}
     yield from deliverer_in(known, _STAGE, _RIGHT)
     sops = SecretsSection.of(context.spec).sops
     if context.included or sops is not None:

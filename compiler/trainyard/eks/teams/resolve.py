@@ -21,8 +21,6 @@ from trainyard.eks.jobs.kinds import kinds, kinds_of_eks
 from trainyard.eks.jobs.plan import POD_PRIORITY
 from trainyard.eks.jobs.wanted import used
 from trainyard.eks.kueue.resolve import TRAINING
-from trainyard.eks.logs import stack as logs
-from trainyard.eks.monitoring import stack as monitoring
 from trainyard.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from trainyard.eks.runs.pod import SERVICE_ACCOUNT
 from trainyard.eks.secrets.plan import API as SECRETS_API
@@ -54,10 +52,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     routes = context.once(namespace_routes)
     _check_system(context, routes)
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
-    if monitoring.wanted(context):
-        yield _of_monitoring(context)
-    if logs.kept(context):
-        yield from _of_logs(context)
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
@@ -111,41 +105,11 @@ def namespaces(
         yield Namespace(at=at, name=name, labels=labels, prune=False)
 
 
-def _of_monitoring(context: Context) -> Namespace:
-    """The namespace of monitoring, which Helm makes too: node-exporter needs the network and the processes of its node,
-    which is the level `privileged` (kube-prometheus-stack 88.5.3, hostNetwork and hostPID)."""
+def privileged_namespace(context: Context, name: str, at: Route) -> Namespace:
+    """A namespace of agents that need the network, the processes or the folders of their node, which the level
+    `privileged` alone allows."""
     labels = _pod_security("privileged", context.version("kubernetes"))
-    name = monitoring.namespace(context)
-    return Namespace(at=monitoring.at(), name=name, labels=labels, prune=False)
-
-
-def _of_logs(context: Context) -> Iterator[PlanNode]:
-    """The namespace of what keeps and collects lines: a collector mounts folders of its node, which the level
-    `privileged` alone allows. Nobody has a password there, so who reaches Loki says a policy: Alloy, Prometheus and who
-    asks from its namespace."""
-    name, at = logs.namespace(context), logs.at()
-    labels = _pod_security("privileged", context.version("kubernetes"))
-    yield Namespace(at=at, name=name, labels=labels, prune=False)
-    own = Peer(pods={})
-    ingress = [NetworkRule(peers=(own,))]
-    egress = [
-        NetworkRule(peers=(own,)),
-        NetworkRule(
-            peers=(Peer(namespaces={NAMESPACE: "kube-system"}),), ports=(("UDP", 53), ("TCP", 53))
-        ),
-        # S3 or CloudWatch, and the API server, whose addresses nobody knows before it is made.
-        NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),), ports=(("TCP", 443),)),
-        # EKS user guide, pod-id-how-it-works: where the agent of the node hands out credentials.
-        NetworkRule(peers=(Peer(cidr=POD_IDENTITY),), ports=(("TCP", 80),)),
-    ]
-    if monitoring.wanted(context) and logs.wanted(context):
-        observer = Peer(namespaces={NAMESPACE: monitoring.namespace(context)})
-        ports = (("TCP", logs.LOKI_PORT), ("TCP", logs.ALLOY_PORT))
-        ingress.append(NetworkRule(peers=(observer,), ports=ports))
-        egress.append(NetworkRule(peers=(observer,), ports=(("TCP", 9093),)))
-    yield NetworkPolicy(
-        at=at, name=name, namespace=name, ingress=tuple(ingress), egress=tuple(egress)
-    )
+    return Namespace(at=at, name=name, labels=labels, prune=False)
 
 
 def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
@@ -326,11 +290,11 @@ def _asking(context: Context) -> Iterator[NetworkRule]:
         if caller is None:
             continue
         yield NetworkRule(peers=(_caller(context, caller),), ports=(("TCP", caller.port),))
-    if monitoring.wanted(context):
-        # What jobs say of themselves they serve on a port of their choice.
-        namespace = monitoring.namespace(context)
-        prometheus = Peer(namespaces={NAMESPACE: namespace}, pods=monitoring.scraper(context))
-        yield NetworkRule(peers=(prometheus,))
+    for addon in addons.installed(context):
+        pods = addon.asks_jobs(context)
+        if pods:
+            namespace = context.release.chart(addon.component).namespace
+            yield NetworkRule(peers=(Peer(namespaces={NAMESPACE: namespace}, pods=pods),))
 
 
 def _caller(context: Context, caller: CalledBy) -> Peer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trainyard.extensions.hyperpod.differences import INSTEAD, INSTEAD_GOVERNED
-from trainyard.plan.features import Platform
+from trainyard.plan.features import OF_EXTENSIONS, Platform
 
 __all__ = ["GOVERNED", "PLATFORM"]
 
@@ -25,7 +25,6 @@ _OWN = Platform(
         "eks.teams",
         "core.storage",
         "eks.volumes",
-        "core.images",
         "core.queues",
         _KUEUE,
         "eks.system",
@@ -35,15 +34,8 @@ _OWN = Platform(
         "eks.runs",
         "eks.jobs",
         "core.secrets",
-        "core.notifications",
-        "eks.notifications",
+        OF_EXTENSIONS,
         "eks.secrets",
-        "eks.logs",
-        "eks.monitoring",
-        "eks.checkpoints",
-        "eks.opencost",
-        "eks.managed_monitoring",
-        "eks.dashboards",
         "core.delivery",
         "eks.flux",
         "eks.delivery",
@@ -63,7 +55,7 @@ _OWN = Platform(
 _GOVERNANCE = "extensions.hyperpod.governance"
 GOVERNED = replace(
     _OWN,
-    rooms=tuple(_GOVERNANCE if room == _KUEUE else room for room in _OWN.rooms),
+    listed=tuple(_GOVERNANCE if room == _KUEUE else room for room in _OWN.listed),
     instead={**INSTEAD, **INSTEAD_GOVERNED},
     answers="governed",
     # The add-on has Kueue, and takes no other one.

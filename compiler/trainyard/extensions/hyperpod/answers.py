@@ -26,7 +26,7 @@ from trainyard.language.models.cluster import ClusterSpec
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
-    from trainyard.eks.monitoring.alerts.watch import NodeWatch
+    from trainyard.eks.health.watch import NodeWatch
 
 __all__ = [
     "NOT_GIVEN",

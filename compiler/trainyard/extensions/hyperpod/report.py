@@ -13,11 +13,10 @@ from trainyard.eks import report as of_eks
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
 from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 
-__all__ = ["SECTIONS", "costs", "repair"]
+__all__ = ["costs", "repair"]
 
 _PLAN = "training plan: paid when it is bought"
 """SageMaker developer guide, reserve-capacity-with-training-plans; for how long, the plan says and not the spec."""
-SECTIONS = of_eks.SECTIONS
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:

@@ -12,8 +12,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from trainyard.core.costs import Item, pool_item
-from trainyard.core.jobs.plan import CheckpointSchedule
-from trainyard.eks.checkpoints.plan import CheckpointExporter
+from trainyard.core.jobs.plan import CheckpointSchedule, SaveWatcher
 from trainyard.eks.flux.stages import PREFIX
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.extensions.operate.api import Api, path_of
@@ -181,7 +180,7 @@ def since(run: Run, state: State) -> datetime:
 _LINE = re.compile(r"last write: (\d+)")
 
 
-def last_save(api: Api, exporter: CheckpointExporter) -> int | None:
+def last_save(api: Api, exporter: SaveWatcher) -> int | None:
     """When the job of an exporter saved last, in seconds since 1970, and 0 where it never did; ``None`` where that is
     not known: the exporter does not run, cannot read the folder, or may not be asked."""
     labels = {
@@ -346,7 +345,7 @@ class _Reader:
         self._places = Places(api)
         self._remembered = {run.key: run for run in subject.runs}
         self._saves = _intervals(subject.plan.of(CheckpointSchedule))
-        watched = subject.plan.of(CheckpointExporter)
+        watched = subject.plan.every(SaveWatcher)
         self._exporters = {(each.namespace, each.job): each for each in watched}
 
     def planned(self, job: TrainJob, run: Run | None) -> JobStatus:

@@ -21,9 +21,8 @@ from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.partitions.plan import Partition
 from trainyard.language.units import Quantity
 
-__all__ = ["SECTIONS", "costs", "repair"]
+__all__ = ["costs", "repair"]
 
-SECTIONS = ()
 
 FAILED_STARTS = 10
 """Nodes of a partition that fail to start, one after another, before it is closed (ParallelCluster user guide,

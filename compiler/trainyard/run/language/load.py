@@ -21,7 +21,7 @@ from trainyard.language.models.unknown import OTHERS, Instead, meant_paths, sect
 from trainyard.language.places import Document, Route
 from trainyard.language.places.tree import MappingNode, Node, SequenceNode
 from trainyard.language.source.inherit import DEFAULTS, NEVER_INHERITED
-from trainyard.plan.features import Platform, parts
+from trainyard.plan.features import Platform, extensions, parts
 from trainyard.plan.shipped import KEYS, lacking
 from trainyard.run.language.whole import elsewhere, language
 from trainyard.run.platforms import EKS, PLATFORMS
@@ -80,6 +80,8 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     if fault.code != "SPC002" or not fault.at:
         return fault
     key = fault.at[-1]
+    if fault.at == _SPEC / key and _is_absent(str(key)):
+        return _of_absent(fault, str(key))
     if fault.at != _SPEC / key or key not in _all_keys():
         return _of_meant(fault, fault.at, platform)
     otherwise = elsewhere().get(
@@ -89,6 +91,18 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
     )
+
+
+def _is_absent(path: str) -> bool:
+    """Whether a key, by its path below ``spec``, is one of an extension that is not there."""
+    return path in KEYS and KEYS[path] not in extensions()
+
+
+def _of_absent(fault: Diagnostic, path: str) -> Diagnostic:
+    extension = KEYS[path]
+    key = path.rpartition(".")[2]
+    message = f"`{key}` is a key of the extension `{extension}`, which is not there"
+    return replace(fault, message=message, help=lacking(extension))
 
 
 def _of_meant(fault: Diagnostic, at: Route, platform: Platform) -> Diagnostic:
@@ -121,12 +135,9 @@ def _with_platforms(fault: Diagnostic) -> Diagnostic:
                 message=f"`{fault.at[-1]}` is a second platform, and a cluster has one",
                 help="keep one of them; each cluster is a spec of its own",
             )
-        extension = KEYS.get(f"platform.{fault.at[-1]}")
-        if extension is not None:
-            message = (
-                f"`{fault.at[-1]}` is a key of the extension `{extension}`, which is not there"
-            )
-            return replace(fault, message=message, help=lacking(extension))
+        path = f"platform.{fault.at[-1]}"
+        if _is_absent(path):
+            return _of_absent(fault, path)
         question = meant(str(fault.at[-1]), PLATFORMS)
         return replace(fault, help=question or f"`platform` has: {listed(PLATFORMS)}")
     return fault

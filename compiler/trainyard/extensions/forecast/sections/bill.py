@@ -10,7 +10,7 @@ from trainyard.run.subject import Subject
 def bill(subject: Subject) -> list[Item]:
     """Everything that a cluster is paid for by the hour, by the month or beforehand; of what is paid by use only what
     the spec says or the compiler estimates how much it is."""
-    items = list(subject.platform.reported().costs(subject))
+    items = list(subject.platform.costs(subject))
     for storage in StorageSection.of(subject.spec).storage:
         items += storage_items(subject, storage)
     return items

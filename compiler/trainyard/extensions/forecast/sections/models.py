@@ -72,7 +72,7 @@ def estimates(subject: Subject) -> Iterator[Estimate]:
     states = [state for state in states_of(subject.plan) if state.run is not None]
     if not states:
         return
-    items = subject.platform.reported().costs(subject)
+    items = subject.platform.costs(subject)
     nodes = {item.name: item for item in items if item.node}
     for state in states:
         run = state.run

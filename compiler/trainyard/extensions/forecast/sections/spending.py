@@ -60,7 +60,7 @@ def by_queue(subject: Subject) -> Iterator[QueueCost]:
 
 
 def _nodes(subject: Subject) -> Mapping[str, Item]:
-    items = subject.platform.reported().costs(subject)
+    items = subject.platform.costs(subject)
     return {item.name: item for item in items if item.node}
 
 

@@ -52,7 +52,7 @@ def blocks(subject: Subject, found: Timeline) -> Iterator[Block]:
 def paid_of(subject: Subject) -> Mapping[str, Paid]:
     """What is paid for each pool whether its nodes are used or not: those always on, and all of a block."""
     found = {}
-    for item in subject.platform.reported().costs(subject):
+    for item in subject.platform.costs(subject):
         if item.node:
             nodes = item.most if item.block is not None else item.least
             exact = item.is_exact(subject.spec.region)

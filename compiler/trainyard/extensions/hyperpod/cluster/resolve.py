@@ -9,10 +9,10 @@ from trainyard.catalog import hyperpod, iam
 from trainyard.core.network.spec import NetworkSection
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.pools.spec import PoolsSection
+from trainyard.eks import addons
 from trainyard.eks.flux.plan import GitSource, HelmRelease
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.jobs.plan import Operator
-from trainyard.eks.monitoring import stack as monitoring
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
 from trainyard.extensions.hyperpod.groups.names import (
@@ -37,6 +37,7 @@ from trainyard.plan.context import SPEC, Context
 
 CHART = "hyperpod-helm-chart"
 """The component with the agents of HyperPod, and the operators whose jobs it resumes."""
+_EXPORTER = "dcgm-exporter"
 _OBSERVES = "amazon-sagemaker-hyperpod-observability"
 _API = "SageMaker API, CreateCluster (botocore 1.44.5)"
 _MOST_SUBNETS, _MOST_GROUPS, _MOST_INSTANCE_GROUPS = 16, 5, 100
@@ -148,8 +149,8 @@ def _check_groups(context: Context) -> None:
 
 def _check_exporters(context: Context) -> None:
     """HyperPod's add-on for observability has exporters of its own, next to those of `monitoring`."""
-    both = monitoring.wanted(context) and monitoring.has_gpus(context)
-    if both and _OBSERVES in ClusterSection.of(context.spec).eks.addons:
+    exports = any(addon.component == _EXPORTER for addon in addons.installed(context))
+    if exports and _OBSERVES in ClusterSection.of(context.spec).eks.addons:
         context.doubt(
             "RES436",
             f"`{_OBSERVES}` and `monitoring` both run an exporter on each GPU, and a GPU lets one of them have its "

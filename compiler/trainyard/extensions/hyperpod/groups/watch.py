@@ -3,9 +3,9 @@ what other alerts say of it."""
 
 from __future__ import annotations
 
+from trainyard.eks.health.alert import CRITICAL, Alert
+from trainyard.eks.health.watch import NodeWatch, Shown
 from trainyard.eks.jobs.pod_labels import plain
-from trainyard.eks.monitoring.alerts.alert import CRITICAL, Alert
-from trainyard.eks.monitoring.alerts.watch import NodeWatch, Shown
 from trainyard.extensions.hyperpod.groups.plan import HEALTH
 
 _LABEL = f"label_{plain(HEALTH)}"

@@ -58,7 +58,7 @@ REST = (
     failures,
     timeouts,
 )
-"""What Markdown folds away, in this order; then what the platform alone has, then ``LAST``."""
+"""What Markdown folds away, in this order; then what extensions add to the platform, then ``LAST``."""
 LAST = (outside, decisions)
 UNTITLED = {findings: "Findings", decisions: "Decisions"}
 """Titles of sections that have blocks without a heading."""
@@ -83,7 +83,7 @@ def _planned(subject: Subject) -> Iterator[Block]:
 
 def rest(subject: Subject) -> tuple[ModuleType, ...]:
     """All sections after the first ones."""
-    return (*REST, *subject.platform.reported().SECTIONS, *LAST)
+    return (*REST, *subject.platform.sections(), *LAST)
 
 
 def overviews(rows: Sequence[overview.Row]) -> list[str]:

@@ -63,14 +63,14 @@ def parts(subject: Subject) -> Iterator[Part]:
     """What is paid for in a month at most, each with the teams that it is for."""
     yield from _nodes(subject)
     yield from _storage(subject)
-    for item in subject.platform.reported().costs(subject):
+    for item in subject.platform.costs(subject):
         if not item.pool:
             yield _part(subject, CLUSTER, SERVICES, item.name, [item], item.most)
 
 
 def _nodes(subject: Subject) -> Iterator[Part]:
     """The nodes of the queues, with what each node has, and those that are in no queue's quota."""
-    costs = list(subject.platform.reported().costs(subject))
+    costs = list(subject.platform.costs(subject))
     left = {pool.name: pool.nodes.max for pool in subject.pools()}
     quotas: dict[tuple[Teams, str], int] = {}
     for share in shares(subject):

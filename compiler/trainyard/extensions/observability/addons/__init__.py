@@ -1,0 +1,1 @@
+"""Add-ons that measure, collect and show: one file each, as those of EKS."""
