@@ -82,7 +82,7 @@ def keys() -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "key", "value"), drawn(keys(), 80))
+@pytest.mark.parametrize(("kind", "key", "value"), drawn(keys(), 55))
 def test_no_key_is_dropped(kind: JobKind, key: str, value: Any, tmp_path: Path) -> None:
     data = copy.deepcopy(cluster(kind))
     data["spec"]["jobs"][0][key] = value

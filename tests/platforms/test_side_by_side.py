@@ -391,7 +391,7 @@ def test_the_base_has_no_fault() -> None:
 
 def test_platforms_say_the_same_of_an_edit() -> None:
     different = defaultdict[str, set[str]](set)
-    walked = drawn(edits(), 70)
+    walked = drawn(edits(), 50)
     for _, edit in walked:
         said = {platform: verdict(platform, edit) for platform in PLATFORMS}
         verdicts = {platform: each for platform, each in said.items() if each is not None}

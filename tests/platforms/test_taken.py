@@ -47,7 +47,7 @@ def test_no_key_that_is_taken_is_dropped(
     writer = Writer(PLATFORMS[name], GIVEN, WHERE)
     keys = keys_of_platform(PLATFORMS[name])
     plain = [key for key in keys if key.model is None]
-    asked = drawn(plain, len(plain) // 8, name)
+    asked = drawn(plain, len(plain) // 12, name)
     if len(asked) == len(plain):
         asked = keys
     done = effects(PLATFORMS[name], clusters, writer, Passes(folder), GIVEN, asked)

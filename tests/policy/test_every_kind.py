@@ -131,7 +131,7 @@ def is_found(rule: Rule, text: str, bodies: list[Body]) -> bool:
 
 @cache
 def walked() -> tuple[Rule, ...]:
-    return tuple(drawn(about_jobs(), 40))
+    return tuple(drawn(about_jobs(), 30))
 
 
 @cache

@@ -149,7 +149,7 @@ def test_a_fault_is_found_in_every_container_and_set_of_pods() -> None:
     in_containers = defaultdict[str, dict[str, str]](dict)
     in_sets = defaultdict[str, dict[str, str]](dict)
     compared, walked = 0, Counter[tuple[str, str]]()
-    rules = drawn(builtin_rules(), 50)
+    rules = drawn(builtin_rules(), 36)
     for rule, text, bodies in examples(rules):
         pods = as_job_set(bodies) if walked[rule.code, ""] < MOST else []
         if pods and found(rule, text, pods) and not found(rule, text, moved(pods, "")):
@@ -232,7 +232,7 @@ def of_objects(rules: Iterable[Rule]) -> Iterator[tuple[Rule, str, list[Body]]]:
 
 def test_a_fault_is_found_behind_a_clean_item_of_each_list() -> None:
     missed, compared = set(), 0
-    rules = drawn(builtin_rules(), 80, "behind a clean item")
+    rules = drawn(builtin_rules(), 60, "behind a clean item")
     codes = {rule.code for rule in rules}
     for rule, text, bodies in of_objects(rules):
         for key, item in CLEAN_ITEMS.items():
@@ -247,7 +247,7 @@ def test_a_fault_is_found_behind_a_clean_item_of_each_list() -> None:
 
 def test_a_fault_is_found_beside_a_clean_set_and_in_any_order_of_objects() -> None:
     missed, compared = set(), 0
-    rules = drawn(builtin_rules(), 80, "beside a clean set")
+    rules = drawn(builtin_rules(), 60, "beside a clean set")
     for rule, text, bodies in of_objects(rules):
         for others in ([*clean_set(), *bodies], [*bodies, *clean_set()]):
             compared += 1
@@ -306,7 +306,7 @@ def test_a_fault_of_a_spec_is_found_beside_a_clean_cluster() -> None:
     """The base is before the fault, or the first example that passes behind it, as a seed draws it."""
     any_of = random.Random(20261129)
     missed, compared = set(), 0
-    rules = drawn(builtin_rules(), 70, "beside a clean cluster")
+    rules = drawn(builtin_rules(), 50, "beside a clean cluster")
     for rule in rules:
         passing = [part for _, part in parts_of(rule.passes)[:1]]
         for text, own in parts_of(rule.fails):
@@ -375,7 +375,7 @@ def test_the_order_of_types_and_zones_changes_nothing() -> None:
     """Whatever rule it is, over the examples of all rules."""
     parts = [part for rule in builtin_rules() for _, part in parts_of(rule.fails)]
     compared = 0
-    walked = drawn(parts, 30, "order of types and zones")
+    walked = drawn(parts, 20, "order of types and zones")
     for own in walked:
         spec = merged(base_spec(), {"spec": own})
         said = []
@@ -438,7 +438,7 @@ def is_found_in(rule: Rule, text: str, spec: Mapping[str, Any] | None) -> bool:
 
 def test_a_fault_of_a_program_is_found_in_a_role() -> None:
     missed, compared = set(), 0
-    rules = drawn(builtin_rules(), 70, "in a role")
+    rules = drawn(builtin_rules(), 50, "in a role")
     for rule in rules:
         for text, own in parts_of(rule.fails):
             if not is_found_in(rule, text, with_role(own, "job")):

@@ -145,7 +145,7 @@ def kept(spec: Spec) -> Mapping[str, Any]:
 
 def test_what_a_help_says_to_write_is_right() -> None:
     applied, wrong = 0, {}
-    rules = drawn(builtin_rules(), 100)
+    rules = drawn(builtin_rules(), 70)
     for case in cases(rules):
         for spec in edited(case):
             try:

@@ -229,7 +229,7 @@ def keys(code: str, example: str, variant: str) -> frozenset[str] | None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_is_wrong_is_found_at_the_same_key(variant: str) -> None:
     one_side, other_key, compared = set(), set(), 0
-    rules = drawn(builtin_rules(), 22, variant)
+    rules = drawn(builtin_rules(), 18, variant)
     for rule in rules:
         for example in (*rule.fails, *rule.passes):
             ours, theirs = keys(rule.code, example, ""), keys(rule.code, example, variant)
@@ -249,7 +249,7 @@ def test_what_is_wrong_is_found_at_the_same_key(variant: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_wrong_with_a_job_is_found_in_every_kind(kind: str) -> None:
     silent, other_key, compared = set(), set(), 0
-    rules = drawn(about_jobs(), 14, kind)
+    rules = drawn(about_jobs(), 11, kind)
     for rule in rules:
         for example in rule.fails:
             ours, theirs = keys(rule.code, example, ""), keys(rule.code, example, kind)
@@ -293,7 +293,7 @@ def test_a_help_names_keys_that_the_platform_takes(platform: str) -> None:
     timed = {"spec": {"jobs": [{"name": "llama", "timeout": "24h"}]}}
     spec = merged(based(platform), timed)
     read = 0
-    rules = drawn(builtin_rules(), 40, platform)
+    rules = drawn(builtin_rules(), 25, platform)
     for rule in rules:
         for example in rule.fails:
             for finding in findings(rule, example, spec) or []:

@@ -117,7 +117,7 @@ EXAMPLES = [
     for number, text in enumerate(rule.fails)
     if documents_of(text)
 ]
-WALKED = [pytest.param(rule, text, id=name) for rule, text, name in drawn(EXAMPLES, 160)]
+WALKED = [pytest.param(rule, text, id=name) for rule, text, name in drawn(EXAMPLES, 110)]
 
 
 @cache

@@ -107,13 +107,13 @@ def saving(seed: int) -> dict[str, Any]:
 
 def outcomes(folder: Path) -> Iterator[Outcome]:
     scenarios = sorted((Path(__file__).parent.parent / "scenarios").glob("*.yaml"))
-    for path in drawn([*sorted(SPECS.iterdir()), *scenarios], 15):
+    for path in drawn([*sorted(SPECS.iterdir()), *scenarios], 11):
         yield check([path], OPTIONS)
     for name, text in TEXTS.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     specs = [each for platform in PLATFORMS.values() for each in wide(platform).values()]
-    for spec in drawn([*specs, *map(saving, range(SAVERS))], 25):
+    for spec in drawn([*specs, *map(saving, range(SAVERS))], 18):
         (folder / "spec.yaml").write_text(yaml.safe_dump(spec))
         yield check([folder / "spec.yaml"], OPTIONS)
 
@@ -262,5 +262,5 @@ def a_reason_is_made_of_what_its_value_is_computed_from(clusters: list[Numbers])
                 sums += 1
                 whole = sum(map(number, addends))
                 assert abs(number(reason.value) - whole) <= 0.01 * len(addends), reason
-    assert products > 400
+    assert products >= at_least(400)
     assert sums > 50

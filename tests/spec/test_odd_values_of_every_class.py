@@ -154,7 +154,7 @@ def test_an_odd_value_is_told_or_is_right(tmp_path: Path) -> None:
                 if values:
                     keys.add(key)
                     odd[path] = values
-            for path in drawn(odd, len(odd) // 3, name):
+            for path in drawn(odd, len(odd) // 4, name):
                 key = key_of(path)
                 walked.add(key)
                 for each in odd[path]:
