@@ -252,7 +252,19 @@ class LimitedResource(CloudResource):
     region: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane(CloudResource):
+    """The control plane of a cluster of EKS, whatever tool makes it: eksctl, CloudFormation (AWS::EKS::Cluster) or
+    Terraform. ``public``: whether its endpoint answers from outside; ``None``: nobody knows."""
+
+    name: str
+    kubernetes: str = ""
+    public: bool | None = None
+    public_cidrs: tuple[str, ...] = ()
+
+
 RESOURCES: tuple[type[CloudResource], ...] = (
+    ControlPlane,
     LimitedResource,
     AccessPolicy,
     IamRole,

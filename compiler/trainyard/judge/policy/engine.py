@@ -200,6 +200,7 @@ class Subjects:
         self._gangs = tuple(world.gangs)
         self._other_sets = tuple(world.other_sets)
         self._containers = tuple(world.containers_beside)
+        self._parts = tuple(world.parts_beside)
         self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
@@ -230,14 +231,16 @@ class Subjects:
 
     def _of_jobs(self, rule: Rule) -> Sequence[Work]:
         """Jobs of any platform or those in pods, and what is like one: third-party pods or all of a third-party job,
-        roles of JobSets, and what is a role in third-party jobs: their other sets of pods; containers beside."""
+        roles of JobSets, and what is a role in third-party jobs: their other sets of pods; containers beside; pods of a
+        runtime that ask for other devices."""
         jobs = self._in_pods if rule.kubernetes else self._works
         pods = self._pods if rule.pods else ()
         roles = self._roles if rule.roles else ()
         gangs = self._gangs if rule.gangs else ()
         sets = self._other_sets if rule.gangs and rule.roles else ()
         containers = self._containers if rule.containers else ()
-        return (*jobs, *pods, *roles, *gangs, *sets, *containers)
+        parts = self._parts if rule.pods and not rule.roles else ()
+        return (*jobs, *pods, *roles, *gangs, *sets, *containers, *parts)
 
 
 def _kind(manifest: Manifest) -> str:

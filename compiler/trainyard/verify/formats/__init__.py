@@ -10,6 +10,7 @@ artifacts are called says ``trainyard.output.artifact``, or ``KINDS`` of that fo
 - ``TAGS``: the short forms that it has in YAML (``trainyard.language.source.compose.Composer``)
 - ``recognised(body)``: whether a document of a third party is of this format; of a text that is no YAML the text
 - ``named(name)``: whether the name of a file says that it is a text of this format, which is no YAML; few have it
+- ``parsed(file)``: of such a text that has keys and values, its document with their places, and what is wrong with it
 - ``MACHINES``: of a format without objects whose artifacts say which nodes a cluster of Kubernetes has: ``True``
 - ``SUBJECTS``: the kinds of nodes on which rules are run in ``lint`` where its documents stand without objects
 - ``OF_CLUSTERS``: the format of the clusters that its documents are for, where that is another one
