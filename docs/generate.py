@@ -1,6 +1,6 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
-The schemas come from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
+The schema comes from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
 command line, ``runbooks.md`` from the alerts of ``monitoring``, and the tables of ``spec.md`` from the models, with
 their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
 of README.md and docs/policies.md are run anew.
@@ -28,7 +28,7 @@ from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.run.examples.pages import page
 from trainyard.run.language.reference import keys, models
-from trainyard.run.language.schema import ALL, KINDS, schema_text
+from trainyard.run.language.schema import schema_text
 
 from docs.console import EXAMPLE, FILES, prepare, refreshed
 
@@ -63,9 +63,8 @@ AREAS = {
 
 def generated() -> dict[str, str]:
     """Every generated file by its path below docs/."""
-    files = {f"schema/{kind.lower()}.json": schema_text(kind) for kind in KINDS}
-    files["schema/trainyard.json"] = schema_text(ALL)
-    files |= rule_pages()
+    files = rule_pages()
+    files["schema.json"] = schema_text()
     files["cli.md"] = cli()
     files["policy-interface.md"] = "\n".join(interface())
     files["runbooks.md"] = "\n".join(runbooks())
@@ -317,12 +316,7 @@ def copy_examples() -> None:
 
 def unknown(files: dict[str, str]) -> list[Path]:
     """What stands among the generated files and is not generated."""
-    return [
-        path
-        for folder in ("schema", "rules")
-        for path in (DOCS / folder).iterdir()
-        if f"{folder}/{path.name}" not in files
-    ]
+    return [path for path in (DOCS / "rules").iterdir() if f"rules/{path.name}" not in files]
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ def words(name: str, paths: Sequence[str], options: Options) -> Iterable[str]:
         return object_names(paths, options)
     if name == "keys":
         return [key.replace("[]", "") for key, _ in key_rows()]
-    if name == "kinds":
-        return _kinds()
     return _facts(name, options)
 
 
@@ -27,12 +25,6 @@ def _codes(options: Options) -> list[str]:
     for code, slug, _ in all_codes(options):
         found += [code, slug]
     return found
-
-
-def _kinds() -> Sequence[str]:
-    from trainyard.run.language.schema import ALL, KINDS
-
-    return (*KINDS, ALL)
 
 
 def _facts(name: str, options: Options) -> list[str]:
