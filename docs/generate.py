@@ -22,7 +22,6 @@ from trainyard.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
 from trainyard.eks.health.alert import PLATFORM
 from trainyard.extensions.hyperpod.groups.watch import AGENT
 from trainyard.extensions.observability.monitoring.alerts import pages as alert_pages
-from trainyard.judge.policy.interface import describe, names
 from trainyard.judge.policy.load import builtin_folder, load_rules
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.pages import Page, load_pages
@@ -66,7 +65,6 @@ def generated() -> dict[str, str]:
     files = rule_pages()
     files["schema.json"] = schema_text()
     files["cli.md"] = cli()
-    files["policy-interface.md"] = "\n".join(interface())
     files["runbooks.md"] = "\n".join(runbooks())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
     return files
@@ -189,24 +187,6 @@ def _params(rule: Rule) -> str:
         for name, value in rule.params.items()
     )
     return f". Parameters: {listed}" if listed else ""
-
-
-# -- policy-interface.md
-
-
-def interface() -> Iterator[str]:
-    """Every class that a rule meets, as `trainyard explain` prints it."""
-    yield "# The interface of policies\n"
-    yield "What a rule is given, and what it yields; `trainyard explain Work` prints one of them."
-    yield "How to write, set and test a rule: [policies.md](policies.md).\n"
-    yield " · ".join(f"[{name}](#{name.lower()})" for name in names()) + "\n"
-    for name in names():
-        title, _, page = str(describe(name)).partition("\n")
-        words, _, members = page.strip("\n").partition("\n\n  ")
-        yield f"## {title}\n"
-        yield f"{words}\n"
-        if members:
-            yield f"```text\n{inspect.cleandoc('  ' + members)}\n```\n"
 
 
 # -- cli.md

@@ -106,6 +106,12 @@ def test_bash_offers_the_keys_of_the_language() -> None:
         "spec.queues.fairSharing.weight",
     }
     assert "spec.nodePools.nodes.max" in _offered("trainyard explain --spec spec.node")
+    assert _offered("trainyard explain --interface Wor") == {
+        "Work",
+        "World",
+        "Workload",
+        "WorkloadPriority",
+    }
 
 
 @pytest.mark.usefixtures("on_path")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from trainyard.cli.explain import all_codes, object_names
 from trainyard.cli.keys import key_rows
+from trainyard.judge.policy.interface import summaries
 from trainyard.run.outcome import Options
 
 
@@ -17,6 +18,8 @@ def words(name: str, paths: Sequence[str], options: Options) -> Iterable[str]:
         return object_names(paths, options)
     if name == "keys":
         return [key.replace("[]", "") for key, _ in key_rows()]
+    if name == "classes":
+        return [each for each, _ in summaries()]
     return _facts(name, options)
 
 
