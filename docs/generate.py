@@ -1,9 +1,9 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
 The schema comes from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
-command line, ``runbooks.md`` from the alerts of ``monitoring``, and the tables of ``spec.md`` from the models, with
-their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
-of README.md and docs/policies.md are run anew.
+command line, ``runbooks.md`` from the alerts of ``monitoring``, ``bounds.md`` and the tables of ``spec.md`` from the
+models, with their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks of README.md
+and docs/policies.md are run anew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trainyard.judge.policy.load import builtin_folder, load_rules
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.run.examples.pages import page
-from trainyard.run.language.reference import keys, models
+from trainyard.run.language.reference import all_keys, keys, models
 from trainyard.run.language.schema import schema_text
 
 from docs.console import EXAMPLE, FILES, prepare, refreshed
@@ -65,6 +65,7 @@ def generated() -> dict[str, str]:
     files = rule_pages()
     files["schema.json"] = schema_text()
     files["cli.md"] = cli()
+    files["bounds.md"] = "\n".join(bounds())
     files["runbooks.md"] = "\n".join(runbooks())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
     return files
@@ -265,6 +266,25 @@ def _table(model: type[BaseModel]) -> Iterator[str]:
 
 def _link(model: type[BaseModel]) -> str:
     return f"[{model.__name__}](#{model.__name__.lower()})"
+
+
+# -- bounds.md
+
+
+def bounds() -> Iterator[str]:
+    """Every value of the language with its bound, from its field."""
+    yield "# What bounds each value\n"
+    yield "Every value of the [spec language](spec.md), what it may be, where that is known from, and what refuses the"
+    yield "rest: the type in `language/models/types.py`, `model` (a choice, a number or a length in the"
+    yield "model itself), or a [code](rules/README.md). Codes of policies are of judgement, and can be given another"
+    yield "level.\n"
+    yield "| key | bound | source | held by |"
+    yield "| --- | --- | --- | --- |"
+    for key in all_keys():
+        if key.bound is not None:
+            cells = (f"`{key.path}`", key.bound.text, key.bound.source, ", ".join(key.holders))
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    yield ""
 
 
 def main() -> None:
