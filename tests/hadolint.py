@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from trainyard.verify.formats.dockerfile.grammar import Instruction, instructions
+from trainyard.extensions.images.formats.dockerfile.grammar import Instruction, instructions
 
 Words = list[str]
 Earlier = Sequence[Instruction]

@@ -10,8 +10,8 @@ from trainyard.plan.features import extensions, needs
 from docs.picture import PICTURE, columns, drawn, kernel, rows, sizes, words
 
 pytestmark = pytest.mark.needs(
-    *("forecast", "hyperpod", "lint", "observability", "operate", "parallelcluster"),
-    *("review", "terraform"),
+    *("forecast", "hyperpod", "images", "lint", "observability", "operate"),
+    *("parallelcluster", "review", "terraform"),
 )
 
 _LINES = re.compile(r"<title>(\w+): (\d+) lines</title>")

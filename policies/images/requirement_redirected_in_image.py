@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.core.images.plan import Step
+from trainyard.extensions.images.built.plan import Step
 from trainyard.judge.model.redirections import redirected
 from trainyard.judge.policy.rule import Finding, rule
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.images.plan import Step
+from trainyard.extensions.images.built.plan import Step
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics.secrets import carried, in_text
 

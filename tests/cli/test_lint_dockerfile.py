@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from running import Command
+from trainyard.extensions.images.formats.dockerfile.grammar import unquoted
 from trainyard.extensions.lint.linter import lint
 from trainyard.language.diagnostics import Severity
 from trainyard.run.outcome import Options
-from trainyard.verify.formats.dockerfile.grammar import unquoted
 
 pytestmark = pytest.mark.needs("lint")
 

@@ -109,6 +109,7 @@ def test_a_variable_of_an_image_is_one_of_its_jobs(
     assert reported(text, tmp_path, trainyard) == [(code, said)]
 
 
+@pytest.mark.needs("images")
 def test_a_variable_of_the_job_replaces_that_of_its_image(
     tmp_path: Path, trainyard: Command
 ) -> None:

@@ -20,14 +20,14 @@ from running import Command, stand_ins
 from test_guards import astray
 from trainyard.catalog.efa import BUNDLED, arch_of, bundled, known_since, least_nccl, versions_of
 from trainyard.core.images.plan import MadeImage, Recipe
-from trainyard.core.images.requirements import requirements
 from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.images.built.requirements import requirements
+from trainyard.extensions.images.formats.dockerfile.grammar import instructions
 from trainyard.output import Artifact
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options
 from trainyard.verify.formats import Setting, lifted, verified
-from trainyard.verify.formats.dockerfile.grammar import instructions
 
 ONE, TWO = "1" * 64, "2" * 64
 DLC = "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0"

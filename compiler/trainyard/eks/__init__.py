@@ -17,7 +17,6 @@ EKS = Platform(
         "eks.teams",
         "core.storage",
         "eks.volumes",
-        "core.images",
         "core.queues",
         "eks.kueue",
         "eks.system",

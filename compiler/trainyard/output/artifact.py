@@ -77,7 +77,6 @@ class UnjudgedError(TypeError):
 
 _KINDS = {
     "cloudformation": "Template",
-    "dockerfile": "Dockerfile",
     "eksctl": "",
     "kubernetes": "",
     "markdown": "Page",

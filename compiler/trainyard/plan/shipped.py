@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KEYS: Mapping[str, str] = {
+    **dict.fromkeys(("images", "imageCaches"), "images"),
     **dict.fromkeys(("logs", "monitoring", "notifications"), "observability"),
     "platform.hyperPod": "hyperpod",
     "platform.parallelCluster": "parallelcluster",

@@ -592,3 +592,17 @@ def test_a_rendezvous_is_judged_by_what_the_script_exports(tmp_path: Path) -> No
     assert codes(spec(job=said), tmp_path) == []
     itself = {"env": {"PET_RDZV_ENDPOINT": "localhost:29500"}}
     assert codes(spec(job=itself), tmp_path) == [("RUN009", "spec.jobs[0].env.PET_RDZV_ENDPOINT")]
+
+
+def test_each_pool_of_a_job_is_checked_as_if_it_ran_there(tmp_path: Path) -> None:
+    """The second of two pools has GPUs that do not compute in fp8: the job may be started there."""
+    job = {"pool": ["h100", "a100"], "model": {"parameters": 8e9, "precision": "fp8"}, "nodes": 1}
+    data = spec(pool={"instanceTypes": ["p4d.24xlarge"]}, job=job)
+    pools = data["spec"]["nodePools"]
+    pools.insert(0, {**pools[0], "name": "h100", "instanceTypes": ["p5.48xlarge"]})
+    quota = [{"pool": name, "nodes": 1} for name in ("h100", "a100")]
+    data["spec"]["queues"] = [{"name": "q", "namespaces": ["t"], "quota": quota}]
+    said = [
+        fault.message for fault in compiled(data, tmp_path).diagnostics if fault.code == "RES047"
+    ]
+    assert said == ["`p4d.24xlarge` has A100 GPUs, which do not compute in fp8"]

@@ -1,4 +1,4 @@
-"""Images: what is put into each, and what the bootstrap makes to build and keep it."""
+"""Images: what is in each, as jobs and rules ask it, and what is made to build and keep it."""
 
 from __future__ import annotations
 
@@ -45,35 +45,6 @@ class Recipe(PlanNode):
     def name(self) -> str:
         """What it is of, by the folder that it lies in."""
         return self.path.rpartition("/")[0].rpartition("/")[2]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step(PlanNode):
-    """An instruction of a Dockerfile: FROM with its image, RUN with its commands, ENV and ARG with `NAME=value`. It is
-    lifted alone, since the plan says the same in a ``Recipe``. ``inside``: of FROM, whether the image is an earlier
-    stage."""
-
-    carried: ClassVar[bool] = False
-
-    path: str
-    instruction: str
-    words: tuple[str, ...] = ()
-    inside: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeCache(PlanNode):
-    """A pull-through cache of the account's ECR registry. No manifest carries it. ``upstream``: what ECR calls the
-    registry, ``url`` its address; ``secret``: the ARN of its login."""
-
-    carried: ClassVar[bool] = False
-
-    name: str
-    cluster: str
-    upstream: str
-    url: str
-    prefix: str
-    secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

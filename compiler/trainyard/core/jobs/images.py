@@ -1,27 +1,21 @@
-"""Images of the spec in jobs: the digest of the last build, checked against the nodes' architecture."""
+"""What a job runs: a reference, or the name of an image that an extension builds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from trainyard.catalog import InstanceType
-from trainyard.core.delivery.folder import folder
-from trainyard.core.images.plan import Workflow
-from trainyard.core.images.resolve import Image, resolve_images
 from trainyard.core.jobs.spec import Job
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.near import meant
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
+from trainyard.plan.features import parts
 
 if TYPE_CHECKING:
     from trainyard.core.pools.pools import Pool
 
-
-def is_name(image: str) -> bool:
-    """Whether the image of a job is a name: every reference has a tag or a digest."""
-    return ":" not in image and "@" not in image
+__all__ = ["Use", "is_name", "unknown", "with_images"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,145 +30,34 @@ class Use:
 
 
 def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
-    """What a job runs of the images of the spec.
-
-    A name of no image is a fault, and so is an image for another architecture than the pool's.
-    """
-    used: list[Image] = []
-    changes: dict[str, object] = {}
-    image = _named(context, job.image, at / "image")
-    if image is not None:
-        used.append(image)
-        changes["image"] = _reference(image)
-        _explain(context, job, image)
-        _check_nodes(context, job, pool, image, at / "image")
-    containers = list(job.init_containers)
-    for index, init in enumerate(containers):
-        here = at / "initContainers" / index / "image"
-        own = _named(context, init.image or "-:", here)
-        if own is not None:
-            used.append(own)
-            built = _reference(own)
-            containers[index] = init.model_copy(update={"image": built})
-            changes["init_containers"] = containers
-            _check_arch(context, job, pool.instances, own, here)
-    waits = [image for image in used if image.made.reference is None]
-    for name in dict.fromkeys(image.spec.name for image in waits):
-        _waits(context, job, name, at / "image")
-    if not changes:
-        return Use(job)
-    return Use(job.model_copy(update=changes), bool(waits), _torch(image), _user(image))
+    """What a job runs, by the room that makes images (its module ``in_jobs``); where there is none, each must be a
+    reference."""
+    for module in parts("in_jobs", context.platform.rooms):
+        use: Use = module.with_images(context, job, pool, at)
+        return use
+    places = [(job.image, at / "image")]
+    for index, init in enumerate(job.init_containers):
+        if init.image is not None:
+            places.append((init.image, at / "initContainers" / index / "image"))
+    for image, place in places:
+        if is_name(image):
+            unknown(context, image, (), place)
+    return Use(job)
 
 
-def _named(context: Context, name: str, at: Route) -> Image | None:
-    """The image of a name; ``None`` for a reference, and for a name of none, which is a fault."""
-    if not is_name(name):
-        return None
-    images = context.once(resolve_images)
-    if name not in images:
-        help = meant(name, images)
-        if not help:
-            help = f"pin it, like `{name}:1.0`, or declare an image of this name under `images:`"
-        context.fault(
-            "RES140",
-            f"image `{name}` has neither tag nor digest, and none under `images:` is called so",
-            at,
-            help,
-        )
-        return None
-    return images[name]
+def is_name(image: str) -> bool:
+    """Whether the image of a job is a name: every reference has a tag or a digest."""
+    return ":" not in image and "@" not in image
 
 
-def _reference(image: Image) -> str:
-    """What is run; before the first build it is only checked, never written."""
-    return image.made.reference or f"{image.made.uri}:unbuilt"
-
-
-def _explain(context: Context, job: Job, image: Image) -> None:
-    if image.made.reference is not None:
-        context.derive(
-            f"job/{job.name}",
-            "image",
-            image.made.reference,
-            f"the last build of image {image.spec.name} that is committed",
-            f"{image.made.lock}",
-            follows=image.at / "lock",
-        )
-
-
-def _user(image: Image | None) -> int | None:
-    """The user that programs of an image run as, by number."""
-    if image is None:
-        return None
-    return image.recipe.user
-
-
-def _torch(image: Image | None) -> str | None:
-    """The PyTorch of an image: what the spec says of the base, or its tag."""
-    if image is None:
-        return None
-    from trainyard.catalog.efa import versions_of
-
-    spec = image.spec
-    return spec.contents.torch or versions_of(spec.base).torch
-
-
-def _waits(context: Context, job: Job, image: str, at: Route) -> None:
-    """A job whose image was never built is not written at all: pods without an image hold nodes that are paid for."""
-    made = context.once(resolve_images)[image].made
-    script = f"{folder(context)}/bootstrap/images.sh"
-    build = f"run `bash {script} build {image}`, and commit `{made.lock}`"
-    if isinstance(made.project, Workflow):
-        build = f"merge what its workflow commits to the branch, `{made.lock}` (`bootstrap/image-{image}.md`)"
-    context.doubt(
-        "RES141",
-        f"job `{job.name}` waits for the first build of image `{image}`, "
-        f"and is not written until `{made.lock}` has "
-        "its digest",
+def unknown(context: Context, name: str, known: Iterable[str], at: Route) -> None:
+    """Report a name of no image."""
+    help = meant(name, known)
+    if not help:
+        help = f"pin it, like `{name}:1.0`, or declare an image of this name under `images:`"
+    context.fault(
+        "RES140",
+        f"image `{name}` has neither tag nor digest, and none under `images:` is called so",
         at,
-        f"compile, commit and push, then {build}",
+        help,
     )
-
-
-def _check_nodes(context: Context, job: Job, pool: Pool, image: Image, at: Route) -> None:
-    _check_arch(context, job, pool.instances, image, at)
-    if job.nodes < 2 or not pool.efa:
-        return
-    # Most specs have no images.
-    from trainyard.catalog.efa import NOTES, known_since, numbers
-    from trainyard.core.images.versions import plugin_of
-
-    plugin = plugin_of(image.spec)
-    for instance in pool.instances:
-        since = known_since(instance.name)
-        if plugin is None or since is None:
-            continue
-        if numbers(plugin) >= since:
-            continue
-        needed = ".".join(map(str, since))
-        context.doubt(
-            "RES146",
-            f"image `{image.spec.name}` has aws-ofi-nccl `{plugin}`, "
-            f"and support for `{instance.name}` came with "
-            f"`{needed}`",
-            at,
-            f"take a base, or an EFA installer, with aws-ofi-nccl {needed} or newer",
-            source=NOTES,
-        )
-
-
-def _check_arch(
-    context: Context, job: Job, instances: Sequence[InstanceType], image: Image, at: Route
-) -> None:
-    for instance in instances:
-        if instance.arch != image.arch:
-            context.fault(
-                "RES144",
-                f"image `{image.spec.name}` is built for `{image.arch}`, "
-                f"and job `{job.name}` runs on `{instance.name}`, "
-                f"which is `{instance.arch}`",
-                at,
-                f"build one for it: an image with a base of {instance.arch} and `arch: {instance.arch}`",
-                source="EC2 DescribeInstanceTypes ProcessorInfo",
-            )
-            return

@@ -17,6 +17,7 @@ Weights, gradients and the optimizer's state, without activations and buffers: w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil, prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,7 +107,7 @@ def checkpoint_bytes(model: Model) -> int:
 
 
 def check_model(
-    context: Context, job: Job, asked: dict[str, Quantity], processes: int
+    context: Context, job: Job, asked: Mapping[str, Quantity], processes: int
 ) -> TrainingState | None:
     """What the job's model takes of each accelerator and of each node; ``None`` where that is not known.
 
@@ -144,13 +145,13 @@ def sharing(model: Model | None) -> int:
 
 
 def _held(
-    context: Context, job: Job, model: Model, asked: dict[str, Quantity], processes: int
+    context: Context, job: Job, model: Model, asked: Mapping[str, Quantity], processes: int
 ) -> TrainingState | None:
     pool = job.pool
     nodes = job.spec.nodes
     resource = job.pool.share.resource
     count = 0
-    if resource in asked:
+    if resource is not None and resource in asked:
         count = asked[resource].value
     memory = min(each.accelerator_memory_mib for each in job.pools) * _MIB
     on_cpus = not pool.instance.accelerators

@@ -243,11 +243,11 @@ def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) 
     )
 
 
-def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
+def processes(context: Context, job: Job, asked: Mapping[str, Quantity]) -> int:
     """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
     resource = job.pool.share.resource
     count, reason, source = 1, "one process", ""
-    if resource in asked:
+    if resource is not None and resource in asked:
         count = asked[resource].value
         reason = "one process an accelerator"
         if resource == NEURON:

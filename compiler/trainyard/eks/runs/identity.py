@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.launchers.launcher import launcher_of
-from trainyard.core.pods.plan import EnvVar, Pod
+from trainyard.core.jobs.settled import SettledJob
+from trainyard.core.pods.plan import Pod
 from trainyard.eks.jobs.plan import TRAIN_JOB, Runtime
 from trainyard.language.units import Quantity
 from trainyard.plan.base import content
@@ -20,24 +20,18 @@ def digest_of(node: object) -> str:
 
 
 def identity_of(
-    job: Job,
-    asked: dict[str, Quantity],
-    count: int,
-    job_runtime: Runtime,
-    env: tuple[EnvVar, ...],
-    own: Mapping[str, Quantity],
-    released: Pod | None,
+    settled: SettledJob, job_runtime: Runtime, own: Mapping[str, Quantity], released: Pod | None
 ) -> str:
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0). ``own``: the
     sizes of volumes that are each pod's. ``released``: what it lays over a released runtime."""
-    spec = job.spec
-    variables = [(item.name, item.value, item.secret, item.key) for item in env]
+    job, spec = settled.job, settled.job.spec
+    variables = [(item.name, item.value, item.secret, item.key) for item in settled.environment]
     mounts: list[tuple[object, ...]] = [
         (mount.storage, mount.path, mount.read_only) for mount in spec.mounts
     ]
     sizes = own.items()
     mounts += [(name, str(size)) for name, size in sizes]
-    requests = asked.items()
+    requests = settled.asked.items()
     asked_milli = {name: quantity.milli for name, quantity in requests}
     content: dict[str, object] = {
         "image": spec.image,
@@ -48,7 +42,7 @@ def identity_of(
         **launcher_of(job).identity(job),
         "mounts": mounts,
         "asked": asked_milli,
-        "processes": count,
+        "processes": settled.processes,
         "runtime": job_runtime.name,
         "queue": job.queue.name,
         "namespace": job.namespace,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from trainyard.core.jobs.job import Job
-from trainyard.core.jobs.stopping import grace, pre_stop
+from trainyard.core.jobs.settled import SettledJob
+from trainyard.core.jobs.stopping import pre_stop
 from trainyard.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from trainyard.eks.jobs.plan import POD_PRIORITY, FileSet
 from trainyard.eks.runs.fallbacks import all_tolerations, is_mixed, pool_terms
@@ -20,10 +23,9 @@ from trainyard.plan.scheduling import Requirement
 SERVICE_ACCOUNT = "training"
 
 
-def pod_of(
-    context: Context, job: Job, shared: Quantity, asked: dict[str, Quantity], files: FileSet | None
-) -> Pod:
+def pod_of(context: Context, settled: SettledJob, files: FileSet | None) -> Pod:
     """The pod of every node of a job, but for its program."""
+    job = settled.job
     pool, spec = job.pool, job.spec
     terms: tuple[tuple[Requirement, ...], ...] = ()
     if job.others or is_mixed(job.queue):
@@ -31,17 +33,19 @@ def pod_of(
     placement = placement_of(job)
     protection = launcher_of(pool).protection
     annotations = {**protection, **placement, **spec.annotations}
-    shared_memory_volume = Volume(SHARED_MEMORY, "emptyDir", medium="Memory", size=shared)
+    shared_memory_volume = Volume(
+        SHARED_MEMORY, "emptyDir", medium="Memory", size=settled.shared_memory
+    )
     return Pod(
         at=job.at,
         containers=(_container(context, job, files),),
-        init_containers=_init_containers(context, job, asked, files),
+        init_containers=_init_containers(context, job, settled.asked, files),
         node_selector={} if terms else pool.selector,
         pools=terms,
         tolerations=all_tolerations(job.pools),
         volumes=(shared_memory_volume, *volumes_of(job, files, SHARED_MEMORY)),
         restart_policy="Never",
-        grace_seconds=grace(context, job),
+        grace_seconds=settled.grace,
         fs_group=group_of_volumes(context, job),
         service_account=_account(context, job),
         priority_class=POD_PRIORITY,
@@ -84,7 +88,7 @@ def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
 
 
 def _init_containers(
-    context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
+    context: Context, job: Job, asked: Mapping[str, Quantity], files: FileSet | None
 ) -> tuple[Container, ...]:
     """The init containers of a pod.
 

@@ -7,25 +7,13 @@ from dataclasses import replace
 
 from trainyard.catalog.runtimes import image_of
 from trainyard.core.jobs.binding import bound_jobs, resolve_jobs
-from trainyard.core.jobs.bounds import check_job
-from trainyard.core.jobs.environment import (
-    CHECKPOINT_ENV,
-    CHECKPOINT_EVERY_ENV,
-    CHECKPOINT_KEEP_ENV,
-    environment,
-)
-from trainyard.core.jobs.flight_recorder import VARIABLES
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.launchers.launcher import launcher_of
-from trainyard.core.jobs.length import expected_length
-from trainyard.core.jobs.model import check_model
-from trainyard.core.jobs.plan import TrainingState
-from trainyard.core.jobs.requests import pods_a_node, processes, requests, shared_memory
-from trainyard.core.jobs.saving import schedule
+from trainyard.core.jobs.requests import pods_a_node
+from trainyard.core.jobs.settled import SettledJob, checked_jobs, places, settle
 from trainyard.core.jobs.spec import JobsSection
-from trainyard.core.jobs.stopping import SIGNAL_FILE_ENV
 from trainyard.core.pods.plan import EnvVar, Pod
-from trainyard.core.storage.storages import Storage, resolve_storage
+from trainyard.core.storage.storages import resolve_storage
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kind import JobKind, kind_of
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, InitializerSource, Runtime, TrainJob
@@ -97,15 +85,9 @@ JOB_LABEL = "trainyard.dev/job"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
-    storages = context.once(resolve_storage)
-    bound = context.once(bound_jobs)
-    for job in bound:
-        check_job(context, job, storages)
+    for job in checked_jobs(context):
         for launcher in dict.fromkeys(map(pool_launcher, job.pools)):
             launcher.check_job(context, job)
-        launcher_of(job).check(context, job)
-        if job.others:
-            check_others(context, job, storages)
         kind = kind_of(job)
         kind.check(context, job)
         if job.spec.launcher is not None and not _has_launcher(job):
@@ -120,7 +102,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
             released.check(context, job)
     yield from _nodes(context, context.once(resolve_jobs))
-    waiting = [job for job in bound if job.waits]
+    waiting = [job for job in context.once(bound_jobs) if job.waits]
     if waiting:
         _judge_later(context, waiting)
 
@@ -133,26 +115,6 @@ def _able(context: Context, framework: str) -> list[str]:
     """The kinds of the platform that have a launcher, by its framework."""
     known: list[JobKind] = list(context.answers.kinds().values())
     return [kind.name for kind in known if framework in kind.launchers]
-
-
-def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
-    """Each of the pools that are tried later, as if the job ran there; faults of the first are not repeated."""
-    reported = len(context.diagnostics)
-    known = list(context.diagnostics)
-    for other in job.others:
-        check_job(context, replace(job, pool=other), storages)
-    added = context.diagnostics[reported:]
-    fresh = [fault for fault in added if fault not in known]
-    context.diagnostics[reported:] = fresh
-
-
-def with_least_memory(job: Job) -> Job:
-    """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
-    if not job.others:
-        return job
-    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
-    pool = replace(least, share=job.pool.share)
-    return replace(job, pool=pool)
 
 
 def _judge_later(context: Context, jobs: list[Job]) -> None:
@@ -174,9 +136,9 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
 
 def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     """The nodes of jobs, and of what they mount."""
-    storages = context.once(resolve_storage)
     # One whose kind cannot start it is reported, and is no object.
-    outputs = [train_job(context, job) for job in jobs if _has_launcher(job)]
+    settled = [settle(context, job) for job in jobs if _has_launcher(job)]
+    outputs = [train_job(context, each) for each in settled]
     # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
     runtimes, file_sets = {}, {}
     for output in reversed(outputs):
@@ -189,16 +151,8 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     for output in outputs:
         _needs_secrets(context, output.job)
         yield output.job
-    for output in outputs:
-        if output.state is not None:
-            yield output.state
-    for job in jobs:
-        saved = schedule(context, job, storages)
-        if saved is not None:
-            yield saved
-        length = expected_length(job)
-        if length is not None:
-            yield length
+    for each in settled:
+        yield from each.nodes()
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
@@ -225,7 +179,7 @@ def _needs_others(context: Context, job: Job) -> None:
     needs(context, job)
 
 
-def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) -> Runtime:
+def runtime(context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
     of Trainer's release which it names."""
     pool, spec = job.pool, job.spec
@@ -275,12 +229,11 @@ def _initializers(job: Job) -> tuple[InitializerSource, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """The TrainJob of a job, the runtime that it refers to, its files, and the training state of its model."""
+    """The TrainJob of a job, the runtime that it refers to, and its files."""
 
     job: TrainJob
     runtime: Runtime
     files: FileSet | None
-    state: TrainingState | None
 
 
 def _named(context: Context, job: Job, name: str, count: int) -> Iterator[EnvVar]:
@@ -289,27 +242,19 @@ def _named(context: Context, job: Job, name: str, count: int) -> Iterator[EnvVar
     yield from kind_of(job).environment(context, job, name, count)
 
 
-def train_job(context: Context, job: Job) -> JobOutput:
-    """Everything that is derived from a job alone."""
+def train_job(context: Context, settled: SettledJob) -> JobOutput:
+    """What a settled job is on Kubernetes."""
+    job, asked, count = settled.job, settled.asked, settled.processes
     spec = job.spec
-    asked = requests(context, job)
-    count = processes(context, job, asked)
-    shared = shared_memory(context, job, asked["memory"], count)
-    if spec.deepspeed is not None:
-        from trainyard.core.jobs.deepspeed.resolve import with_configuration
-
-        job = with_configuration(context, job, count)
     files = file_set(job)
-    pod = pod_of(context, job, shared, asked, files)
+    pod = pod_of(context, settled, files)
     job_runtime = runtime(context, job, pod, asked)
-    state = check_model(context, with_least_memory(job), asked, count)
     _check_deadline(context, job)
-    env = environment(context, job)
     patches = patches_for(context, job, job_runtime, pod)
     kind = kind_of(job)
     own = own_volumes(patches[0].pod if patches else None)
     released = patches[0].pod if spec.runtime is not None and patches else None
-    identity = identity_of(job, asked, count, job_runtime, env, own, released)
+    identity = identity_of(settled, job_runtime, own, released)
     name = f"{spec.name}-{identity}"
     _explain_names(context, job, name, job_runtime)
     explain(context, job)
@@ -334,7 +279,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         image=spec.image,
         command=command,
         args=args,
-        env=(*env, *_named(context, job, name, count)),
+        env=(*settled.environment, *_named(context, job, name, count)),
         requests=asked,
         limits=asked,
         patches=patches,
@@ -350,7 +295,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         origins=_places(job),
     )
     of_job = kind.runtime_of(job_runtime, node)
-    return JobOutput(node, of_job, files, state)
+    return JobOutput(node, of_job, files)
 
 
 def _explain_names(context: Context, job: Job, name: str, job_runtime: Runtime) -> None:
@@ -374,40 +319,18 @@ def _says_image(job: Job) -> str:
 
 def _places(job: Job) -> dict[str, Route]:
     at = job.at
-    places = {
+    found = {
+        **places(job),
         "annotations": at / "annotations",
-        "nodes": at / "nodes",
         "least_nodes": at / "minNodes",
         "image": at / _says_image(job),
-        "command": at / "command",
-        "args": at / "args",
-        "env": at / "env",
-        "requests": at / "resources",
-        "limits": at / "resources",
         "patches": at / ("mounts" if job.spec.runtime is None else "runtime"),
         "kind": at / "kind",
-        "queue": at / "queue",
-        "priority": at / "priority",
-        "deadline": at / "timeout",
-        "name": at / "name",
-        "processes": at / "processesPerNode",
-        "namespace": at / "namespace",
         "runtime": at / "pool",
-        f"env.{CHECKPOINT_ENV}": at / "checkpoint" / "path",
-        f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
-        f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
-        f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
-        **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
-        **launcher_of(job).places(job),
     }
     if job.spec.labels:
-        places["labels"] = at / "labels"
-    for name in job.spec.env:
-        places[f"env.{name}"] = at / "env" / name
-    for index, secret in enumerate(job.spec.secret_env):
-        place = at / "secretEnv" / index
-        places[f"env.{secret.env}"] = place / "env"
-    return places
+        found["labels"] = at / "labels"
+    return found
 
 
 def _check_deadline(context: Context, job: Job) -> None:

@@ -25,7 +25,6 @@ _OWN = Platform(
         "eks.teams",
         "core.storage",
         "eks.volumes",
-        "core.images",
         "core.queues",
         _KUEUE,
         "eks.system",

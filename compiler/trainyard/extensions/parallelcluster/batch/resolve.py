@@ -8,19 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from trainyard.core.jobs.binding import bound_jobs, is_under, resolve_jobs
-from trainyard.core.jobs.bounds import check_job
-from trainyard.core.jobs.environment import environment
-from trainyard.core.jobs.flight_recorder import VARIABLES
+from trainyard.core.jobs.binding import is_under, resolve_jobs
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.launchers.launcher import launcher_of
-from trainyard.core.jobs.length import expected_length
-from trainyard.core.jobs.model import check_model
 from trainyard.core.jobs.plan import SPEC_NAME
-from trainyard.core.jobs.requests import processes, requests
 from trainyard.core.jobs.retrying import derived_retries
-from trainyard.core.jobs.saving import schedule
-from trainyard.core.jobs.stopping import grace
+from trainyard.core.jobs.settled import SettledJob, checked_jobs, places, settle
 from trainyard.core.pods.plan import EFA, NEURON, EnvVar
 from trainyard.core.secrets.spec import SecretsSection
 from trainyard.core.secrets.taken import check_key, check_namespace
@@ -48,14 +41,13 @@ _QUIET, _LEAST_QUIET = 3600, 1800
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Every job, the memory of its model, and its checkpoints."""
-    storages = context.once(resolve_storage)
-    for job in context.once(bound_jobs):
-        check_job(context, job, storages)
-        launcher_of(job).check(context, job)
+    for job in checked_jobs(context):
         check_script(context, job)
         _check_priority(context, job)
     for job in context.once(resolve_jobs):
-        yield from _nodes(context, job, storages)
+        settled = settle(context, job)
+        yield _batch_job(context, settled)
+        yield from settled.nodes()
 
 
 def _check_priority(context: Context, job: Job) -> None:
@@ -70,25 +62,6 @@ def _check_priority(context: Context, job: Job) -> None:
     )
 
 
-def _nodes(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iterator[PlanNode]:
-    asked = requests(context, job)
-    count = processes(context, job, asked)
-    if job.spec.deepspeed is not None:
-        from trainyard.core.jobs.deepspeed.resolve import with_configuration
-
-        job = with_configuration(context, job, count)
-    yield _batch_job(context, job, asked, count, storages)
-    state = check_model(context, job, asked, count)
-    if state is not None:
-        yield state
-    saved = schedule(context, job, storages)
-    if saved is not None:
-        yield saved
-    length = expected_length(job)
-    if length is not None:
-        yield length
-
-
 def _retries(context: Context, job: Job) -> int:
     return context.settle(
         job.target,
@@ -101,17 +74,13 @@ def _retries(context: Context, job: Job) -> int:
     )
 
 
-def _batch_job(
-    context: Context,
-    job: Job,
-    asked: Mapping[str, Quantity],
-    count: int,
-    storages: Mapping[str, Storage],
-) -> BatchJob:
+def _batch_job(context: Context, settled: SettledJob) -> BatchJob:
+    job, asked = settled.job, settled.asked
     spec = job.spec
+    storages = context.once(resolve_storage)
     launcher_of(job).explain(context, job)
     retries = _retries(context, job)
-    variables, stored = _variables(context, job)
+    variables, stored = _variables(context, settled)
     partitions = tuple(partition_of(context, pool, job.queue) for pool in job.pools)
     account = account_of(context, job.queue, job.pool)
     # A node of a partition with EFA has all of its devices, and no directive asks for them.
@@ -124,7 +93,7 @@ def _batch_job(
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
-        processes=count,
+        processes=settled.processes,
         image=spec.image,
         command=tuple(map(_plain, (*spec.command, *spec.args))),
         program=len(spec.command),
@@ -144,8 +113,8 @@ def _batch_job(
         exclusive=_takes_whole_nodes(job, asked),
         retries=retries,
         requeue=True,
-        stop_signal=_stop_signal(context, job),
-        rendezvous=_rendezvous(context, job, count),
+        stop_signal=_stop_signal(context, settled),
+        rendezvous=_rendezvous(context, settled),
         stored=stored,
         mounts=tuple(_mounts(context, job, storages)),
         files={path: _whole_lines(text) for path, text in spec.files.items()},
@@ -198,9 +167,9 @@ def _takes_whole_nodes(job: Job, asked: Mapping[str, Quantity]) -> bool:
     return asked["cpu"].value >= share.cpu
 
 
-def _stop_signal(context: Context, job: Job) -> int | None:
+def _stop_signal(context: Context, settled: SettledJob) -> int | None:
     """How long before its end a job is told; one that is cancelled has the time of the cluster."""
-    seconds = grace(context, job)
+    job = settled.job
     given = job.spec.termination_grace_period
     if given is not None and given.seconds > KILL_WAIT:
         context.doubt(
@@ -212,20 +181,16 @@ def _stop_signal(context: Context, job: Job) -> int | None:
             "platform",
             source=_SIGNALS,
         )
-    if job.spec.timeout is None:
-        return None
-    return seconds
+    return settled.grace if job.spec.timeout is not None else None
 
 
-def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str], ...]:
+def _rendezvous(context: Context, settled: SettledJob) -> tuple[tuple[str, str], ...]:
     """The variables that the script works out: Slurm knows the nodes of a job when it starts.
 
     torchrun reads each of its options from PET_*. The port is the job's own: jobs may share a node.
     """
-    launcher = launcher_of(job)
-    found = [
-        (variable.name, variable.value or "") for variable in launcher.rendezvous(context, job, RUN)
-    ]
+    variables = launcher_of(settled.job).rendezvous(context, settled.job, RUN)
+    found = [(variable.name, variable.value or "") for variable in variables]
     if not found:
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
@@ -234,19 +199,21 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
         ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
-        ("PET_NPROC_PER_NODE", str(count)),
+        ("PET_NPROC_PER_NODE", str(settled.processes)),
     )
     return (*counted, *found)
 
 
-def _variables(context: Context, job: Job) -> tuple[tuple[EnvVar, ...], tuple[StoredValue, ...]]:
+def _variables(
+    context: Context, settled: SettledJob
+) -> tuple[tuple[EnvVar, ...], tuple[StoredValue, ...]]:
     """The variables of the program, and those whose values are kept in Secrets Manager."""
     plain, stored = [], []
-    for variable in environment(context, job):
+    for variable in settled.environment:
         if variable.secret is None:
             plain.append(variable)
             continue
-        found = _stored(context, job, variable)
+        found = _stored(context, settled.job, variable)
         if found is not None:
             stored.append(found)
     return tuple(plain), tuple(stored)
@@ -355,21 +322,13 @@ def _digest(job: Job) -> str:
 
 def _places(job: Job) -> dict[str, Route]:
     at = job.at
-    places = {
-        "name": at / "name",
-        "nodes": at / "nodes",
-        "image": at / "image",
-        "command": at / "command",
-        "args": at / "args",
-        "env": at / "env",
-        "requests": at / "resources",
-        **{f"requests.{key}": at / "resources" / key for key in ("cpu", "memory", "accelerators")},
-        "limits": at / "resources",
-        "queue": at / "queue",
-        "priority": at / "priority",
-        "deadline": at / "timeout",
-        "processes": at / "processesPerNode",
-        "namespace": at / "namespace",
+    resources = {
+        f"requests.{key}": at / "resources" / key for key in ("cpu", "memory", "accelerators")
+    }
+    return {
+        **places(job),
+        **resources,
+        **{f"files.{path}": at / "files" / path for path in job.spec.files},
         "partitions": at / "pool",
         "retries": at / "retries",
         "mounts": at / "mounts",
@@ -377,16 +336,4 @@ def _places(job: Job) -> dict[str, Route]:
         "files": at / "files",
         "working_dir": at / "workingDir",
         "stop_signal": at / "terminationGracePeriod",
-        "env.CHECKPOINT_DIR": at / "checkpoint" / "path",
-        "env.CHECKPOINT_EVERY_SECONDS": at / "checkpoint" / "every",
-        "env.CHECKPOINT_KEEP": at / "checkpoint" / "keep",
-        **{f"env.{name}": at / "flightRecorder" for name in VARIABLES},
-        **launcher_of(job).places(job),
     }
-    for path in job.spec.files:
-        places[f"files.{path}"] = at / "files" / path
-    for name in job.spec.env:
-        places[f"env.{name}"] = at / "env" / name
-    for index, secret in enumerate(job.spec.secret_env):
-        places[f"env.{secret.env}"] = at / "secretEnv" / index / "env"
-    return places

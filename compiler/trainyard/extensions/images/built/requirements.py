@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from trainyard.catalog.efa import versions_of
-from trainyard.core.images.spec import Image
+from trainyard.extensions.images.built.spec import Image
 from trainyard.language.diagnostics.secrets import forms as forms_of_secrets
 from trainyard.language.places import Route
 from trainyard.plan.context import Context

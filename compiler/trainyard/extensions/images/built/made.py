@@ -10,12 +10,12 @@ from dataclasses import replace
 from trainyard.catalog.efa import arch_of
 from trainyard.core.delivery.folder import folder
 from trainyard.core.delivery.spec import DeliverySection
-from trainyard.core.images.caches import registry_and_path, resolve_caches
 from trainyard.core.images.plan import Installer, MadeImage, Project, Recipe, Workflow
-from trainyard.core.images.requirements import check_requirements
-from trainyard.core.images.spec import CodeBuild, GithubActions, Image
-from trainyard.core.images.versions import check_versions
 from trainyard.core.storage.made import check_key
+from trainyard.extensions.images.built.caches import registry_and_path, resolve_caches
+from trainyard.extensions.images.built.requirements import check_requirements
+from trainyard.extensions.images.built.spec import CodeBuild, GithubActions, Image
+from trainyard.extensions.images.built.versions import check_versions
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.plan.base import content

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainyard.core.images.plan import Recipe, Step
+from trainyard.core.images.plan import Recipe
+from trainyard.extensions.images.built.plan import Step
+from trainyard.extensions.images.formats.dockerfile.grammar import (
+    INSTRUCTIONS,
+    Instruction,
+    instructions,
+)
+from trainyard.extensions.images.formats.dockerfile.reading import nodes
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
 from trainyard.language.diagnostics.near import meant
@@ -20,8 +27,6 @@ from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact
 from trainyard.plan import PlanNode
 from trainyard.verify.formats import Setting
-from trainyard.verify.formats.dockerfile.grammar import INSTRUCTIONS, Instruction, instructions
-from trainyard.verify.formats.dockerfile.reading import nodes
 
 __all__ = [
     *("LATE", "TAGS", "hinted", "lifted", "named", "parts", "recognised", "verified"),

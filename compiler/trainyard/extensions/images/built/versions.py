@@ -16,7 +16,7 @@ from trainyard.catalog.efa import (
     numbers,
     versions_of,
 )
-from trainyard.core.images.spec import Image
+from trainyard.extensions.images.built.spec import Image
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trainyard.core.images.plan import MadeCache
-from trainyard.core.images.spec import ImagesSection
+from trainyard.extensions.images.built.plan import MadeCache
+from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context, unique
 from trainyard.plan.naming import bounded

@@ -10,14 +10,8 @@ from shlex import quote
 from typing import Any
 
 from trainyard.core.cloud.plan import TerraformState
-from trainyard.core.images.plan import (
-    RECIPE_LABEL,
-    Installer,
-    MadeCache,
-    MadeImage,
-    Recipe,
-    Workflow,
-)
+from trainyard.core.images.plan import RECIPE_LABEL, Installer, MadeImage, Recipe, Workflow
+from trainyard.extensions.images.built.plan import MadeCache
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.text import rendered
@@ -285,8 +279,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     if not images and not caches:
         return
     # Most specs have none.
-    from trainyard.core.images.lower import lines, origins
-    from trainyard.core.images.stacks import cache_stack, image_stack
+    from trainyard.extensions.images.built.lower import lines, origins
+    from trainyard.extensions.images.built.stacks import cache_stack, image_stack
 
     by_terraform = plan.one(TerraformState) is not None
     for kept in caches:
@@ -304,7 +298,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     for image in images:
         yield image_stack(image)
         if isinstance(image.project, Workflow):
-            from trainyard.core.images.lower import workflow
+            from trainyard.extensions.images.built.lower import workflow
 
             yield workflow(image, recipes[image.name], image.project)
         yield _page(image, by_terraform)
@@ -330,5 +324,9 @@ def _rendered(name: str, made: MadeImage, by_terraform: bool) -> str:
     """A page or script; ``by_terraform``: what AWS must have is made by Terraform."""
     by_workflow = isinstance(made.project, Workflow)
     return rendered(
-        "trainyard.core.images", name, made=made, by_workflow=by_workflow, terraform=by_terraform
+        "trainyard.extensions.images.built",
+        name,
+        made=made,
+        by_workflow=by_workflow,
+        terraform=by_terraform,
     )

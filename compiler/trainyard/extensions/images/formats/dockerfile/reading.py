@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainyard.core.images.plan import RECIPE_LABEL, Installer, Recipe, Step
+from trainyard.core.images.plan import RECIPE_LABEL, Installer, Recipe
+from trainyard.extensions.images.built.plan import Step
+from trainyard.extensions.images.formats.dockerfile.grammar import Instruction, instructions
 from trainyard.language.places import Route
 from trainyard.language.units import count
 from trainyard.output.artifact import Artifact
 from trainyard.plan import PlanNode
-from trainyard.verify.formats.dockerfile.grammar import Instruction, instructions
 
 _ARCHIVE = "aws-efa-installer-"
 

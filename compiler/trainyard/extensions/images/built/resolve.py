@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.core.images.plan import MadeImage, Recipe
-from trainyard.core.images.spec import Image as ImageSpec
-from trainyard.core.images.spec import ImagesSection
+from trainyard.extensions.images.built.spec import Image as ImageSpec
+from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.plan import PlanNode
@@ -34,7 +34,7 @@ class Image:
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The recipe of each image, what the bootstrap makes for it, and the caches."""
     if ImagesSection.of(context.spec).image_caches:
-        from trainyard.core.images.caches import resolve_caches
+        from trainyard.extensions.images.built.caches import resolve_caches
 
         yield from context.once(resolve_caches).values()
     for image in context.once(resolve_images).values():
@@ -48,7 +48,7 @@ def resolve_images(context: Context) -> Mapping[str, Image]:
     if not declared:
         return {}
     # Most specs have none.
-    from trainyard.core.images.made import made_image
+    from trainyard.extensions.images.built.made import made_image
 
     at = SPEC / "images"
     unique(context, "image", (image.name for image in declared), at)

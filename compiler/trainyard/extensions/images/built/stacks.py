@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
-from trainyard.core.images.plan import MadeCache, MadeImage, Project, Workflow
+from trainyard.core.images.plan import MadeImage, Project, Workflow
+from trainyard.extensions.images.built.plan import MadeCache
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
