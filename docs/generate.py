@@ -1,9 +1,9 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
 The schema comes from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
-command line, ``runbooks.md`` from the alerts of ``monitoring``, ``bounds.md`` and the tables of ``spec.md`` from the
-models, with their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks of README.md
-and docs/policies.md are run anew.
+command line, ``adr/README.md`` from the titles of the decisions, ``runbooks.md`` from the alerts of ``monitoring``,
+``bounds.md`` and the tables of ``spec.md`` from the models, with their descriptions and examples; the rest of
+``spec.md`` is written by hand. Console blocks of README.md and docs/policies.md are run anew.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def generated() -> dict[str, str]:
     files = rule_pages()
     files["schema.json"] = schema_text()
     files["cli.md"] = cli()
+    files["adr/README.md"] = "\n".join(decisions())
     files["bounds.md"] = "\n".join(bounds())
     files["runbooks.md"] = "\n".join(runbooks())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
@@ -266,6 +267,21 @@ def _table(model: type[BaseModel]) -> Iterator[str]:
 
 def _link(model: type[BaseModel]) -> str:
     return f"[{model.__name__}](#{model.__name__.lower()})"
+
+
+# -- adr/README.md
+
+
+def decisions() -> Iterator[str]:
+    """Every decision by its title, which is the first line of its page."""
+    yield "# Decisions\n"
+    yield "How Trainyard came to be built as it is ([architecture.md](../architecture.md)): each with what was tried"
+    yield "and what it costs.\n"
+    for path in sorted((DOCS / "adr").glob("[0-9]*.md")):
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        _, _, title = first.partition(". ")
+        yield f"- [{path.name[:4]}]({path.name}) {title}"
+    yield ""
 
 
 # -- bounds.md
