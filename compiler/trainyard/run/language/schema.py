@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -83,7 +82,6 @@ def _list_kinds(key: dict[str, Any]) -> None:
     key["anyOf"][0] = {"type": "string", "enum": list(dict.fromkeys(names))}
 
 
-@cache
 def schema() -> dict[str, Any]:
     """The one schema of the language (JSON Schema 2020-12): a document's ``kind`` says which definition it must fit.
 
@@ -241,10 +239,7 @@ def _parts(models: dict[str, Any]) -> dict[str, Any]:
     """Parts of those models of which a part may have less than the whole: nothing is required, at any depth, and lists
     may be empty."""
     less = {name for name, model in models.items() if _partial(model, {}) != model}
-    grown = True
-    while grown:
-        leading = {name for name in models if _refs(models[name]) & less}
-        grown = not leading <= less
+    while leading := {name for name in models.keys() - less if _refs(models[name]) & less}:
         less |= leading
     names = {name: _PARTIAL + name for name in models if name in less}
     return {
