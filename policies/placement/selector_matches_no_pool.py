@@ -57,13 +57,21 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             names = listed(titles(pools)[:3])
             known: dict[str, None] = {}
             for pool in pools:
-                known.update(dict.fromkeys(pool.values(key) or ()))
+                own = (pool.name,) if key == NODEPOOL_LABEL else pool.values(key)
+                known.update(dict.fromkeys(own or ()))
             values = listed(known, " or ")
+            spec_help = ""
+            if key == NODEPOOL_LABEL:
+                spec_help = (
+                    f"keep a pool `{wanted}` in this commit: the run that was submitted names it until it ends; "
+                    "`rerun` asks for one on another pool"
+                )
             yield Finding(
                 f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
                 work.where_selected(key),
                 label="its pods stay Pending",
                 help=f"write {values}" if known else "add the label to the pool",
+                spec_help=spec_help,
             )
 
 

@@ -34,8 +34,8 @@ COMES_AND_GOES = {
         StatefulSet.apps
     """,
     (C.COST, C.COST): """
-        AWS::Budgets::Budget AWS::EC2::EIP AWS::EC2::NatGateway AWS::EC2::VPCEndpoint LimitRange
-        NodeOverlay.karpenter.sh ResourceQuota aws_eip aws_nat_gateway aws_vpc_endpoint
+        AWS::Budgets::Budget AWS::CloudWatch::Alarm AWS::EC2::EIP AWS::EC2::NatGateway
+        AWS::EC2::VPCEndpoint LimitRange NodeOverlay.karpenter.sh ResourceQuota aws_eip aws_nat_gateway aws_vpc_endpoint
     """,
     (C.COST, C.DESTROYS_DATA): """
         AWS::APS::Workspace AWS::ECR::Repository AWS::FSx::FileSystem AWS::Grafana::Workspace

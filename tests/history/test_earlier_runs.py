@@ -202,6 +202,23 @@ def test_the_pool_that_a_job_may_fall_back_to_cannot_leave(
     assert "error[CHG001]: pool `spare` leaves the spec, and run `train-" in done.out
 
 
+def test_a_pool_that_is_renamed_under_a_run_stays_under_its_name(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """Nobody can give nodes the label by which Karpenter calls their pool."""
+
+    def named(pool: str) -> dict[str, Any]:
+        queue = {"name": "q", "namespaces": ["team-a"], "quota": [{"pool": pool, "nodes": 4}]}
+        return spec(nodePools=[{**BOTH_POOLS[0], "name": pool}], queues=[queue])
+
+    assert compiled(tmp_path, trainyard, named("gpu")).code == 0
+    done = compiled(tmp_path, trainyard, named("h100"))
+    assert done.code == 1
+    assert "error[PLC005]" in done.out
+    assert "help: keep a pool `gpu` in this commit" in done.out
+    assert "add the label" not in done.out
+
+
 def test_of_many_runs_that_go_on_the_first_are_named(trainyard: Command, tmp_path: Path) -> None:
     def jobs(count: int) -> list[dict[str, Any]]:
         names = [f"j{number}" for number in range(count)]

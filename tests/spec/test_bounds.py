@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from pydantic import BaseModel
 from trainyard.language.diagnostics.pages import load_pages
-from trainyard.run.language.reference import Key, all_keys
+from trainyard.run.language.reference import Key, all_keys, keys
+from trainyard.run.language.whole import language
+from trainyard.run.platforms import PLATFORMS
 
 from tests.policy.harness import builtin_rules
 
@@ -21,6 +26,20 @@ def test_a_value_has_a_bound_and_a_source(key: Key) -> None:
     assert key.bound.source
     assert key.holders, "nothing refuses another value"
     assert set(key.bound.codes) <= CODES
+
+
+def below(model: type[BaseModel], above: str = "") -> Iterator[Key]:
+    for key in keys(model, above):
+        yield key
+        if key.model is not None:
+            yield from below(key.model, key.inside)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_key_that_platforms_have_each_has_them_on_each(platform: str) -> None:
+    """`monitoring.interval` is a field of EKS, and another of ParallelCluster."""
+    own = [key for key in below(language(PLATFORMS[platform])) if key.model is None]
+    assert [key.path for key in own if key.bound is None or not key.bound.source] == []
 
 
 def test_a_mapping_has_none() -> None:

@@ -16,7 +16,7 @@ OWN_BUCKETS = ("loki", "scripts")
 """The words by which buckets of a cluster are called that are no storage of its spec."""
 
 OWN_STACKS = {
-    *("network", "nodes", "hyperpod", "budget", "logs", "monitoring", "notifications"),
+    *("network", "nodes", "hyperpod", "budget", "logs", "monitoring", "notifications", "alarms"),
     *("external-secrets", "ebs-csi-controller-sa", "fsx-csi-controller-sa", "s3-csi-driver-sa"),
 }
 STACKS_OF = {"bucket", "cache", "image", "principal", "secret", "snapshots", "storage", "nodegroup"}

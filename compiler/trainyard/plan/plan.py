@@ -59,16 +59,18 @@ class Plan:
     waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
 
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
-        """The nodes of a kind."""
-        return self._by_kind.get(kind, ())
-
-    def every(self, kind: type[Node]) -> tuple[Node, ...]:
-        """The nodes of a kind, and of those that are one as well: of a platform, what is one of the core."""
+        """The nodes of a kind, those of its subclasses too: of a platform, what is one of the core."""
         known = self._by_class.get(kind)
         if known is None:
-            known = tuple(node for node in self.nodes if isinstance(node, kind))
+            known = self._collected(kind)
             self._by_class[kind] = known
         return known
+
+    def _collected(self, kind: type[Node]) -> tuple[Node, ...]:
+        found = [each for each in self._by_kind if issubclass(each, kind)]
+        if len(found) == 1:
+            return self._by_kind[found[0]]
+        return tuple(node for node in self.nodes if isinstance(node, kind)) if found else ()
 
     @cached_property
     def _by_class(self) -> dict[type[PlanNode], tuple[Any, ...]]:
@@ -100,7 +102,7 @@ class Plan:
 
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
-        others = [node for node in self.nodes if type(node) is not kind]
+        others = [node for node in self.nodes if not isinstance(node, kind)]
         return dataclasses.replace(self, nodes=(*others, *nodes))
 
     def apart(self) -> tuple[PlanNode, ...]:

@@ -114,7 +114,11 @@ delete_cluster() {
 }
 step_data() { [ -n "$data" ] || fail "say what becomes of the data: --keep-data or --delete-data"; }
 
-step_cluster() { delete_cluster; }
+# The alarms go first: they would say that the head node is gone.
+step_cluster() {
+  delete_stack "trainyard-$cluster-alarms"
+  delete_cluster
+}
 
 # What carries the tag of a storage is found whether its stack is there or not.
 ours="Tags[?Key=='trainyard-storage' && starts_with(Value, '$cluster.')]"

@@ -99,6 +99,7 @@ steps=(
   "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
   "accept|every node that is paid for works (10 minutes at most)"
   "jobs|the jobs: each is submitted once"
+  "alarms|the alarms of the spec, and none where it has none"
 )
 
 # Sets `status`: how the cluster is, empty where there is none.
@@ -153,7 +154,7 @@ deploy() {
   name=trainyard-$cluster-$(basename "$1" .yaml)
   ready "$name"
   run aws cloudformation deploy --stack-name "$name" --template-file "$1" --capabilities CAPABILITY_NAMED_IAM \
-    --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster"
+    --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster" "${@:2}"
 }
 
 step_version() {
@@ -244,13 +245,16 @@ has_ended() {
   there aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text || return 1
   case $answer in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac
 }
+head_node() {
+  ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
+  answer=${answer//\"/}
+  needs HEAD_NODE "head node of cluster $cluster"
+}
 # Runs a script of the bucket on the head node as the first user, and shows what it says: on_head SCRIPT
 # As a file: the `sh` of the agent has no pipefail, so that a download that fails would be an empty script that succeeds.
 on_head() {
   local node id ended script
-  ask pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId
-  answer=${answer//\"/}
-  needs HEAD_NODE "head node of cluster $cluster"
+  head_node
   node=$answer
   script="file=\$(mktemp) && aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 \$file --region $region --only-show-errors"
   script="$script && chmod 644 \$file && sudo --login --user ubuntu bash \$file"
@@ -268,6 +272,15 @@ on_head() {
 }
 step_accept() { on_head nodes/accept.sh; }
 step_jobs() { on_head nodes/jobs.sh; }
+# They name the head node, and what they watch is there from now on.
+step_alarms() {
+  if [ ! -e "$here/stacks/alarms.yaml" ]; then
+    delete_stack "trainyard-$cluster-alarms"
+    return 0
+  fi
+  head_node
+  deploy "$here/stacks/alarms.yaml" --parameter-overrides "HeadNode=$answer"
+}
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
 # Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.

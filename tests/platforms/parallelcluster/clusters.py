@@ -71,8 +71,21 @@ NOTIFICATIONS: dict[str, Any] = {
     "default": "mail",
     "critical": "pager",
 }
+WATCHED: dict[str, Any] = {
+    "monitoring": {},
+    "notifications": {
+        "receivers": [
+            {"name": "mail", "sns": {"topicArn": TOPIC}},
+            {"name": "pager", "sns": {"topicArn": f"{TOPIC}-pager"}},
+        ],
+        "default": "mail",
+        "critical": "pager",
+    },
+}
+"""GPUs that are measured, and alarms that a topic hears."""
 _SCRIPTS = [{"script": "s3://scripts/setup.sh", "args": ["a"]}]
 PARTS: dict[str, dict[str, Any]] = {
+    "metrics and alarms": WATCHED,
     "scripts of one's own": {
         "platform": {
             "parallelCluster": {

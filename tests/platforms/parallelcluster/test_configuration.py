@@ -25,6 +25,7 @@ from tests.platforms.parallelcluster.clusters import (
     PAGER,
     SUBNETS,
     TOPIC,
+    WATCHED,
     files,
     spec,
 )
@@ -60,6 +61,7 @@ def test_what_is_written_says_what_was_resolved() -> None:
         {"own": {"accounting": ACCOUNTING, "customSlurmSettings": {"MaxArraySize": 10001}}},
         {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m", "subnet": SUBNETS[1]["id"]}}},
         {"own": LIKE_A_REAL_FILE},
+        WATCHED,
         {"notifications": NOTIFICATIONS, "job": {"timeout": "72h"}},
         {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},

@@ -15,7 +15,7 @@ import yaml
 from builders import ROOT
 from running import stand_ins
 
-from tests.platforms.parallelcluster.clusters import LIKE_A_REAL_FILE, SUBNETS, files, spec
+from tests.platforms.parallelcluster.clusters import LIKE_A_REAL_FILE, SUBNETS, WATCHED, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.parallelcluster.test_lint import F, Q, R, S, changed, found
 from tests.platforms.passes import compiled
@@ -108,6 +108,7 @@ def test_it_takes_the_example(said: Ask, tmp_path: Path) -> None:
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"storage": [], "job": {"mounts": [], "checkpoint": None, "retries": 1}},
         {"own": LIKE_A_REAL_FILE},
+        WATCHED,
         {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m"}}},
         {
             "own": {

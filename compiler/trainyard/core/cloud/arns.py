@@ -1,4 +1,5 @@
-"""ARNs in a spec that are of another place than the cluster: its partition, its Region, its account.
+"""ARNs in a spec that are of another place than the cluster: its partition, its Region, its account; and accounts of
+nobody.
 
 What a service does with one of another place stands in its row: the one test of ARNs walks over all keys that take one.
 """
@@ -16,6 +17,11 @@ from trainyard.plan.context import SPEC, Context
 _ARN = re.compile(
     r"arn:(?P<partition>aws[a-z-]*):(?P<service>[a-z0-9-]+):(?P<region>[a-z0-9-]*):(?P<account>\d{12}|aws|):.+"
 )
+_NOBODY = 12 * "0"
+_OF_NOBODY = re.compile(
+    rf"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:{_NOBODY}:.*|{_NOBODY}\.dkr\.ecr\..*", re.DOTALL
+)
+"""The account of LocalStack and of others that stand in for AWS, in an ARN and in the name of an image."""
 _UNREAD = frozenset({"jobs", "jobDefaults", "components", "patches"})
 """Sections with texts of programs, and of others' objects."""
 
@@ -58,10 +64,21 @@ _FATAL = frozenset({"kms", "secretsmanager", "sagemaker"})
 def check_arns(context: Context) -> None:
     """What ARNs of a spec say of another place, where nothing else has been said of the key."""
     judged = {fault.at for fault in context.diagnostics}
-    for at, arn in _arns(context.spec, SPEC):
-        found = _ARN.fullmatch(arn)
-        if found is not None and at not in judged:
-            _check(context, at, arn, found)
+    for at, text in _texts(context.spec, SPEC):
+        if at in judged:
+            continue
+        is_read = at[1] not in _UNREAD
+        found = _ARN.fullmatch(text)
+        if _OF_NOBODY.fullmatch(text) or (is_read and text == _NOBODY):
+            context.doubt(
+                "RES503",
+                f"`{_NOBODY}` is the account of programs that stand in for AWS, or is to be filled in",
+                at,
+                "write your account, which `aws sts get-caller-identity` prints",
+                source="LocalStack, multi-account setups: the account that it has by itself",
+            )
+        elif found is not None and is_read:
+            _check(context, at, text, found)
 
 
 def _check(context: Context, at: Route, arn: str, found: re.Match[str]) -> None:
@@ -94,20 +111,19 @@ def _check(context: Context, at: Route, arn: str, found: re.Match[str]) -> None:
         )
 
 
-def _arns(value: object, at: Route) -> Iterator[tuple[Route, str]]:
-    """Each text of a model that begins like an ARN, with its place; of models only what the spec says."""
+def _texts(value: object, at: Route) -> Iterator[tuple[Route, str]]:
+    """Each text of a model that may have an account, with its place; of models only what the spec says."""
     if isinstance(value, str):
-        if value.startswith("arn:"):
+        if value.startswith("arn:") or _NOBODY in value:
             yield at, value
     elif isinstance(value, SpecModel):
         fields = type(value).model_fields
         for name in value.model_fields_set:
             key = fields[name].alias or name if name in fields else name
-            if key not in _UNREAD:
-                yield from _arns(getattr(value, name), at / key)
+            yield from _texts(getattr(value, name), at / key)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _arns(item, at / key)
+            yield from _texts(item, at / key)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _arns(item, at / index)
+            yield from _texts(item, at / index)

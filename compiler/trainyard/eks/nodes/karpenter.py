@@ -18,6 +18,7 @@ from trainyard.eks.nodes.parts import Part, parts
 from trainyard.eks.nodes.plan import (
     BLOCK_ENDS,
     Budget,
+    EC2NodeClass,
     NodeClass,
     NodeOverlay,
     NodePool,
@@ -56,7 +57,7 @@ def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
     return tuple(classes)
 
 
-def _node_class(context: Context, pool: Pool) -> NodeClass:
+def _node_class(context: Context, pool: Pool) -> EC2NodeClass:
     spec, at = pool.spec, pool.at
     origins = {
         "interfaces": pool.at_type,
@@ -82,7 +83,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     profile = instance_profile(context)
     store = "RAID0" if pool.local_storage == "raid0" else None
     boot = boot_of_pool(context, pool)
-    return NodeClass(
+    return EC2NodeClass(
         at=at,
         name=pool.name,
         origins=origins,

@@ -11,7 +11,7 @@ from trainyard.eks.nodes.plan import (
     AutoNodeClass,
     Boot,
     Budget,
-    NodeClass,
+    EC2NodeClass,
     NodeOverlay,
     NodePool,
     SelectorTerm,
@@ -35,7 +35,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     boot = boot_of((spec / "userData").word())
     family = _family(aliases, (spec / "amiFamily").word())
     own_user_data = has_user_data and not boot.runs
-    yield NodeClass(
+    yield EC2NodeClass(
         at=body.at,
         name=name_of(body),
         ami_alias=aliases[0] if aliases else None,

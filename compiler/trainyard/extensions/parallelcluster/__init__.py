@@ -18,6 +18,7 @@ PLATFORM = Platform(
         "core.secrets",
         "core.notifications",
         "extensions.parallelcluster.notifications",
+        "extensions.parallelcluster.monitoring",
         "extensions.parallelcluster.settings",
         "extensions.parallelcluster.partitions",
         "extensions.parallelcluster.accounts",

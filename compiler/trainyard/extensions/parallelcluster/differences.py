@@ -21,9 +21,18 @@ INSTEAD: Mapping[str, str] = {
         "remove it: DCGM tests the GPUs of a node before each job, and Slurm replaces nodes "
         "that fail"
     ),
-    "monitoring": (
-        "remove it: each job's script watches for a hang and tells `notifications`, and ParallelCluster makes a "
-        "dashboard of the cluster in CloudWatch by itself; nothing here scrapes GPUs"
+    "monitoring.retention": (
+        "remove it: CloudWatch keeps metrics for 15 months, and logs for `logRetentionDays` of the platform"
+    ),
+    "monitoring.disk": "remove it: CloudWatch keeps the metrics",
+    "monitoring.gpuUtilization": (
+        "remove it: metrics are of nodes here, and a job that hangs is found by its script, which tells "
+        "`notifications`"
+    ),
+    "monitoring.managed": "remove it: CloudWatch is managed by AWS, and there is no Prometheus here",
+    "monitoring.openCost": (
+        f"remove it: {_KUBERNETES}; `trainyard report` says what jobs cost, and `budget` of the platform "
+        "watches the bill"
     ),
     "notifications.watchdog": "remove it: the scripts of jobs send, and there is no Alertmanager here",
     "notifications.flux": f"remove it: {_KUBERNETES}, and `bootstrap/up.sh` brings what is in git",

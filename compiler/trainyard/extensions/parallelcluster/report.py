@@ -17,6 +17,7 @@ from trainyard.core.costs import (
     usd_of,
 )
 from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.parallelcluster import watching
 from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.partitions.plan import Partition
 from trainyard.language.units import Quantity
@@ -30,7 +31,7 @@ slurm-protected-mode-v3: protected_failure_count)."""
 
 
 def costs(planned: PlannedCluster) -> Iterator[Item]:
-    """What is paid beside storage: the head node, the nodes of partitions, and their root volumes."""
+    """What is paid beside storage: the head node, the nodes of partitions, their root volumes, and who watches them."""
     cluster = planned.plan.one(SlurmCluster)
     assert cluster is not None
     price = node_price(planned, [cluster.head_type])
@@ -77,6 +78,7 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
                     pool.name,
                 )
                 break
+    yield from watching.items(planned)
 
 
 def repair(planned: PlannedCluster) -> Iterator[Block]:

@@ -118,7 +118,7 @@ def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
     """The line of each job in the spec, by its name."""
     assert revision.document is not None
     found = {}
-    for job in subject.plan.every(Gang):
+    for job in subject.plan.of(Gang):
         span = revision.document.span(job.at)
         found[job.source_name or job.name] = Place(span.file.name, span.line, span.column)
     return found

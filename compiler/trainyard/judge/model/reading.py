@@ -83,7 +83,7 @@ class Reading(Nodes):
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """Every job, joined."""
-        return tuple(self._work(job) for job in self.plan.every(Gang))
+        return tuple(self._work(job) for job in self.plan.of(Gang))
 
     @cached_property
     def pods(self) -> tuple[Work, ...]:
@@ -402,7 +402,7 @@ class Reading(Nodes):
 
     @cached_property
     def _queues(self) -> dict[str, Queue]:
-        return {queue.name: queue for queue in self.plan.every(Queue)}
+        return {queue.name: queue for queue in self.plan.of(Queue)}
 
     @cached_property
     def cohorts(self) -> Cohorts:
@@ -429,7 +429,7 @@ class Reading(Nodes):
     @cached_property
     def region(self) -> str:
         """The Region that all clusters of the plan are in; empty where it is unknown."""
-        regions = {cluster.region for cluster in self.plan.every(RegionalCluster)}
+        regions = {cluster.region for cluster in self.plan.of(RegionalCluster)}
         return regions.pop() if len(regions) == 1 else ""
 
     # -- delivery

@@ -60,15 +60,17 @@ def load(
     """The spec in a document, or everything that is wrong with its shape."""
     data = document.root.to_python()
     model = language(platform)
-    faults = _of_defaults(document, platform)
-    faults += _left_out(document, platform)
+    left_out = _left_out(document, platform)
+    faults = _of_defaults(document, platform) + left_out
     try:
         spec = model.model_validate(data)
     except ValidationError as problem:
         of_spec = explain_all(
             problem.errors(include_url=False), model, document, _instead(platform)
         )
-        faults += [_with_platforms(_of_platform(fault, platform)) for fault in of_spec]
+        said = {fault.at for fault in left_out}
+        others = (fault for fault in of_spec if fault.code != "SPC002" or fault.at not in said)
+        faults += [_with_platforms(_of_platform(fault, platform)) for fault in others]
     else:
         if not faults:
             return spec, []

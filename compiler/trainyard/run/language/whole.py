@@ -29,9 +29,13 @@ def every_language() -> type[TrainingCluster]:
     """The model of a spec of any platform, for editors and pages. It is not what a spec is read by: that a platform
     has no use for a key is known only once the spec names it."""
     rooms = dict.fromkeys(room for platform in PLATFORMS.values() for room in platform.rooms)
-    sections = [module.SECTION for module in parts("spec", tuple(rooms))]
-    shared = tuple(section for section in sections if _PLATFORM not in section.model_fields)
-    return _whole(shared, platform=_any_platform())
+    sections: dict[str, type[Section]] = {}
+    for module in parts("spec", tuple(rooms)):
+        for key in keys_of(module.SECTION):
+            # Of a key that several platforms have, the first one's: those of others are among what it holds.
+            sections.setdefault(key, module.SECTION)
+    del sections[_PLATFORM]
+    return _whole(tuple(dict.fromkeys(sections.values())), platform=_any_platform())
 
 
 @cache

@@ -46,8 +46,9 @@ class SlurmCluster(RegionalCluster):
     ``head_throughput``: the root volume of the head node.
 
     ``settings`` are parameters of ``slurm.conf``. ``scripts``: what the head node runs when it is set up.
-    ``head_minutes`` and ``node_minutes``: how long it and compute nodes may take for that. What a file of others does
-    not say is ``None``.
+    ``head_minutes`` and ``node_minutes``: how long it and compute nodes may take for that. ``has_logs``: whether
+    CloudWatch has logs of nodes, and ``logs_end_with_it``: whether they are deleted with the cluster. What a file of
+    others does not say is ``None``.
     """
 
     single: ClassVar[bool] = True
@@ -67,6 +68,8 @@ class SlurmCluster(RegionalCluster):
     login: LoginPool | None = None
     policies: tuple[str, ...] = ()
     log_days: int | None = None
+    has_logs: bool = True
+    logs_end_with_it: bool = False
     detailed_monitoring: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     scripts: NodeScripts = NodeScripts()

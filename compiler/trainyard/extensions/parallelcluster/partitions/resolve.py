@@ -8,6 +8,7 @@ from trainyard.core.network.spec import NetworkSection
 from trainyard.core.pools.pools import Pool, resolve_pools
 from trainyard.core.pools.windows import window
 from trainyard.core.queues.spec import QueuesSection
+from trainyard.extensions.parallelcluster.monitoring.metrics import scripts_of
 from trainyard.extensions.parallelcluster.partitions.partitions import (
     Nodes,
     Share,
@@ -210,6 +211,7 @@ def _partition(context: Context, share: Share) -> Partition:
             context,
             platform.compute_nodes.custom_actions if platform.compute_nodes else None,
             "compute-node",
+            *scripts_of(context, pool),
         ),
         origins={
             "limits": nodes_at,

@@ -254,7 +254,7 @@ class Timeouts(SpecModel):
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
 # aws-parallelcluster 3.16.1, CloudWatchLogsSchema.RetentionInDays, without 0, which is for ever.
 Retention = Literal[
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
 ]  # fmt: skip
 
 

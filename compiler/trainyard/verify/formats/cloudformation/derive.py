@@ -28,6 +28,7 @@ TYPES = (
     "AWS::APS::RuleGroupsNamespace",
     "AWS::APS::Workspace",
     "AWS::Budgets::Budget",
+    "AWS::CloudWatch::Alarm",
     "AWS::CodeBuild::Project",
     "AWS::DLM::LifecyclePolicy",
     "AWS::EC2::EIP",

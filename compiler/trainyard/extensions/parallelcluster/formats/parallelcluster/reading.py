@@ -76,6 +76,7 @@ def _cluster(root: Part) -> SlurmCluster:
     cidr = (*head, "Ssh", "AllowedIps")
     volume = (*head, "LocalStorage", "RootVolume")
     times = ("DevSettings", "Timeouts")
+    logs = ("Monitoring", "Logs", "CloudWatch")
     tags = {tag.text("Key") or "": tag.text("Value") or "" for tag in root.items("Tags")}
     settings: dict[str, str | int] = {}
     for part in root.items(*slurm, "CustomSlurmSettings"):
@@ -100,7 +101,9 @@ def _cluster(root: Part) -> SlurmCluster:
         database=_database(Part(root.whole, (*slurm, "Database"))),
         login=next(map(_login, root.items("LoginNodes", "Pools")), None),
         policies=_policies(Part(root.whole, head)),
-        log_days=root.number("Monitoring", "Logs", "CloudWatch", "RetentionInDays"),
+        log_days=root.number(*logs, "RetentionInDays"),
+        has_logs=root.get(*logs, "Enabled") is not False,
+        logs_end_with_it=root.text(*logs, "DeletionPolicy") == "Delete",
         detailed_monitoring=root.flag("Monitoring", "DetailedMonitoring"),
         tags={name: value for name, value in tags.items() if name != CLUSTER_TAG},
         scripts=_scripts(Part(root.whole, head)),
@@ -114,7 +117,9 @@ def _cluster(root: Part) -> SlurmCluster:
             "allowed_cidr": root.at(*cidr),
             "settings": root.at(*slurm, "CustomSlurmSettings"),
             "policies": root.at(*head, "Iam"),
-            "log_days": root.at("Monitoring", "Logs"),
+            "log_days": root.at(*logs, "RetentionInDays"),
+            "has_logs": root.at(*logs, "Enabled"),
+            "logs_end_with_it": root.at(*logs, "DeletionPolicy"),
             "scripts": root.at(*head, "CustomActions"),
         },
     )

@@ -233,7 +233,9 @@ _RIGHTS = (
     *("EKS::AccessEntry", "EKS::PodIdentityAssociation", "S3::BucketPolicy", "SQS::QueuePolicy"),
     *("EC2::SecurityGroup", "EC2::SecurityGroupIngress", "EC2::SecurityGroupEgress"),
 )
-_PAID = ("Budgets::Budget", "EC2::NatGateway", "EC2::EIP", "EC2::VPCEndpoint")
+_PAID = (
+    *("Budgets::Budget", "CloudWatch::Alarm", "EC2::NatGateway", "EC2::EIP", "EC2::VPCEndpoint"),
+)
 _PLAIN = (
     *(
         "APS::RuleGroupsNamespace",
