@@ -337,7 +337,7 @@ def test_the_tests_of_directions_see_a_wrong_one(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(
         "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from trainyard.run.driver import compile_spec\n"
+        "if TYPE_CHECKING:\n    from trainyard.run.passes import compile_spec\n"
         "def late():\n    from trainyard.core.jobs import binding\n"
         "NAMED = 'trainyard.judge.judging:judge'\n"
     )

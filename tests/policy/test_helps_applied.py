@@ -18,8 +18,8 @@ from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
-from trainyard.run.driver import traced
 from trainyard.run.examples.rehearse import UnusableExampleError, base_spec, config_for, from_spec
+from trainyard.run.passes import traced
 from trainyard.verify.formats import objects
 
 from tests.policy.harness import TODAY, builtin_rules, merged

@@ -22,7 +22,6 @@ from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
-from trainyard.run.driver import traced
 from trainyard.run.examples.pages import DAY
 from trainyard.run.examples.rehearse import (
     UnusableExampleError,
@@ -33,6 +32,7 @@ from trainyard.run.examples.rehearse import (
 )
 from trainyard.run.language.by_platform import keys_by_platform
 from trainyard.run.language.reference import all_keys
+from trainyard.run.passes import traced
 from trainyard.run.platforms import PLATFORMS
 from trainyard.verify.formats import objects
 
