@@ -341,7 +341,7 @@ def test_the_tests_of_directions_see_a_wrong_one(tmp_path: Path) -> None:
         "def late():\n    from trainyard.core.jobs import binding\n"
         "NAMED = 'trainyard.judge.judging:judge'\n"
     )
-    assert own(module, "module") == {"run.driver", "core.jobs.binding", "judge.judging"}
+    assert own(module, "module") == {"run.passes", "core.jobs.binding", "judge.judging"}
     assert room("core.jobs.binding") == "core.jobs"
     assert room("eks.jobs.kinds.ray_job") == "eks.jobs"
     assert is_called("core.jobs.lift", "*.lift")

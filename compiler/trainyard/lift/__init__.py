@@ -1,4 +1,4 @@
-"""Lift: reads manifests, ours or third-party, back into the typed plan.
+"""Reads manifests, ours or third-party, back into the typed plan.
 
 The module ``lift`` of a subject reads some kinds: its ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to
 plan nodes; ``OTHERS`` is one for all kinds of which there is none.

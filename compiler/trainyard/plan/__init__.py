@@ -1,4 +1,4 @@
-"""The plan: the typed whole of what will exist. Targets lower it, ``lift`` reads it back, policies judge it."""
+"""What will exist, typed: targets lower it, ``lift`` reads it back, policies judge it."""
 
 from trainyard.language.units import Duration, Quantity
 from trainyard.plan.base import PlanNode
