@@ -36,18 +36,9 @@ def node_policy_too_broad(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        Region: us-west-2
-        Image: {Os: alinux2023}
+        # as the first that fails, but
         HeadNode:
-          InstanceType: m7i.2xlarge
-          Networking: {SubnetId: subnet-0a1b2c3d4e5f60718}
           Iam: {AdditionalIamPolicies: [{Policy: "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"}]}
-        Scheduling:
-          Scheduler: slurm
-          SlurmQueues:
-            - Name: cpu
-              ComputeResources: [{Name: cpu, InstanceType: m7i.4xlarge}]
-              Networking: {SubnetIds: [subnet-0a1b2c3d4e5f60718]}
     """
     seen = set()
     every: list[SlurmCluster | Partition] = [*plan.of(SlurmCluster), *plan.of(Partition)]

@@ -31,14 +31,8 @@ def block_without_work(block: CapacityWindow, world: World) -> Iterator[Finding]
 
     ## Passes
 
-        nodePools:
-          - {name: gpu, nodes: 4, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}],
-            starts: "2026-12-01T11:30:00Z", ends: "2026-12-03T11:30:00Z"}}}
-          - {name: later, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: 4,
-            capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60719}],
-            starts: "2026-12-04T11:30:00Z", ends: "2026-12-06T11:30:00Z"}}}
-        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 4}, {pool: later, nodes: 4}]}]
-        jobs: [{name: llama, nodes: 4, pool: [gpu, later], expected: 60h}]
+        # as the first that fails, but
+        jobs: [{name: llama, expected: 60h}]
     """
     if block.length is None or not world.once(order_matters):
         return

@@ -37,20 +37,10 @@ def drain_exceeds_capacity_block_notice(pool: NodePool, world: World) -> Iterato
         kind: EC2NodeClass
         spec: {capacityReservationSelectorTerms: [{id: cr-0a1b2c3d4e5f60718}], placementGroupSelector: null}
 
+        # as the first that fails, but
         # params: {minutes: 4}
-        apiVersion: karpenter.sh/v1
         kind: NodePool
-        spec:
-          template:
-            spec:
-              requirements:
-                - {key: karpenter.sh/capacity-type, operator: In, values: [reserved]}
-                - {key: karpenter.k8s.aws/capacity-reservation-type, operator: In, values: [capacity-block]}
-              terminationGracePeriod: 5m
-        ---
-        apiVersion: karpenter.k8s.aws/v1
-        kind: EC2NodeClass
-        spec: {capacityReservationSelectorTerms: [{id: cr-0a1b2c3d4e5f60718}], placementGroupSelector: null}
+        spec: {template: {spec: {terminationGracePeriod: 5m}}}
 
     ## Passes
 

@@ -28,16 +28,9 @@ def node_group_capacity_block_with_mixed_types(launch: Launch) -> Iterator[Findi
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups:
-          - name: block
-            instanceTypes: [p5.48xlarge]
-            nodeRepairConfig: {enabled: true}
-            instanceMarketOptions: {marketType: capacity-block}
-            capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
+        managedNodeGroups: [{name: block, instanceTypes: [p5.48xlarge]}]
     """
     if launch.capacity_block and len(launch.instance_types) > 1:
         yield Finding(

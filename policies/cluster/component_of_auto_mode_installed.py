@@ -32,15 +32,9 @@ def component_of_auto_mode_installed(release: HelmRelease, world: World) -> Iter
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.35"}
         autoModeConfig: {enabled: false}
-        ---
-        apiVersion: helm.toolkit.fluxcd.io/v2
-        kind: HelmRelease
-        metadata: {name: nvidia-device-plugin, namespace: flux-system}
-        spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}}
     """
     cluster = world.plan.one(Cluster)
     if cluster is None or cluster.auto_mode is not True or cluster.node_groups:

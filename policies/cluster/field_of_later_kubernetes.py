@@ -60,18 +60,9 @@ def field_of_later_kubernetes(cluster: Cluster, world: World) -> Iterator[Findin
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.35"}
-        ---
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: a}
-        spec:
-          containers:
-          - name: main
-            image: a:1
-            restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [42]}}]
+        metadata: {version: "1.35"}
 
         apiVersion: v1
         kind: Pod

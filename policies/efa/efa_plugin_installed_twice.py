@@ -52,20 +52,12 @@ def efa_plugin_installed_twice(group: NodeGroup, world: World) -> Iterator[Findi
         managedNodeGroups:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true}}
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups:
-          - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, nodeRepairConfig: {enabled: true},
-             taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}
+        managedNodeGroups: [{name: efa, taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}]
         ---
-        apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
-        metadata: {name: efa, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}
-          values: {fullnameOverride: efa-device-plugin, tolerations: [{operator: Exists}]}
+        spec: {values: {fullnameOverride: efa-device-plugin}}
     """
     if not group.efa:
         return

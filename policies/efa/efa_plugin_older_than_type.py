@@ -43,24 +43,9 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        metadata: {name: gpu}
-        spec: {template: {spec: {requirements: [
-          {key: node.kubernetes.io/instance-type, operator: In, values: [p6-b200.48xlarge]}]}}}
-        ---
-        apiVersion: helm.toolkit.fluxcd.io/v2
+        # as the first that fails, but
         kind: HelmRelease
-        metadata: {name: efa, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}
-          values: {tolerations: [{operator: Exists}]}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
-        kind: TrainJob
-        metadata: {name: llama, namespace: team-a}
-        spec: {trainer: {numNodes: 2, resourcesPerNode: {requests: {vpc.amazonaws.com/efa: 8},
-          limits: {vpc.amazonaws.com/efa: 8}}}}
+        spec: {chart: {spec: {version: v0.5.30}}}
     """
     if not work.efa or not work.types:
         return

@@ -30,15 +30,9 @@ def network_interface_layout_invalid(launch: Launch, world: World) -> Iterator[F
 
     ## Passes
 
-        apiVersion: karpenter.k8s.aws/v1
+        # as the first that fails, but
         kind: EC2NodeClass
-        spec:
-          networkInterfaces:
-            - {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}
-            - {networkCardIndex: 0, deviceIndex: 1, interfaceType: efa-only}
-            - {networkCardIndex: 1, deviceIndex: 0, interfaceType: efa-only}
-            - {networkCardIndex: 2, deviceIndex: 0, interfaceType: efa-only}
-            - {networkCardIndex: 3, deviceIndex: 0, interfaceType: efa-only}
+        spec: {networkInterfaces: [{}, {}, {}, {}, {networkCardIndex: 3}]}
     """
     if launch.interfaces:
         for instance in world.types_started(launch):

@@ -121,48 +121,12 @@ def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, train.py]}]
 
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        metadata: {name: spare}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ResourceFlavor
-        metadata: {name: spare}
-        spec: {nodeLabels: {karpenter.sh/nodepool: spare}}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ClusterQueue
-        metadata: {name: research}
-        spec:
-          resourceGroups:
-            - flavors:
-                - name: gpu
-                - name: spare
-                  resources:
-                    - {name: cpu, nominalQuota: 360}
-                    - {name: memory, nominalQuota: 4000Gi}
-                    - {name: nvidia.com/gpu, nominalQuota: 32}
-                    - {name: vpc.amazonaws.com/efa, nominalQuota: 16}
-                    - {name: hugepages-2Mi, nominalQuota: 20Gi}
-        ---
-        apiVersion: kubeflow.org/v1
+        # as the second that fails, but
         kind: PyTorchJob
-        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
         spec:
           pytorchReplicaSpecs:
-            Master:
-              replicas: 1
-              template: &pod
-                metadata: {annotations: {karpenter.sh/do-not-disrupt: "true",
-                  kueue.x-k8s.io/podset-group-name: nodes}}
-                spec:
-                  tolerations: [{key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
-                      hugepages-2Mi: 5Gi}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-            Worker: {replicas: 3, template: *pod}
+            Master: {template: {metadata: {annotations: {kueue.x-k8s.io/podset-group-name: nodes}}}}
+            Worker: {template: {metadata: {annotations: {kueue.x-k8s.io/podset-group-name: nodes}}}}
     """
     if not work.efa or not work.gang or work.pod is None:
         return

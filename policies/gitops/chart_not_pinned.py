@@ -46,15 +46,9 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
         metadata: {name: driver, namespace: flux-system}
         spec: {chart: {spec: {chart: chart, sourceRef: {kind: GitRepository, name: driver}}}}
 
-        apiVersion: source.toolkit.fluxcd.io/v1
+        # as the second that fails, but
         kind: OCIRepository
-        metadata: {name: kueue, namespace: flux-system}
-        spec: {url: oci://registry.k8s.io/kueue/charts/kueue, interval: 1h, ref: {tag: 0.19.2}}
-        ---
-        apiVersion: helm.toolkit.fluxcd.io/v2
-        kind: HelmRelease
-        metadata: {name: kueue, namespace: flux-system}
-        spec: {interval: 1h, chartRef: {kind: OCIRepository, name: kueue}}
+        spec: {ref: {tag: 0.19.2, semver: null}}
     """
     if not release.chart or release.git or "/" in release.chart:
         return  # the commit of its repository is the version of a chart by path (Flux, HelmRelease: chart template)

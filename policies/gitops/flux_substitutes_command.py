@@ -32,13 +32,7 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
 
     ## Passes
 
-        apiVersion: kustomize.toolkit.fluxcd.io/v1
-        kind: Kustomization
-        metadata: {name: jobs, namespace: flux-system}
-        spec: {interval: 10m, prune: false, path: ./jobs, sourceRef: {kind: GitRepository, name: flux-system},
-               postBuild: {substitute: {CLUSTER: a}}}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
+        # as the first that fails, but
         kind: TrainJob
         spec: {trainer: {command: [bash, -c, "torchrun --node-rank=$${PET_NODE_RANK} train.py"]}}
     """

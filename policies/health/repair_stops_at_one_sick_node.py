@@ -32,15 +32,9 @@ def repair_stops_at_one_sick_node(group: NodeGroup) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups:
-          - name: gpu
-            instanceType: p4d.24xlarge
-            desiredCapacity: 4
-            nodeRepairConfig: {enabled: true, maxUnhealthyNodeThresholdPercentage: 25}
+        managedNodeGroups: [{name: gpu, nodeRepairConfig: {maxUnhealthyNodeThresholdPercentage: 25}}]
     """
     share = group.repair_config.get(_SHARE)
     nodes = group.desired

@@ -71,33 +71,14 @@ def mpi_worker_without_sshd(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: kubeflow.org/v2beta1
+        # as the first that fails, but
         kind: MPIJob
-        metadata: {name: tune, namespace: team-a}
         spec:
-          runPolicy: {cleanPodPolicy: Running}
-          slotsPerWorker: 8
           mpiReplicaSpecs:
-            Launcher: {template: {spec: {containers: [{name: launcher, image: "registry.example/tune:1.0",
-              command: [mpirun, ./tune],
-              resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}]}}}
             Worker:
-              replicas: 2
               template:
                 spec:
-                  nodeSelector: {karpenter.sh/nodepool: gpu}
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-                  containers:
-                  - name: worker
-                    image: "registry.example/tune:1.0"
-                    command: [bash, -c, "/usr/sbin/sshd -p 2222; sleep infinity"]
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                    resources:
-                      requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                        vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
-                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                        vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+                  containers: [{name: worker, command: [bash, -c, /usr/sbin/sshd -p 2222; sleep infinity]}]
     """
     if work.kind != "MPIJob":
         return

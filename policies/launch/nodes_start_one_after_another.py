@@ -45,55 +45,17 @@ def nodes_start_one_after_another(work: Work, world: World) -> Iterator[Finding]
                   limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
                     vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
-        apiVersion: batch/v1
+        # as the first that fails, but
         kind: Job
-        metadata: {name: tune, namespace: team-a}
         spec:
-          completions: 2
-          completionMode: Indexed
-          template:
-            spec:
-              restartPolicy: Never
-              nodeSelector: {karpenter.sh/nodepool: gpu}
-              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-              containers:
-              - name: tune
-                image: "registry.example/tune:1.0"
-                command: [./tune.sh]
-                volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                resources:
-                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
-                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+          template: {spec: {containers: [{name: tune, command: [./tune.sh]}], subdomain: null}}
+          parallelism: null
 
     ## Passes
 
-        apiVersion: batch/v1
+        # as the first that fails, but
         kind: Job
-        metadata: {name: tune, namespace: team-a}
-        spec:
-          completions: 2
-          parallelism: 2
-          completionMode: Indexed
-          template:
-            spec:
-              restartPolicy: Never
-              subdomain: tune
-              nodeSelector: {karpenter.sh/nodepool: gpu}
-              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-              containers:
-              - name: tune
-                image: "registry.example/tune:1.0"
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
-                volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                resources:
-                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
-                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+        spec: {parallelism: 2}
 
         apiVersion: batch/v1
         kind: Job

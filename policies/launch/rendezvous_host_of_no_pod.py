@@ -55,29 +55,13 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
                   limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
                     vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
-        apiVersion: batch/v1
+        # as the second that fails, but
         kind: Job
-        metadata: {name: tune, namespace: team-a}
         spec:
-          completions: 2
-          parallelism: 2
-          completionMode: Indexed
           template:
             spec:
-              restartPolicy: Never
-              nodeSelector: {karpenter.sh/nodepool: gpu}
-              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-              containers:
-              - name: tune
-                image: "registry.example/tune:1.0"
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
-                volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                resources:
-                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
-                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+              containers: [{name: tune, command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]}]
+              subdomain: null
 
     ## Passes
 
@@ -87,30 +71,12 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
           "--rdzv-endpoint=llama-node-0-0.llama:29500", train.py]}}
 
-        apiVersion: batch/v1
+        # as the second that fails, but
         kind: Job
-        metadata: {name: tune, namespace: team-a}
         spec:
-          completions: 2
-          parallelism: 2
-          completionMode: Indexed
           template:
             spec:
-              restartPolicy: Never
-              subdomain: tune
-              nodeSelector: {karpenter.sh/nodepool: gpu}
-              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-              volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
-              containers:
-              - name: tune
-                image: "registry.example/tune:1.0"
-                command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]
-                volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                resources:
-                  requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
-                  limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
-                    vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
+              containers: [{name: tune, command: [torchrun, --nnodes=2, --master-addr=tune-0.tune, tune.py]}]
     """
     if work.pod is None or not work.nodes or work.nodes < 2:
         return

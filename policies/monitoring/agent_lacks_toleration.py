@@ -76,16 +76,10 @@ def agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
               tolerations: [{operator: Exists}]
               containers: [{name: fluent-bit, image: public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0}]
 
-        apiVersion: apps/v1
+        # as the second that fails, but
         kind: DaemonSet
-        metadata: {name: fluent-bit, namespace: logging}
         spec:
-          selector: {matchLabels: {app: fluent-bit}}
-          template:
-            metadata: {labels: {app: fluent-bit}}
-            spec:
-              nodeSelector: {node.kubernetes.io/instance-type: m7i.xlarge}
-              containers: [{name: fluent-bit, image: public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0}]
+          template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: m7i.xlarge}, tolerations: null}}
     """
     for agent in agents(world.releases("alloy"), world.manifests):
         for pool, taint in world.kept_off(agent.tolerations):

@@ -64,25 +64,9 @@ def host_port_taken_twice(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: helm.toolkit.fluxcd.io/v2
+        # as the first that fails, but
         kind: HelmRelease
-        metadata: {name: node-exporter, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: prometheus-node-exporter, version: 4.56.1}}
-          values: {service: {port: 9101}}
-        ---
-        apiVersion: apps/v1
-        kind: DaemonSet
-        metadata: {name: node-metrics, namespace: monitoring}
-        spec:
-          selector: {matchLabels: {app: node-metrics}}
-          template:
-            metadata: {labels: {app: node-metrics}}
-            spec:
-              hostNetwork: true
-              containers:
-                - {name: exporter, image: quay.io/prometheus/node-exporter:v1.12.1, ports: [{containerPort: 9100}]}
-              tolerations: [{operator: Exists}]
+        spec: {values: {service: {port: 9101}}}
 
         apiVersion: apps/v1
         kind: DaemonSet

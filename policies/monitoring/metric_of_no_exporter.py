@@ -67,16 +67,8 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: helm.toolkit.fluxcd.io/v2
-        kind: HelmRelease
-        metadata: {name: dcgm-exporter, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: dcgm-exporter, version: 4.8.2}}
-          values: {tolerations: [{operator: Exists}]}
-        ---
-        apiVersion: monitoring.coreos.com/v1
+        # as the first that fails, but
         kind: PrometheusRule
-        metadata: {name: gpus, namespace: monitoring}
         spec:
           groups:
             - name: gpus

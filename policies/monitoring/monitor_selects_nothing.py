@@ -74,15 +74,9 @@ def monitor_selects_nothing(manifest: Manifest, world: World) -> Iterator[Findin
 
     ## Passes
 
-        apiVersion: v1
+        # as the first that fails, but
         kind: Service
-        metadata: {name: trainer, namespace: training, labels: {app: trainer}}
-        spec: {selector: {app: trainer}, ports: [{name: metrics, port: 9400}]}
-        ---
-        apiVersion: monitoring.coreos.com/v1
-        kind: ServiceMonitor
-        metadata: {name: trainer, namespace: training}
-        spec: {selector: {matchLabels: {app: trainer}}, endpoints: [{port: metrics}]}
+        metadata: {labels: {app: trainer}}
 
         apiVersion: v1
         kind: Service

@@ -38,17 +38,9 @@ def retention_exceeds_disk(release: HelmRelease) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: helm.toolkit.fluxcd.io/v2
+        # as the first that fails, but
         kind: HelmRelease
-        metadata: {name: prometheus, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: kube-prometheus-stack, version: 88.5.3}}
-          values:
-            prometheus:
-              prometheusSpec:
-                retentionSize: 80GB
-                storageSpec:
-                  volumeClaimTemplate: {spec: {resources: {requests: {storage: 100Gi}}}}
+        spec: {values: {prometheus: {prometheusSpec: {retentionSize: 80GB}}}}
     """
     if release.chart != "kube-prometheus-stack":
         return

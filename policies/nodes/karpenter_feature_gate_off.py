@@ -48,21 +48,9 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
 
     ## Passes
 
-        apiVersion: helm.toolkit.fluxcd.io/v2
+        # as the first that fails, but
         kind: HelmRelease
-        metadata: {name: karpenter, namespace: flux-system}
-        spec:
-          chart: {spec: {chart: karpenter, version: 1.14.1}}
-          values: {settings: {featureGates: {staticCapacity: true}}}
-        ---
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        metadata: {name: standing}
-        spec:
-          replicas: 4
-          limits: {$patch: replace, nodes: 5}
-          template: {spec: {requirements: [
-            {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.2xlarge]}]}}
+        spec: {values: {settings: {featureGates: {staticCapacity: true}, clusterName: null}}}
     """
     if release.chart != "karpenter":
         return

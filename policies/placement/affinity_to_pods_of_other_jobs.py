@@ -44,28 +44,16 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
 
     ## Passes
 
-        apiVersion: batch/v1
+        # as the first that fails, but
         kind: Job
-        metadata: {name: evaluate, namespace: team-a}
+        metadata: {name: evaluate}
         spec:
           template:
-            metadata: {labels: {app: evaluate}}
             spec:
-              restartPolicy: Never
-              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
-              affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
-                {labelSelector: {matchLabels: {app: evaluate}}, topologyKey: kubernetes.io/hostname,
-                  matchLabelKeys: [batch.kubernetes.io/job-name]}]}}
-        ---
-        apiVersion: batch/v1
-        kind: Job
-        metadata: {name: evaluate-again, namespace: team-a}
-        spec:
-          template:
-            metadata: {labels: {app: evaluate}}
-            spec:
-              restartPolicy: Never
-              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+              affinity:
+                podAffinity:
+                  requiredDuringSchedulingIgnoredDuringExecution:
+                    - {matchLabelKeys: [batch.kubernetes.io/job-name]}
     """
     jobs = [job for job in plan.of(Workload) if is_job(job.kind)]
     for affinity in affinities(world):

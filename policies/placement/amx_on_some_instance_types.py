@@ -33,17 +33,8 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools:
-          - {name: cpu, instanceTypes: [m7i.8xlarge, m7i.12xlarge], zones: [us-west-2a], nodes: {max: 4}}
-        queues: [{name: research, quota: [{pool: cpu, nodes: 4}]}]
-        jobs:
-          - name: bert
-            queue: research
-            pool: cpu
-            nodes: 4
-            timeout: 12h
-            image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
-            command: [torchrun, train.py, --backend=gloo]
+        # as the first that fails, but
+        nodePools: [{name: cpu, instanceTypes: [m7i.8xlarge, m7i.12xlarge]}]
     """
     if work.accelerator or not work.gang:
         return

@@ -55,31 +55,12 @@ def gang_on_several_instance_types(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
-        kind: ClusterConfig
-        metadata: {name: a, region: us-west-2}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups:
-          - {name: large, instanceType: g5.12xlarge, desiredCapacity: 2, labels: {team: ml},
-            nodeRepairConfig: {enabled: true}}
-          - {name: small, instanceType: g4dn.12xlarge, desiredCapacity: 2, labels: {team: ml},
-            nodeRepairConfig: {enabled: true}}
-        ---
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: lora, namespace: elsewhere}
         spec:
           pytorchReplicaSpecs:
             Worker:
-              replicas: 2
-              template:
-                spec:
-                  nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {requests: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4},
-                      limits: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+              template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge, team: null}}}
     """
     if work.pod is None or not work.gang or work.accelerator is None:
         return

@@ -30,16 +30,9 @@ def node_group_placement_group_with_capacity_block(launch: Launch) -> Iterator[F
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups:
-          - name: block
-            instanceType: p5.48xlarge
-            nodeRepairConfig: {enabled: true}
-            instanceMarketOptions: {marketType: capacity-block}
-            capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-0a1b2c3d4e5f60718}}
+        managedNodeGroups: [{name: block, placement: null}]
     """
     if launch.capacity_block and launch.placement_group:
         yield Finding(

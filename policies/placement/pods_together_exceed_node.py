@@ -115,32 +115,13 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: bert, namespace: team-b}
         spec:
           pytorchReplicaSpecs:
             Master:
-              replicas: 1
-              template:
-                metadata: {labels: {role: master}}
-                spec:
-                  nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
-                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
-            Worker:
-              replicas: 3
-              template:
-                metadata: {labels: {role: worker}}
-                spec:
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
-                    {labelSelector: {matchLabels: {role: master}}, topologyKey: kubernetes.io/hostname}]}}
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
-                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+              template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}, affinity: null}}
+            Worker: {template: {spec: {affinity: {nodeAffinity: null}}}}
     """
     known = list(affinities(world))
     by_place = {affinity.pod.at: affinity for affinity in known}

@@ -30,15 +30,8 @@ def compute_quotas_exceed_nodes(quota: ComputeQuota, world: World) -> Iterator[F
 
     ## Passes
 
-        ClusterArn: arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12
-        Name: research
-        ComputeQuotaTarget: {TeamName: research}
-        ComputeQuotaConfig:
-          ComputeQuotaResources: [{InstanceType: ml.p4d.24xlarge, Count: 4}]
-        ---
-        ClusterName: lab
-        InstanceGroups: [{InstanceGroupName: a100, InstanceType: ml.p4d.24xlarge, InstanceCount: 4,
-          ExecutionRole: "arn:aws:iam::111122223333:role/nodes"}]
+        # as the first that fails, but
+        ComputeQuotaConfig: {ComputeQuotaResources: [{Count: 4}]}
     """
     groups = world.plan.of(InstanceGroup)
     if not groups or any(group.replicas is None for group in groups):

@@ -49,25 +49,9 @@ def default_queue_not_managed(manifest: Manifest, world: World) -> Iterator[Find
 
     ## Passes
 
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: LocalQueue
-        metadata: {name: default, namespace: team-b}
-        spec: {clusterQueue: research}
-        ---
-        apiVersion: v1
+        # as the first that fails, but
         kind: Namespace
-        metadata: {name: team-b, labels: {kueue-managed: "true"}}
-        ---
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {name: kueue-manager-config, namespace: kueue-system}
-        data:
-          controller_manager_config.yaml: |
-            apiVersion: config.kueue.x-k8s.io/v1beta2
-            kind: Configuration
-            manageJobsWithoutQueueName: true
-            managedJobsNamespaceSelector: {matchLabels: {kueue-managed: "true"}}
-            waitForPodsReady: {timeout: 30m, recoveryTimeout: 10m}
+        metadata: {labels: {kueue-managed: "true"}}
     """
     if manifest.ref.name != "default" or not manifest.ref.namespace:
         return

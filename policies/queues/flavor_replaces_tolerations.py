@@ -36,21 +36,9 @@ def flavor_replaces_tolerations(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        metadata: {name: gpu}
-        spec: {template: {spec: {taints: [{key: example.com/team, value: research, effect: NoSchedule}]}}}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
+        # as the first that fails, but
         kind: ResourceFlavor
-        metadata: {name: gpu}
-        spec: {tolerations: [{key: nvidia.com/gpu, operator: Exists}, {key: example.com/team, operator: Exists}]}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
-        kind: ClusterTrainingRuntime
-        metadata: {name: torch-gpu-1}
-        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
-          tolerations: [{key: example.com/team, operator: Exists}, {key: nvidia.com/gpu, operator: Exists}]}}}}}]}}}
+        spec: {tolerations: [{key: example.com/team, operator: Exists}]}
     """
     if work.kind != TRAIN_JOB or work.pod is None or not work.pod.tolerations:
         return

@@ -60,35 +60,8 @@ def gang_exceeds_compute_quota(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        ClusterArn: arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12
-        Name: research
-        ComputeQuotaTarget: {TeamName: research}
-        ComputeQuotaConfig:
-          ComputeQuotaResources: [{InstanceType: ml.g5.2xlarge, Count: 3}]
-          ResourceSharingConfig: {Strategy: DontLend}
-        ---
-        ClusterName: lab
-        InstanceGroups: [{InstanceGroupName: a10g, InstanceType: ml.g5.2xlarge, InstanceCount: 4,
-          ExecutionRole: "arn:aws:iam::111122223333:role/nodes"}]
-        ---
-        apiVersion: kubeflow.org/v1
-        kind: PyTorchJob
-        metadata: {name: train, namespace: hyperpod-ns-research,
-          annotations: {sagemaker.amazonaws.com/enable-job-auto-resume: "true",
-            sagemaker.amazonaws.com/job-max-retry-count: "2"},
-          labels: {kueue.x-k8s.io/queue-name: hyperpod-ns-research-localqueue}}
-        spec:
-          pytorchReplicaSpecs:
-            Worker:
-              replicas: 3
-              template:
-                spec:
-                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
-                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 4Gi}}]
+        # as the first that fails, but
+        ComputeQuotaConfig: {ComputeQuotaResources: [{Count: 3}]}
     """
     quota = _quota_of(work, world)
     asked = work.whole_nodes

@@ -63,38 +63,9 @@ def job_never_admitted(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        # a whole cluster
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: Topology
-        metadata: {name: network}
-        spec: {levels: [{nodeLabel: topology.kubernetes.io/zone}, {nodeLabel: kubernetes.io/hostname}]}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ResourceFlavor
-        metadata: {name: gpu}
-        spec: {topologyName: network}
-        ---
-        apiVersion: karpenter.k8s.aws/v1
-        kind: EC2NodeClass
-        metadata: {name: gpu}
-        spec:
-          networkInterfaces:
-            - {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}
-            - {networkCardIndex: 0, deviceIndex: 1, interfaceType: efa-only}
-            - {networkCardIndex: 1, deviceIndex: 1, interfaceType: efa-only}
-            - {networkCardIndex: 2, deviceIndex: 1, interfaceType: efa-only}
-            - {networkCardIndex: 3, deviceIndex: 1, interfaceType: efa-only}
-        ---
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        spec:
-          replicas: 4
-          limits: {nodes: "4", nvidia.com/gpu: null}
-          disruption: {consolidationPolicy: null}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
+        # as the first that fails, but
         kind: TrainJob
-        metadata: {annotations: {"kueue.x-k8s.io/podset-required-topology": topology.kubernetes.io/zone}}
+        metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: topology.kubernetes.io/zone}}
     """
     if not world.plan.closed or not world.once(contended):
         return  # of others' files nobody knows what else is there

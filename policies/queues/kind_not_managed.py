@@ -78,29 +78,13 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, kind: PyTorchJob}]
 
-        apiVersion: config.kueue.x-k8s.io/v1beta2
+        # as the first that fails, but
         kind: Configuration
-        waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [trainer.kubeflow.org/trainjob, kubeflow.org/pytorchjob]}
-        ---
-        apiVersion: kubeflow.org/v1
-        kind: PyTorchJob
-        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
-        spec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {
-          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}}}
 
-        apiVersion: config.kueue.x-k8s.io/v1beta2
+        # as the fifth that fails, but
         kind: Configuration
-        waitForPodsReady: {timeout: 30m}
-        integrations:
-          frameworks: [trainer.kubeflow.org/trainjob]
-          externalFrameworks: [HyperPodPytorchJob.v1.sagemaker.amazonaws.com]
-        ---
-        apiVersion: sagemaker.amazonaws.com/v1
-        kind: HyperPodPyTorchJob
-        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
-        spec: {replicaSpecs: [{name: pods, replicas: 1, template: {spec: {
-          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}]}
+        integrations: {externalFrameworks: [HyperPodPytorchJob.v1.sagemaker.amazonaws.com]}
     """
     frameworks = (*manager.frameworks, *manager.external_frameworks)
     if not manager.frameworks:

@@ -50,63 +50,26 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
                       limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
                   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: lora, namespace: research, annotations: {
-          sagemaker.amazonaws.com/enable-job-auto-resume: "true", sagemaker.amazonaws.com/job-max-retry-count: "2"}}
-        spec:
-          pytorchReplicaSpecs:
-            Worker:
-              replicas: 1
-              restartPolicy: OnFailure
-              template:
-                spec:
-                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
-                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+        metadata:
+          namespace: research
+          annotations:
+            sagemaker.amazonaws.com/enable-job-auto-resume: "true"
+            sagemaker.amazonaws.com/job-max-retry-count: "2"
 
     ## Passes
 
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: lora, namespace: kubeflow, annotations: {
-          sagemaker.amazonaws.com/enable-job-auto-resume: "true", sagemaker.amazonaws.com/job-max-retry-count: "2"}}
-        spec:
-          pytorchReplicaSpecs:
-            Worker:
-              replicas: 1
-              restartPolicy: OnFailure
-              template:
-                spec:
-                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
-                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+        metadata:
+          annotations:
+            sagemaker.amazonaws.com/enable-job-auto-resume: "true"
+            sagemaker.amazonaws.com/job-max-retry-count: "2"
 
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: lora, namespace: kubeflow}
-        spec:
-          pytorchReplicaSpecs:
-            Worker:
-              replicas: 1
-              restartPolicy: Never
-              template:
-                spec:
-                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
-                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
-                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
-                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+        spec: {pytorchReplicaSpecs: {Worker: {restartPolicy: Never}}}
     """
     if not _may_resume(manifest, world):
         return

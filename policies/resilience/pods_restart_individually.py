@@ -69,24 +69,9 @@ def pods_restart_individually(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        apiVersion: jobset.x-k8s.io/v1alpha2
+        # as the second that fails, but
         kind: JobSet
-        metadata: {name: bert, namespace: team-b}
-        spec:
-          failurePolicy: {maxRestarts: 3}
-          replicatedJobs:
-            - name: node
-              template:
-                spec:
-                  backoffLimit: 0
-                  completionMode: Indexed
-                  completions: 2
-                  parallelism: 2
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers: [{name: train, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                        resources: {limits: {nvidia.com/gpu: 8}}}]
+        spec: {replicatedJobs: [{name: node, template: {spec: {backoffLimit: 0}}}]}
 
         jobs: [{name: llama}]
     """

@@ -59,20 +59,12 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
 
     ## Passes
 
-        apiVersion: kubeflow.org/v1
+        # as the first that fails, but
         kind: PyTorchJob
-        metadata: {name: bert, namespace: team-b}
         spec:
-          elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 4}
+          elasticPolicy: {maxReplicas: 4}
           pytorchReplicaSpecs:
-            Worker:
-              replicas: 1
-              template:
-                spec:
-                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
-                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
-                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
-                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+            Worker: {template: {spec: {containers: [{name: pytorch, volumeMounts: null}], volumes: null}}}
 
         # a whole cluster
         apiVersion: kubeflow.org/v1

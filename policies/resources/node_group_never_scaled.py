@@ -42,21 +42,9 @@ def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]
 
     ## Passes
 
-        apiVersion: eksctl.io/v1alpha5
+        # as the first that fails, but
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.35"}
-        autoModeConfig: {enabled: false}
-        managedNodeGroups: [{name: small, labels: {size: small}, instanceType: g6.2xlarge,
-          minSize: 1, desiredCapacity: 1, maxSize: 4,
-          nodeRepairConfig: {enabled: true}}]
-        ---
-        apiVersion: batch/v1
-        kind: Job
-        metadata: {name: bert, namespace: team-b}
-        spec: {template: {spec: {restartPolicy: Never, nodeSelector: {size: small},
-          containers: [{name: train, image: "public.ecr.aws/team/train:1.0", command: [python, train.py],
-            resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
-              limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]}}}
+        managedNodeGroups: [{name: small, minSize: 1, desiredCapacity: 1}]
     """
     if group.desired != 0 or group.capacity_block:
         return

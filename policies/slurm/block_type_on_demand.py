@@ -33,28 +33,13 @@ def block_type_on_demand(partition: Partition, world: World) -> Iterator[Finding
 
     ## Passes
 
-        Region: ap-southeast-3
-        Scheduling:
-          Scheduler: slurm
-          SlurmQueues:
-            - Name: gpu
-              CapacityType: CAPACITY_BLOCK
-              ComputeResources:
-                - Name: h200
-                  InstanceType: p5e.48xlarge
-                  CapacityReservationTarget: {CapacityReservationId: cr-0a1b2c3d4e5f60718}
-        HeadNode: {InstanceType: m5.xlarge}
+        # as the first that fails, but
+        Scheduling: {SlurmQueues: [{CapacityType: CAPACITY_BLOCK}]}
 
+        # as the first that fails, but
         Region: us-west-2
         Scheduling:
-          Scheduler: slurm
-          SlurmQueues:
-            - Name: gpu
-              ComputeResources:
-                - Name: h100
-                  InstanceType: p5.48xlarge
-                  CapacityReservationTarget: {CapacityReservationId: cr-0a1b2c3d4e5f60718}
-        HeadNode: {InstanceType: m5.xlarge}
+          SlurmQueues: [{ComputeResources: [{Name: h100, InstanceType: p5.48xlarge}], CapacityType: null}]
     """
     if partition.capacity != "ONDEMAND":
         return

@@ -46,16 +46,10 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
         kind: TrainJob
         spec: {trainer: {env: [{name: RUNS, value: "s3://team-runs-111122223333/llama"}]}}
 
-        apiVersion: v1
-        kind: PersistentVolume
-        metadata: {name: runs}
-        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
-          csi: {driver: s3.csi.aws.com, volumeHandle: runs,
-            volumeAttributes: {bucketName: team-runs-111122223333-us-west-2}}}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
+        # as the first that fails, but
         kind: TrainJob
-        spec: {trainer: {command: [bash, -c, "aws s3 sync s3://team-runs-${AWS_ACCOUNT_ID}/llama /data"]}}
+        spec:
+          trainer: {command: [bash, -c, "aws s3 sync s3://team-runs-${AWS_ACCOUNT_ID}/llama /data"], env: null}
 
         apiVersion: v1
         kind: PersistentVolume
@@ -94,14 +88,7 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
         spec: {trainer: {env: [{name: NAME, value: team-runs-of-llama},
           {name: BUCKET, value: team-runs-111122223333-us-west-2}]}}
 
-        apiVersion: v1
-        kind: PersistentVolume
-        metadata: {name: runs}
-        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
-          csi: {driver: s3.csi.aws.com, volumeHandle: runs,
-            volumeAttributes: {bucketName: team-runs-111122223333-us-west-2}}}
-        ---
-        apiVersion: trainer.kubeflow.org/v1alpha1
+        # as the first that fails, but
         kind: TrainJob
         spec: {trainer: {env: [{name: RUNS, value: "s3://team-logs-111122223333/llama"}]}}
     """

@@ -34,17 +34,9 @@ def claim_takes_default_class(claim: VolumeClaim, world: World) -> Iterator[Find
 
     ## Passes
 
-        apiVersion: v1
+        # as the first that fails, but
         kind: PersistentVolumeClaim
-        metadata: {name: data, namespace: team-a}
-        spec: {accessModes: [ReadWriteMany], volumeName: data, storageClassName: "",
-          resources: {requests: {storage: 1200Gi}}}
-        ---
-        apiVersion: v1
-        kind: PersistentVolume
-        metadata: {name: data}
-        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
-          csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0123456789abcdef0}}
+        spec: {storageClassName: ""}
     """
     if claim.storage_class is not None or (claim.volume and _has_default_class(world)):
         return  # with the class at hand SCH012 says which one it gets

@@ -32,16 +32,9 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
 
     ## Passes
 
-        apiVersion: v1
+        # as the first that fails, but
         kind: PersistentVolume
-        metadata: {name: data}
-        spec:
-          capacity: {storage: 4800Gi}
-          accessModes: [ReadWriteMany]
-          csi:
-            driver: fsx.csi.aws.com
-            volumeHandle: fs-0a1b2c3d4e5f60718
-            volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
+        spec: {csi: {volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com}}}
     """
     host = re.search(_REGION, volume.attributes.get("dnsname", ""))
     if volume.driver != FSX or host is None:

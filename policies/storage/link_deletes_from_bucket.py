@@ -32,14 +32,8 @@ def link_deletes_from_bucket(folder: LinkedFolder, world: World) -> Iterator[Fin
 
     ## Passes
 
-        Resources:
-          Link:
-            Type: AWS::FSx::DataRepositoryAssociation
-            Properties:
-              FileSystemId: fs-0a1b2c3d4e5f60718
-              FileSystemPath: /data
-              DataRepositoryPath: s3://training-data/datasets
-              S3: {AutoExportPolicy: {Events: [NEW, CHANGED]}}
+        # as the first that fails, but
+        Resources: {Link: {Properties: {S3: {AutoExportPolicy: {Events: [NEW, CHANGED]}}}}}
 
         storage: [{name: data, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250,
           dataRepositories: [{path: /data, s3: "s3://training-data/datasets"}]}}}]

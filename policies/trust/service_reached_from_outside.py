@@ -41,18 +41,10 @@ def service_reached_from_outside(manifest: Manifest, world: World) -> Iterator[F
         metadata: {name: board, namespace: team-a}
         spec: {type: NodePort, selector: {app: board}, ports: [{port: 80}]}
 
-        # a whole cluster
-        apiVersion: v1
+        # as the first that fails, but
         kind: Service
-        metadata:
-          name: board
-          namespace: team-a
-          annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internet-facing}
-        spec:
-          type: LoadBalancer
-          loadBalancerClass: service.k8s.aws/nlb
-          selector: {app: board}
-          ports: [{port: 80}]
+        metadata: {annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internet-facing}}
+        spec: {loadBalancerClass: service.k8s.aws/nlb}
 
         # a whole cluster
         apiVersion: v1
@@ -83,15 +75,9 @@ def service_reached_from_outside(manifest: Manifest, world: World) -> Iterator[F
           annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internal}
         spec: {type: LoadBalancer, selector: {app: board}, ports: [{port: 80}]}
 
-        # a whole cluster
-        apiVersion: v1
+        # as the first that fails, but
         kind: Service
-        metadata: {name: board, namespace: team-a}
-        spec:
-          type: LoadBalancer
-          loadBalancerSourceRanges: [203.0.113.0/24]
-          selector: {app: board}
-          ports: [{port: 80}]
+        spec: {loadBalancerSourceRanges: [203.0.113.0/24]}
 
         # a whole cluster
         apiVersion: v1

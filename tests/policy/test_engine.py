@@ -13,7 +13,8 @@ from trainyard.judge.model.command import options
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.config import Config
 from trainyard.judge.policy.engine import run
-from trainyard.judge.policy.rule import Finding, Rule, examples, rule
+from trainyard.judge.policy.examples import examples
+from trainyard.judge.policy.rule import Finding, Rule, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route

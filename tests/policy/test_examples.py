@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from running import Command
+from trainyard.judge.policy.examples import examples
 from trainyard.run.examples.rehearse import merged, overlaid
 
 RULE = '''\
@@ -94,6 +96,92 @@ def test_examples_that_do_not_hold(
     assert message in out
     assert "org001.py:7:1" in out
     assert "Traceback" not in out
+
+
+LIKE = "# as the {} that fails, but\n        {}"
+SCRIPT = "#!/bin/bash\n        srun train.py"
+
+
+@pytest.mark.parametrize(
+    ("fails", "passes", "message"),
+    [
+        (LARGE, LIKE.format("first", SMALL), ""),
+        (
+            f"{LARGE}\n\n        {LIKE.format('first', 'jobs: [{name: llama, retries: 2}]')}",
+            SMALL,
+            "",
+        ),
+        (
+            LARGE,
+            LIKE.format("first", "jobs: [{name: llama, retries: 2}]"),
+            "finds something in example 1",
+        ),
+        (LARGE, LIKE.format("second", SMALL), "written whole is the `second` that fails"),
+        (LARGE, LIKE.format("last", SMALL), "written whole is the `last` that fails"),
+        (LARGE, LIKE.format("first", "- a"), "written whole is the `first` that fails"),
+        (LARGE, LIKE.format("first", "jobs: ["), "written whole is the `first` that fails"),
+        (LIKE.format("first", LARGE), SMALL, "written whole is the `first` that fails"),
+        (SCRIPT, LIKE.format("first", SMALL), "written whole is the `first` that fails"),
+        (
+            f"{LARGE}\n\n        {LIKE.format('first', LARGE)}",
+            LIKE.format("second", SMALL),
+            "written whole is the `second` that fails",
+        ),
+    ],
+)
+def test_an_example_is_as_one_that_fails(
+    fails: str, passes: str, message: str, trainyard: Command, tmp_path: Path
+) -> None:
+    code, out, _ = rehearsed(trainyard, tmp_path, fails, passes)
+    assert code == (1 if message else 0), out
+    assert message in out
+    assert "Traceback" not in out
+
+
+TWO_MORE = """Finds what a test asks.
+
+    ## Fails
+
+        # a whole cluster
+        # params: {nodes: 1}
+        kind: Job
+        metadata: {name: tune}
+        spec: {dnsPolicy: Default, containers: [{name: tune, image: a}, {name: log}]}
+        ---
+        ClusterName: lab
+        ---
+        Name: research
+
+    ## Passes
+
+        # as the first that fails, but
+        # params: {nodes: 2}
+        kind: Job
+        spec: {dnsPolicy: null, containers: [{name: tune, image: b}]}
+        ---
+        kind: Job
+        metadata: {name: other}
+        ---
+        Name: lent
+    """
+
+
+def test_an_example_that_is_as_another_has_all_that_it_does_not_say() -> None:
+    """Comments too, of which a later one wins. What speaks of the base (`null`) still does."""
+    (text,) = examples(TWO_MORE, "Passes")
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert comments == ["# a whole cluster", "# params: {nodes: 1}", "# params: {nodes: 2}"]
+    containers = [{"name": "tune", "image": "b"}, {"name": "log"}]
+    assert list(yaml.safe_load_all(text)) == [
+        {
+            "kind": "Job",
+            "metadata": {"name": "tune"},
+            "spec": {"dnsPolicy": None, "containers": containers},
+        },
+        {"ClusterName": "lab"},
+        {"Name": "lent"},
+        {"kind": "Job", "metadata": {"name": "other"}},
+    ]
 
 
 PARAMS = RULE.replace(

@@ -8,6 +8,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
+from trainyard.judge.policy.examples import examples
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -243,35 +244,3 @@ def _subject(function: Callable[..., Any]) -> type:
     if not isinstance(annotation, type):
         raise TypeError(f"the first parameter of `{function.__name__}` has no class as annotation")
     return annotation
-
-
-_SECTION = r"(?m)^## +(\w+)[ \t]*$"
-
-
-def examples(doc: str, section: str) -> tuple[str, ...]:
-    """The indented blocks of a section of a docstring, each to its next blank line."""
-    import textwrap  # never in a run
-
-    page = textwrap.dedent(f"{_indent(doc)}{doc}")
-    parts = re.split(_SECTION, page)
-    sections = zip(parts[1::2], parts[2::2], strict=True)
-    bodies = [text for name, text in sections if name == section]
-    blocks: list[list[str]] = [[]]
-    for line in "\n".join(bodies).splitlines():
-        if line.startswith("    "):
-            blocks[-1].append(line[4:])
-        elif blocks[-1]:
-            blocks.append([])
-    full = filter(None, blocks)
-    return tuple("\n".join(block) + "\n" for block in full)
-
-
-def _indent(doc: str) -> str:
-    """The indentation of the lines after the first, which a docstring's first line lacks."""
-    rest = doc.splitlines()[1:]
-    lines = filter(str.strip, rest)
-    indents = []
-    for line in lines:
-        bare = line.lstrip()
-        indents.append(len(line) - len(bare))
-    return " " * min(indents, default=0)

@@ -25,6 +25,7 @@ from trainyard.catalog import load_catalog
 from trainyard.eks.overrides.plan import ObjectPatch
 from trainyard.judge.policy.config import Config
 from trainyard.judge.policy.engine import run
+from trainyard.judge.policy.examples import LIKE, laid
 from trainyard.judge.policy.params import refusal_of
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics import Diagnostic, Severity
@@ -46,11 +47,6 @@ from trainyard.verify.formats import objects, recognised, reread
 from trainyard.verify.formats.cloudformation.functions import TAGS
 from trainyard.verify.formats.cloudformation.template import is_template
 
-# Merges an example over a base: mappings by key, lists by `name`, `key`, `pool` or position.
-#
-# `null` removes a key. `$patch: delete` removes an object, `$patch: replace` stands for a whole mapping.
-
-_KEYS = ("name", "key", "pool")
 _STARTED = ("NodePool", "ClusterTrainingRuntime")
 """Kinds whose new objects start as a copy of the base's, since an example names only what it is about."""
 
@@ -92,58 +88,8 @@ def _start(base: Sequence[Body], change: Body) -> Body:
 
 
 def merged(base: Any, change: Any) -> Any:
-    """``change`` laid over ``base``."""
-    if isinstance(base, Mapping) and isinstance(change, Mapping):
-        return _mapping(base, change)
-    if _of_mappings(base) and _of_mappings(change):
-        return _list(base, change)
-    return _clean(change)
-
-
-def _mapping(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    if change.get("$patch") == "replace":
-        replacement = dict(change)
-        del replacement["$patch"]
-        return replacement
-    laid = dict(base)
-    for key, value in change.items():
-        if value is None:
-            laid.pop(key, None)
-        elif key in base:
-            laid[key] = merged(base[key], value)
-        else:
-            laid[key] = _clean(value)
-    return laid
-
-
-def _of_mappings(value: Any) -> bool:
-    if not isinstance(value, list):
-        return False
-    return all(isinstance(item, Mapping) for item in value)
-
-
-def _list(base: list[Any], change: list[Any]) -> list[Any]:
-    laid = list(base)
-    for position, item in enumerate(change):
-        index = _position(laid, item, position)
-        if index is None:
-            laid.append(_clean(item))
-        else:
-            laid[index] = merged(laid[index], item)
-    return laid
-
-
-def _position(items: list[Any], change: Mapping[str, Any], position: int) -> int | None:
-    """The item that a change is about: of the same name, or at the same place where it has none."""
-    key = next((key for key in _KEYS if key in change), None)
-    if key is None:
-        if position < len(items):
-            return position
-        return None
-    for index, item in enumerate(items):
-        if item.get(key) == change[key]:
-            return index
-    return None
+    """``change`` laid over ``base``: `null` removes a key, `$patch: replace` stands for a whole mapping."""
+    return _clean(laid(base, change))
 
 
 def _clean(value: Any) -> Any:
@@ -254,6 +200,11 @@ def lifted(text: str) -> tuple[Plan, Sequence[Artifact]]:
 
     Raises ``UnusableExampleError``.
     """
+    unlike = LIKE.match(text)
+    if unlike is not None:
+        raise UnusableExampleError(
+            f"no example of YAML that is written whole is the `{unlike[1]}` that fails"
+        )
     if _TEMPLATE.search(text):
         return from_template(text), []
     if _DOCKERFILE.search(text):
