@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from drawn import OPTION, Walk
+from drawn import OPTION, Walk, examples_of
 from hypothesis import HealthCheck, settings
 from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
@@ -23,8 +23,6 @@ from trainyard.plan.shipped import COMMANDS, KEYS, TOOLS
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
 # Two cores may be busy with something else: what a draw takes says nothing.
 slow = [HealthCheck.too_slow]
-settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=slow)
-settings.load_profile("fixed")
 os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
 
 MEMORY = "/dev/shm"
@@ -78,6 +76,14 @@ def pytest_configure(config: pytest.Config) -> None:
     Those of tests that fail stay, as pytest keeps them; all else that a run makes goes when it ends.
     """
     Walk.every = config.getoption(OPTION)
+    settings.register_profile(
+        "fixed",
+        derandomize=True,
+        deadline=None,
+        max_examples=examples_of(100),
+        suppress_health_check=slow,
+    )
+    settings.load_profile("fixed")
     if "TMPDIR" in os.environ or config.option.basetemp or not os.path.isdir(MEMORY):
         return
     found = os.statvfs(MEMORY)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from builders import FSX, document, spec
+from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_keys import FAST, NO_PLACE_BESIDE_RUNTIME, job_keys, kind_keys
@@ -27,7 +28,9 @@ from trainyard.verify.formats import objects
 
 pytestmark = pytest.mark.slow
 
-LAW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(
+    max_examples=examples_of(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 POOL = {"nodes": 8, "topology": "network"}
 STORAGE = [
     {"name": "data", "s3": {"existing": {"bucket": "my-bucket"}}},

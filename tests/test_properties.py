@@ -21,6 +21,7 @@ from builders import (
     manifests_of,
     spec,
 )
+from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from job_keys import job_keys
@@ -49,7 +50,9 @@ from trainyard.verify.formats import lifted, objects
 
 pytestmark = pytest.mark.slow
 
-LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(
+    max_examples=examples_of(150), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 # Types of every kind, each with a zone of us-west-2 that offers it.
 TYPES = {
@@ -517,7 +520,9 @@ def broken(
     return bodies
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples_of(300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.data())
 def test_whatever_stands_in_objects_is_reported_with_a_help(data: st.DataObject) -> None:
     manifests = [Manifest(body) for body in (*broken(data, ours() + third_party(), 8), *ours())]
@@ -528,7 +533,9 @@ def test_whatever_stands_in_objects_is_reported_with_a_help(data: st.DataObject)
     assert [each for each in found if not each.help or each.code.startswith("INT")] == []
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples_of(300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.data())
 def test_lift_never_raises(data: st.DataObject) -> None:
     bodies = broken(data, ours())
@@ -538,7 +545,7 @@ def test_lift_never_raises(data: st.DataObject) -> None:
     ) or "nan" in repr(plan)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples_of(100), deadline=None)
 @given(JUNK)
 def test_lift_reads_nothing_from_what_is_no_object(junk: Any) -> None:
     kinds = [
@@ -575,7 +582,9 @@ def test_kueues_configuration_may_be_anything_in_a_release() -> None:
         assert plan.one(QueueManager) is None or text.startswith(("a:", "?"))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples_of(150), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.data())
 def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(data: st.DataObject) -> None:
     body = data.draw(specs())

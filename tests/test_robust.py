@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from builders import document, dumped, spec
+from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_properties import JUNK, mutated, places
@@ -30,7 +31,7 @@ from tests.policy.harness import lifted
 pytestmark = pytest.mark.slow
 
 LAW = settings(
-    max_examples=100,
+    max_examples=examples_of(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

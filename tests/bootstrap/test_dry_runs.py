@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from answering import READS, serving
+from drawn import drawn
 from hyperpod_world import HyperPodWorld
 from test_refusals_of_scripts import OPERATED, TRIED, Bench
 from world import World
@@ -73,7 +74,7 @@ OF_MORE = (OPERATED, "private", "named", "kept", "managed", "notified")
 """Clusters with commands that one of each platform has not."""
 
 
-@pytest.mark.parametrize("name", sorted({*TRIED, *OF_MORE}))
+@pytest.mark.parametrize("name", drawn(sorted({*TRIED, *OF_MORE}), 4))
 def test_a_dry_run_prints_each_command_of_a_run(name: str, tmp_path: Path) -> None:
     bench = Bench(name, tmp_path)
     with serving(bench.world) as port:

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from builders import ROOT
 from control_plane import BUILT, control_plane, lacking, with_kubectl
+from drawn import drawn
 from hyperpod_world import HyperPodWorld
 from world import ACCOUNT
 
@@ -99,7 +100,7 @@ class Real:
 CLUSTERS = ["starter", "hyperpod-lora"]
 
 
-@pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.parametrize("name", drawn(CLUSTERS, 1))
 def test_accept_waits_for_what_flux_has_not_made_yet(
     name: str, config: Path, tmp_path: Path
 ) -> None:

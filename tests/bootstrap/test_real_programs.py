@@ -1,7 +1,8 @@
 """``up.sh`` and ``down.sh`` from start to end with real programs: the AWS CLI against moto, kubectl against an API
 server in which Flux, Kueue and Trainer run.
 
-Each cluster takes minutes: `TRAINYARD_EVERY_SCRIPT=1` tries those that need a control plane too.
+Each cluster takes minutes: `--every-case` tries one that needs no control plane, `TRAINYARD_EVERY_SCRIPT=1` the others
+too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from control_plane import OF_FLUX, control_plane, lacking, with_kubectl
+from drawn import Walk
 from moto_world import LINKS, MotoAccount, MotoWorld, aws_cli
 from test_refusals_of_scripts import GO_ON, written
 from test_up_and_down import TOKENS, uploaded
@@ -153,6 +155,7 @@ def goes_up_and_down(place: Place) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.skipif(not Walk.every, reason="it takes a minute of CPU: --every-case tries it")
 def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
     folder, name, region = folder_of("jakarta-slurm", tmp_path)
     world = MotoAccount(folder, name, region, url)

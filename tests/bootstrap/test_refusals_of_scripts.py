@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from answering import Answering, run, serving
 from builders import ROOT
+from drawn import drawn
 from hyperpod_world import HyperPodWorld
 from test_up_and_down import MADE, TOKENS, of_any_cluster, tree, uploaded
 from trainyard.run import writer
@@ -187,10 +188,14 @@ def test_a_refused_call_ends_the_script(name: str, tmp_path: Path) -> None:
             done = bench.run(port, words)
             assert done.returncode == 0, done.stdout + done.stderr
             after, calls = bench.state(), list(bench.world.calls)
-            for call in calls:
-                key = (text, words[0] + shape(call))
-                if key in tried or TOLERATED.match(" ".join(call)):
-                    continue
+            new = {(text, words[0] + shape(call)): call for call in reversed(calls)}
+            asked = [
+                key
+                for key, call in reversed(new.items())
+                if key not in tried and not TOLERATED.match(" ".join(call))
+            ]
+            for key in drawn(asked, 6, seed=(name, words)):
+                call = new[key]
                 tried.add(key)
                 bench.put_back(before)
                 bench.world.deny = exactly(call)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainyard.language.diagnostics import Diagnostic, Severity
@@ -368,7 +369,7 @@ ANY = st.builds(
 
 @pytest.mark.slow
 @given(st.lists(ANY, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples_of(150), deadline=None)
 def test_every_diagnostic_can_be_rendered_in_every_format(diagnostics: list[Diagnostic]) -> None:
     checks: dict[str, Callable[[str], Any]] = {
         "json": json.loads,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -173,7 +174,7 @@ VALUES = st.recursive(
 
 @pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples_of(400), deadline=None)
 def test_every_object_is_read_back_as_itself(body: dict[str, Any]) -> None:
     text = dump(body)
     assert all(read == body for read in _read_by_all(text))

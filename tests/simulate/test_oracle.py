@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.worlds import HOUR, run
@@ -154,7 +155,7 @@ def _course(world: World, jobs: list[Job], gone: list[str]) -> list[dict[str, An
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples_of(300))
 @given(st.data())
 def test_what_is_kept_decides_as_what_is_counted_anew(data: st.DataObject) -> None:
     world = data.draw(_WORLDS)

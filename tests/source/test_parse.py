@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainyard.language.places.route import Route
@@ -314,7 +315,7 @@ def test_a_file_without_permission_is_reported(
 @given(
     st.from_regex(r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True)
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples_of(400), deadline=None)
 def test_what_we_accept_as_text_or_number_means_the_same_to_a_1_1_reader(text: str) -> None:
     """The exceptions are known: an exponent without a sign or point, and timestamps."""
     value = resolve(text)
@@ -376,7 +377,7 @@ PIECES = [
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples_of(500), deadline=None)
 def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str) -> None:
     documents, found = parse(SourceFile("f", text))
     lines = text.count("\n") + 1
@@ -391,7 +392,7 @@ def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str)
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES[:20]), max_size=15).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples_of(300), deadline=None)
 def test_a_clean_text_has_the_same_values_with_both_parsers(text: str) -> None:
     fast, slow = parse(SourceFile("f", text)), parse(SourceFile("f", text), pure=True)
     if not fast[1] and not slow[1]:

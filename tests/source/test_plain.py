@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainyard.language.places.tree import SourceFile
@@ -113,7 +114,7 @@ _PARTS = [
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples_of(400), deadline=None)
 def test_any_text_is_read_as_it_is_composed_or_not_at_all(text: str) -> None:
     found = plain_values(text)
     if found is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainyard.core.training.activations import (
@@ -206,7 +207,7 @@ SHAPES = st.sampled_from([LLAMA, MIXTRAL, replace(LLAMA, gated=False, tied=True)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_each_range_has_its_ends_in_order(shape: Shape, given: Setup) -> None:
     for part in memory(shape, given).parts:
@@ -214,7 +215,7 @@ def test_each_range_has_its_ends_in_order(shape: Shape, given: Setup) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_what_is_not_known_holds_what_may_be(shape: Shape, given: Setup) -> None:
     """A range of what a spec does not say has those of every program in it."""
@@ -225,7 +226,7 @@ def test_what_is_not_known_holds_what_may_be(shape: Shape, given: Setup) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_dividing_a_layer_never_takes_more_weights(shape: Shape, given: Setup) -> None:
     more = replace(given, tensor=2 * given.tensor)
@@ -234,7 +235,7 @@ def test_dividing_a_layer_never_takes_more_weights(shape: Shape, given: Setup) -
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_a_larger_micro_batch_never_takes_less(shape: Shape, given: Setup) -> None:
     more = replace(given, micro_batch=given.micro_batch + 1)
@@ -243,7 +244,7 @@ def test_a_larger_micro_batch_never_takes_less(shape: Shape, given: Setup) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_recomputing_more_never_keeps_more(shape: Shape, given: Setup) -> None:
     kept = [
@@ -254,7 +255,7 @@ def test_recomputing_more_never_keeps_more(shape: Shape, given: Setup) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples_of(60), deadline=None)
 @given(SHAPES, SETUPS)
 def test_sharding_more_never_keeps_more_state(shape: Shape, given: Setup) -> None:
     kept = []

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -147,7 +148,9 @@ def places(value: Any, start: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples_of(400), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.data())
 def test_same_verdict_on_mutated_objects(data: st.DataObject) -> None:
     body = copy.deepcopy(data.draw(st.sampled_from(BODIES)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trainyard.language.diagnostics import Severity
@@ -193,7 +194,9 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples_of(300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.data())
 def test_no_shape_of_a_body_is_raised_at_the_user(data: st.DataObject) -> None:
     body: Any = copy.deepcopy(data.draw(st.sampled_from(BODIES)))
