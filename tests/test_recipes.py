@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import RELEASE, ROOT, spec
+from drawn import drawn
 from forks import Forks
 
 pytestmark = pytest.mark.slow
@@ -1038,7 +1039,7 @@ def capability(house: House) -> None:
     assert "help: tell people yourself" in said
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", drawn(RECIPES, 8))
 def test_the_recipe_works_as_it_is_written(name: str, house: House) -> None:
     RECIPES[name](house)
 

@@ -15,6 +15,7 @@ import pytest
 from answering import run, serving
 from aws_cli import unknown_options
 from builders import plan_of, spec
+from drawn import drawn
 from running import EXAMPLE, SPECS, copied
 from trainyard.eks.jobs.kinds import of_objects
 from trainyard.eks.third_party_workloads.lift import KINDS
@@ -247,7 +248,7 @@ def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
             assert not unknown_options(call), call
 
 
-@everywhere("workshop", "private", "terraform")
+@everywhere(*drawn(("workshop", "private", "terraform"), 1))
 def test_killed_after_each_change_and_run_again_it_ends_the_same(lab: Lab) -> None:
     for script, words in (("up.sh", ()), ("down.sh", ("--delete-data",))):
         interrupted: set[str] = set()
