@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from drawn import drawn
 from merging import HEAD, Merge, Repository, files, merges
 from running import contents
 
@@ -35,7 +36,7 @@ def is_told_rightly(found: Merge, *, queues: bool) -> bool:
     return not queues and all(".localqueue-" in each for each in found.stale)
 
 
-@pytest.mark.parametrize("number", range(BASES))
+@pytest.mark.parametrize("number", drawn(range(BASES), 2))
 def test_pairs_of_edits_merge(number: int, tmp_path: Path) -> None:
     """More of them: `benchmarks/merges.py`."""
     queues = number % 3 != 2
