@@ -13,7 +13,7 @@ from trainyard.language.shellwords import split
 from trainyard.language.units import count
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
@@ -58,7 +58,7 @@ def job_and_pods(
     counted: Reader | None = None,
     least: Reader | None = None,
     started: Reader | None = None,
-) -> Iterator[PlanNode]:
+) -> Iterator[PlanItem]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job.
 
     ``counted``, ``least`` and ``started``: where its nodes (of several parts, the most), the fewest with which it

@@ -24,7 +24,7 @@ from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -142,7 +142,7 @@ class PlainJob(OwnPods):
         )
         return spec, [("spec", *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         own = pod(spec / "template")
         limit = spec / "backoffLimit" or spec / "backoffLimitPerIndex"
