@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import field, replace
+from typing import ClassVar, NamedTuple, Protocol
 
 from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.plan import Runtime, TrainJob
+from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.language.units import count
@@ -40,73 +41,92 @@ class Part(NamedTuple):
     policy: Reader | None = None
 
 
-def job_and_pods(
-    body: Reader,
-    kind: str,
-    main: str,
-    parts: Sequence[ReplicatedJob],
-    *,
-    nodes: int | None,
-    processes: int | str | None = None,
-    deadline: Reader,
-    max_restarts: Reader | None = None,
-    framework: str | None,
-    settings: Settings | None = None,
-    strategy: str | None = None,
-    decisive: tuple[str, ...] = (),
-    entrypoint: Reader | None = None,
-    counted: Reader | None = None,
-    least: Reader | None = None,
-    started: Reader | None = None,
-) -> Iterator[PlanItem]:
-    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many nodes an object asks for, and processes on each. ``counted``, ``least`` and ``started``: where its nodes
+    (of several parts, the most), the fewest with which it starts, and the processes stand in a field of their own."""
 
-    ``counted``, ``least`` and ``started``: where its nodes (of several parts, the most), the fewest with which it
-    starts, and the processes of each stand in a field of its own.
-    """
+    nodes: int | None
+    processes: int | str | None = None
+    counted: Reader | None = None
+    least: Reader | None = None
+    started: Reader | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How an object is run: what starts its processes, how often it is tried again and what then begins anew, which
+    parts decide its end, and the fields that its kind alone has."""
+
+    framework: str | None
+    max_restarts: Reader | None = None
+    strategy: str | None = None
+    decisive: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
+
+
+class Named(Protocol):
+    """A kind of job: its name, and that of the container which runs the program."""
+
+    name: ClassVar[str]
+    main: ClassVar[str]
+
+
+def job_and_pods(
+    kind: Named,
+    body: Reader,
+    parts: Sequence[ReplicatedJob],
+    counts: Counts,
+    terms: Terms,
+    *,
+    deadline: Reader,
+    entrypoint: Reader | None = None,
+) -> Iterator[PlanItem]:
+    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job, unless the
+    object has an ``entrypoint``."""
     name = name_of(body)
     namespace = namespace_of(body)
     leading = (part for part in parts if part.name in _FIRST)
     first = next(leading, None)
-    program = _program(body, first, main, entrypoint)
-    jobs = tuple(_as_trainer(part, main) if part is first else part for part in parts)
+    program = _program(body, first, kind.main, entrypoint)
+    jobs = tuple(_as_trainer(part, kind.main) if part is first else part for part in parts)
     restarts = None
     places = dict[str, Route]()
-    if max_restarts is not None:
-        restarts = max_restarts.integer()
-        places = {"max_restarts": max_restarts.at}
+    if terms.max_restarts is not None:
+        restarts = terms.max_restarts.integer()
+        places = {"max_restarts": terms.max_restarts.at}
     yield Runtime(
         at=body.at,
         name=name,
         namespace=namespace,
-        kind=kind,
-        main=main,
+        kind=kind.name,
+        main=kind.main,
         jobs=jobs,
-        framework=framework,
+        framework=terms.framework,
         max_restarts=restarts,
-        restart_strategy=strategy,
+        restart_strategy=terms.strategy,
         prune=pruned(body),
-        settings=settings or {},
-        decisive=decisive,
+        settings=terms.settings,
+        decisive=terms.decisive,
         origins=places,
     )
     labels = labels_of(body)
-    of_counts = {"nodes": counted, "processes": started, "least_nodes": least}
+    of_counts = {"nodes": counts.counted, "processes": counts.started, "least_nodes": counts.least}
     annotations = own_annotations(body)
     fewest = count(annotations.pop(_LEAST, None))
-    if least is not None:
-        fewest = least.integer()
+    if counts.least is not None:
+        fewest = counts.least.integer()
     yield TrainJob(
         at=body.at,
         name=name,
         namespace=namespace,
-        kind=kind,
+        kind=kind.name,
         runtime=name,
-        runtime_kind=kind,
+        runtime_kind=kind.name,
         queue=labels.pop(QUEUE, None),
         priority=labels.pop(PRIORITY, None),
-        nodes=nodes,
-        processes=processes,
+        nodes=counts.nodes,
+        processes=counts.processes,
         image=program.image,
         command=program.command,
         args=program.args,
@@ -272,8 +292,8 @@ def replica_parts(body: Reader) -> Iterator[Part]:
     """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training, unless it runs
     ranks as the workers do."""
     ranks = body.follow("spec", "runLauncherAsWorker").flag()
-    for field, specs in (body / "spec").entries():
-        if not field.endswith("ReplicaSpecs"):
+    for key, specs in (body / "spec").entries():
+        if not key.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
             counted = replica / "replicas"

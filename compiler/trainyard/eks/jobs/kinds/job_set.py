@@ -12,7 +12,9 @@ from trainyard.eks.jobs.bodies import KeyPath, Written, runtime_spec
 from trainyard.eks.jobs.by_jobset import DELETES, explain_restart, host_of
 from trainyard.eks.jobs.kind import Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
+    Counts,
     Part,
+    Terms,
     framework_of,
     job_and_pods,
     one_or,
@@ -161,17 +163,17 @@ class JobSet(OwnPods):
         parts = [_replicated(item, alone=alone) for item in items]
         counts = [parallelism(item.follow("template", "spec")) for item in items]
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             parts,
-            nodes=sum(counts),
-            counted=_largest(items, counts),
+            Counts(nodes=sum(counts), counted=_largest(items, counts)),
+            Terms(
+                max_restarts=failure / "maxRestarts",
+                strategy=(failure / "restartStrategy").text(),
+                decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
+                framework=framework_of([part.pod for part in parts]),
+            ),
             deadline=spec / "activeDeadlineSeconds",
-            max_restarts=failure / "maxRestarts",
-            strategy=(failure / "restartStrategy").text(),
-            decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
-            framework=framework_of([part.pod for part in parts]),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -15,7 +15,9 @@ from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods
 from trainyard.eks.jobs.lifting import (
+    Counts,
     Part,
+    Terms,
     job_and_pods,
     replica_count,
     replica_parts,
@@ -111,18 +113,17 @@ class MPIJob(OwnPods):
         )
         settings = {**settings_of(policy, "cleanPodPolicy"), **settings_of(spec, *named)}
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             parts,
-            nodes=replica_count(parts),
-            counted=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
-            processes=(spec / "slotsPerWorker").integer(),
-            started=spec / "slotsPerWorker",
+            Counts(
+                nodes=replica_count(parts),
+                counted=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
+                processes=(spec / "slotsPerWorker").integer(),
+                started=spec / "slotsPerWorker",
+            ),
+            Terms(max_restarts=policy / "backoffLimit", framework="mpi", settings=settings),
             deadline=policy / "activeDeadlineSeconds",
-            max_restarts=policy / "backoffLimit",
-            framework="mpi",
-            settings=settings,
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

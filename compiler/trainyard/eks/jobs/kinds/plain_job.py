@@ -17,7 +17,15 @@ from trainyard.core.pods.plan import EnvVar, ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
 from trainyard.eks.jobs.kinds.job_set import torch_variables
-from trainyard.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, part_of_job
+from trainyard.eks.jobs.lifting import (
+    Counts,
+    Part,
+    Terms,
+    framework_of,
+    job_and_pods,
+    parallelism,
+    part_of_job,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
@@ -155,14 +163,12 @@ class PlainJob(OwnPods):
             origins={"backoff_limit": limit.at},
         )
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             [part],
-            nodes=parallelism(spec),
-            counted=spec / "parallelism",
+            Counts(nodes=parallelism(spec), counted=spec / "parallelism"),
+            Terms(framework=framework_of([own])),
             deadline=spec / "activeDeadlineSeconds",
-            framework=framework_of([own]),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -15,7 +15,9 @@ from trainyard.core.pods.plan import Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods, program_part, renamed
 from trainyard.eks.jobs.lifting import (
+    Counts,
     Part,
+    Terms,
     count_or_text,
     job_and_pods,
     replica_count,
@@ -148,18 +150,21 @@ class PyTorchJob(OwnPods):
         policy = run_policy(body)
         parts = replicas(spec / "pytorchReplicaSpecs")
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             parts,
-            nodes=replica_count(parts),
-            counted=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
-            processes=count_or_text((spec / "nprocPerNode").text()),
-            started=spec / "nprocPerNode",
+            Counts(
+                nodes=replica_count(parts),
+                counted=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
+                processes=count_or_text((spec / "nprocPerNode").text()),
+                started=spec / "nprocPerNode",
+            ),
+            Terms(
+                max_restarts=policy / "backoffLimit",
+                framework="torch",
+                settings=settings_of(policy, "cleanPodPolicy"),
+            ),
             deadline=policy / "activeDeadlineSeconds",
-            max_restarts=policy / "backoffLimit",
-            framework="torch",
-            settings=settings_of(policy, "cleanPodPolicy"),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -27,7 +27,15 @@ from trainyard.core.pods.plan import (
 )
 from trainyard.eks.jobs.bodies import POD, KeyPath, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, NameLimit, OwnPods, program_part
-from trainyard.eks.jobs.lifting import Part, job_and_pods, one_or, replica_count, settings_of
+from trainyard.eks.jobs.lifting import (
+    Counts,
+    Part,
+    Terms,
+    job_and_pods,
+    one_or,
+    replica_count,
+    settings_of,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_RAY_JOB
 from trainyard.language.places import Route
@@ -214,17 +222,19 @@ class RayJob(OwnPods):
         groups = (cluster / "workerGroupSpecs").items()
         workers = [_group(group) for group in groups]
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             [*parts, *workers],
-            nodes=replica_count(workers),
+            Counts(
+                nodes=replica_count(workers), counted=groups[0] / "replicas" if groups else None
+            ),
+            Terms(
+                max_restarts=spec / "backoffLimit",
+                framework="ray",
+                settings=settings_of(spec, "submissionMode", "shutdownAfterJobFinishes"),
+            ),
             deadline=spec / "activeDeadlineSeconds",
-            max_restarts=spec / "backoffLimit",
-            framework="ray",
-            settings=settings_of(spec, "submissionMode", "shutdownAfterJobFinishes"),
             entrypoint=spec / "entrypoint",
-            counted=groups[0] / "replicas" if groups else None,
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -18,8 +18,10 @@ from trainyard.core.pods.plan import EnvVar, ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
+    Counts,
     Part,
     Settings,
+    Terms,
     count_or_text,
     job_and_pods,
     replica_count,
@@ -181,23 +183,28 @@ class HyperPodPyTorchJob(OwnPods):
         items = (spec / "replicaSpecs").items()
         parts = [_replica(item) for item in items]
         yield from job_and_pods(
+            self,
             body,
-            self.name,
-            self.main,
             parts,
-            nodes=replica_count(parts),
-            processes=count_or_text((spec / "nprocPerNode").text()),
+            Counts(
+                nodes=replica_count(parts),
+                processes=count_or_text((spec / "nprocPerNode").text()),
+                counted=items[0] / "replicas" if items else None,
+                least=elastic / "minReplicas" if elastic else None,
+            ),
+            Terms(
+                max_restarts=policy / "jobMaxRetryCount",
+                framework="torch",
+                settings={
+                    **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
+                    **settings_of(
+                        policy / "restartPolicy",
+                        "evalPeriodSeconds",
+                        "numRestartBeforeFullJobRestart",
+                    ),
+                },
+            ),
             deadline=policy / "activeDeadlineSeconds",
-            max_restarts=policy / "jobMaxRetryCount",
-            framework="torch",
-            settings={
-                **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
-                **settings_of(
-                    policy / "restartPolicy", "evalPeriodSeconds", "numRestartBeforeFullJobRestart"
-                ),
-            },
-            counted=items[0] / "replicas" if items else None,
-            least=elastic / "minReplicas" if elastic else None,
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:
