@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trainyard.extensions.forecast.simulate.constraints import fits_alone
 from trainyard.extensions.forecast.simulate.objects import Cell, Job, Queue
+from trainyard.extensions.forecast.simulate.reasons import fits_alone
 from trainyard.extensions.forecast.simulate.state import World
 
 from simulate.worlds import GPU, admitted, job, made, queue, settled
@@ -79,7 +79,7 @@ def test_no_more_is_used_than_there_is(data: st.DataObject) -> None:
     for forest in state.forests.values():
         for id, used in forest.usage.of.items():
             for resource, amount in used.items():
-                assert 0 <= amount <= forest.leaves[id].room[resource]
+                assert 0 <= amount <= forest.leaves[id].allocatable[resource]
 
 
 @given(st.data())

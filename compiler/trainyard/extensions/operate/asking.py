@@ -216,8 +216,7 @@ def _proven(options: argparse.Namespace, api: Api, subject: Subject) -> bool:
 
 def _forecasts(compilation: Compilation, settings: Options) -> Mapping[str, str]:
     """What the simulation of the spec says of each job."""
-    from trainyard.extensions.forecast.simulate.shown import helps, why
-    from trainyard.extensions.forecast.simulate.verdict import Kind
+    from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
     from trainyard.extensions.forecast.simulation_shown import forecasts
 
     (found,) = forecasts(Outcome([compilation]), settings, [])

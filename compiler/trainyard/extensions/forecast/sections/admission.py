@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from trainyard.core.blocks import Block, Heading, paragraph, table
 from trainyard.extensions.forecast.simulate.compiled import cluster
-from trainyard.extensions.forecast.simulate.shown import helps, why
-from trainyard.extensions.forecast.simulate.together import MOST_JOBS, forecast
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind
+from trainyard.extensions.forecast.simulate.forecasts import MOST_JOBS, forecast
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, helps, why
 from trainyard.extensions.forecast.timeline.outlook import outlook
 from trainyard.extensions.forecast.timeline.until import with_starts
 from trainyard.language.diagnostics.words import numbered

@@ -7,16 +7,15 @@ Kueue gathers it for a second (pkg/cache/queue/inadmissible_workloads.go, requeu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import groupby
+from typing import Any
 
-from trainyard.extensions.forecast.simulate.assignment import Obstacle
-from trainyard.extensions.forecast.simulate.cycle import PREEMPTED, Cycle
-from trainyard.extensions.forecast.simulate.lines import Lines
-from trainyard.extensions.forecast.simulate.matching import selects
-from trainyard.extensions.forecast.simulate.objects import Job, LocalQueue
-from trainyard.extensions.forecast.simulate.pending import Outcome
-from trainyard.extensions.forecast.simulate.repeats import Repeats
-from trainyard.extensions.forecast.simulate.state import Progress, State, Work, World
+from trainyard.extensions.forecast.simulate.admission import PREEMPTED, Cycle, Outcome
+from trainyard.extensions.forecast.simulate.objects import Job, LocalQueue, Queue
+from trainyard.extensions.forecast.simulate.state import Obstacle, Progress, State, Work, World
+from trainyard.extensions.forecast.simulate.topology import selects
 
 STOPPED = "ClusterQueueStopped"
 NOT_READY = "PodsReadyTimeout"
@@ -198,7 +197,7 @@ class Simulator:
         heads = self._lines.heads()
         if not heads:
             return False
-        before = _tried(heads)
+        before = _flavors_tried(heads)
         refused = [work for work in heads if self._is_wrong_namespace(work)]
         for work in refused:
             work.obstacles = [Obstacle("namespace")]
@@ -212,7 +211,7 @@ class Simulator:
             self._tried.clear()
             return True
         self._tried.add(repr(before))
-        after = repr(_tried(heads))
+        after = repr(_flavors_tried(heads))
         moved = after not in self._tried
         self._tried.add(after)
         return moved
@@ -267,7 +266,7 @@ class Simulator:
         self._given_back.add(work.queue)
 
 
-def _tried(heads: Iterable[Work]) -> list[tuple[str, object]]:
+def _flavors_tried(heads: Iterable[Work]) -> list[tuple[str, object]]:
     """The flavors that each head has tried."""
     return [(work.key, work.progress and work.progress.tried) for work in heads]
 
@@ -279,3 +278,220 @@ def run(world: World, jobs: Iterable[Job]) -> Simulator:
         simulator.submit(job)
     simulator.settle()
     return simulator
+
+
+# The queues of a cluster as the scheduler sees them: the head of each, and which are woken together.
+#
+# Source: Kueue 0.19.2, pkg/cache/queue/manager.go, cluster_queue.go and inadmissible_workloads.go.
+
+
+class Lines:
+    """The jobs that wait, by queue. Only queues with jobs to look at are gone through."""
+
+    def __init__(self, state: State) -> None:
+        self.of = {name: Pending(queue) for name, queue in state.queues.items()}
+        self._order = {name: index for index, name in enumerate(self.of)}
+        self._awake: set[str] = set()
+        self._tree_of = state.tree_of
+        self._trees: dict[int, list[str]] = {}
+        for name, tree in self._tree_of.items():
+            self._trees.setdefault(tree, []).append(name)
+
+    def add(self, work: Work) -> None:
+        """Enter a job that is new, or was evicted, into its queue."""
+        self.of[work.queue].add(work)
+        self._awake.add(work.queue)
+
+    def heads(self) -> list[Work]:
+        """The job of each queue to look at next, taken out of its queue."""
+        found = []
+        for name in sorted(self._awake, key=self._order.__getitem__):
+            work = self.of[name].pop()
+            if work is None:
+                self._awake.discard(name)
+            else:
+                found.append(work)
+        return found
+
+    def put_back(self, work: Work, outcome: Outcome) -> bool:
+        """Enter a job that was looked at and is not admitted; whether it is looked at again before something is given
+        back, as nothing but itself is."""
+        pending = self.of[work.queue]
+        first = pending.first
+        pending.put_back(work, outcome)
+        self._awake.add(work.queue)
+        return work.key in pending.waiting and pending.first == first
+
+    def remove(self, work: Work) -> None:
+        """Forget a job that is gone, or admitted."""
+        self.of[work.queue].remove(work)
+
+    def trees(self, names: Iterable[str]) -> list[str]:
+        """All queues of the trees that some queues are in."""
+        trees = dict.fromkeys(self._tree_of[name] for name in sorted(names))
+        return [name for tree in trees for name in self._trees[tree]]
+
+    def wake(self, names: Iterable[str]) -> None:
+        """Something was given back: all jobs of the trees of these queues are looked at again."""
+        for name in self.trees(names):
+            self.of[name].wake()
+            self._awake.add(name)
+
+    def waiting(self, names: Iterable[str]) -> Iterator[Work]:
+        """All jobs that wait in some queues."""
+        for name in names:
+            yield from self.of[name].all()
+
+
+class Pending:
+    """The jobs that wait in one queue.
+
+    ``waiting`` are to be looked at; ``parked`` did not fit, and wait until something is given back. In a queue that is
+    not strict, jobs of the same shape as one that did not fit are parked unseen, and a job that preempts, ``first``,
+    comes before all others.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self.name = queue.name
+        self._strict = queue.strict
+        self.waiting: dict[str, Work] = {}
+        self.parked: dict[str, Work] = {}
+        self.first: str | None = None
+        self._shapes: set[Any] = set()
+        # With entries of jobs that have left, which are passed over.
+        self._ranked: list[tuple[tuple[int, int, int], str]] = []
+
+    def add(self, work: Work) -> None:
+        """Enter a job that is new, or was evicted."""
+        self.parked.pop(work.key, None)
+        if not self._strict and work.shape in self._shapes:
+            self.parked[work.key] = work
+            return
+        self._wait(work)
+
+    def _wait(self, work: Work) -> None:
+        self.waiting[work.key] = work
+        heappush(self._ranked, (work.rank, work.key))
+
+    def remove(self, work: Work) -> None:
+        """Forget a job that is gone, or admitted."""
+        self.waiting.pop(work.key, None)
+        self.parked.pop(work.key, None)
+        if self.first == work.key:
+            self.first = None
+
+    def pop(self) -> Work | None:
+        """The job to look at next."""
+        if self.first in self.waiting:
+            return self.waiting.pop(self.first)
+        while self._ranked:
+            rank, key = heappop(self._ranked)
+            work = self.waiting.get(key)
+            if work is not None and work.rank == rank:
+                return self.waiting.pop(key)
+        return None
+
+    def put_back(self, work: Work, outcome: Outcome) -> None:
+        """Enter a job that was looked at and is not admitted."""
+        if outcome is Outcome.PREEMPTING and not self._strict:
+            self.first = work.key
+        if self._is_seen_again(work, outcome):
+            self._wait(work)
+            return
+        self.parked[work.key] = work
+        if not self._strict and outcome in (Outcome.NO_FIT, Outcome.NO_CANDIDATES):
+            self._shapes.add(work.shape)
+            for other in [each for each in self.waiting.values() if each.shape == work.shape]:
+                del self.waiting[other.key]
+                self.parked[other.key] = other
+
+    def _is_seen_again(self, work: Work, outcome: Outcome) -> bool:
+        if work.progress is not None and work.progress.is_pending():
+            return True
+        if self._strict:
+            return outcome is not Outcome.WRONG_NAMESPACE
+        return outcome in (Outcome.PREEMPTING, Outcome.TAKEN)
+
+    def wake(self) -> None:
+        """Something was given back: all are looked at again."""
+        self._shapes.clear()
+        for work in self.parked.values():
+            self._wait(work)
+        self.parked.clear()
+
+    def all(self) -> Iterator[Work]:
+        """All jobs that wait."""
+        yield from self.waiting.values()
+        yield from self.parked.values()
+
+
+# Whether jobs preempt each other without an end.
+#
+# That is so in Kueue too: what a job has preempted others for may be taken by the head of another queue, since the
+# feature gate `PrioritizePreemptorWorkloads` is off in 0.19.2 (pkg/features/kube_features.go). All that a cycle decides
+# follows from what is admitted and what waits, so where that was the same before, everything from then on repeats.
+
+
+class Repeats:
+    """The states that were there. Nothing is compared before some job is preempted for the second time."""
+
+    def __init__(self) -> None:
+        self._periods: dict[Hashable, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Something happened, after which other states may follow; but where all repeated before, it does again."""
+        self._preempted: set[str] = set()
+        self._again = bool(self._periods)
+        self._seen: dict[Hashable, int] = {}
+
+    def preempted(self, key: str) -> None:
+        """Remember that a job was preempted."""
+        self._again = self._again or key in self._preempted
+        self._preempted.add(key)
+
+    def period(
+        self, state: State, lines: Lines, queues: list[str], done: int, cycle: int, released: int
+    ) -> int:
+        """After how many steps the same happens again; 0 where that is not known. ``queues``: all that may change from
+        now on; ``done``: the steps up to now."""
+        if not self._again:
+            return 0
+        admitted = [work for name in queues for work in state.works[name].values()]
+        waiting = [
+            (work.key, _progress_that_counts(work.progress, cycle, released))
+            for work in lines.waiting(queues)
+        ]
+        firsts = [lines.of[name].first for name in queues]
+        picture = (
+            tuple(queues),
+            _rounds_of_admission(admitted),
+            tuple(sorted(waiting)),
+            tuple(firsts),
+        )
+        if picture not in self._periods and picture in self._seen:
+            self._periods[picture] = done - self._seen[picture]
+        self._seen[picture] = done
+        return self._periods.get(picture, 0)
+
+
+def _rounds_of_admission(admitted: list[Work]) -> Hashable:
+    """What is admitted, with its places, in the order in which it got its quota."""
+    admitted.sort(key=lambda work: (work.reserved, work.key))
+    rounds = groupby(admitted, key=lambda work: work.reserved)
+    return tuple(tuple(_what_it_has(work) for work in together) for _, together in rounds)
+
+
+def _what_it_has(work: Work) -> Hashable:
+    usage = tuple(work.usage().items())
+    places = tuple(
+        (flavor, pods.name, tuple(placed.items())) for flavor, pods, placed in work.places()
+    )
+    return work.key, usage, places
+
+
+def _progress_that_counts(progress: Progress | None, cycle: int, released: int) -> str:
+    """Where a job was in its flavors, as far as it counts in the next cycle."""
+    if progress is None:
+        return ""
+    return f"{progress.tried} {cycle - progress.cycle > 0} {released > progress.released}"

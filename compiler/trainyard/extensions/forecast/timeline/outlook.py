@@ -9,13 +9,12 @@ from math import ceil
 
 from trainyard.core.jobs.length import Basis, Length
 from trainyard.core.pools.waits import START
-from trainyard.extensions.forecast.simulate.blockers import blockers
 from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
-from trainyard.extensions.forecast.simulate.constraints import fits_alone
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.places import Places
+from trainyard.extensions.forecast.simulate.reasons import blockers, fits_alone
 from trainyard.extensions.forecast.simulate.simulator import Simulator
 from trainyard.extensions.forecast.simulate.state import Work
+from trainyard.extensions.forecast.simulate.witness import Places
 from trainyard.extensions.forecast.timeline.course import (
     Attempt,
     Course,

@@ -1,149 +1,30 @@
-"""The verdicts on all jobs of a cluster, once all are submitted."""
+"""The verdicts on all jobs of a cluster, once all are submitted, in whatever order they come."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import groupby
+from random import Random
 
-from trainyard.extensions.forecast.simulate.blockers import blockers
-from trainyard.extensions.forecast.simulate.compiled import Cluster
-from trainyard.extensions.forecast.simulate.constraints import Constraint, conflict, queue_of
-from trainyard.extensions.forecast.simulate.domains import HOSTNAME
-from trainyard.extensions.forecast.simulate.edits import Edit, edits
-from trainyard.extensions.forecast.simulate.explain import sentence
+from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.places import Places
-from trainyard.extensions.forecast.simulate.placing import Unplaced
+from trainyard.extensions.forecast.simulate.reasons import (
+    Constraint,
+    Edit,
+    blockers,
+    conflict,
+    edits,
+    fits_alone,
+    queue_of,
+    sentence,
+)
 from trainyard.extensions.forecast.simulate.simulator import Simulator, run
 from trainyard.extensions.forecast.simulate.state import State, Work, World
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict, Where
-from trainyard.language.diagnostics.words import numbered
-
-# Queues whose jobs may be in each other's way: of one tree of cohorts, or with topologies of the same nodes.
-
-
-def neighbourhoods(state: State) -> Mapping[str, frozenset[str]]:
-    """The queues that share anything with each queue, itself included."""
-    users: dict[Hashable, list[str]] = {}
-    shares = {name: list(_shared(state, name)) for name in state.queues}
-    for name, shared in shares.items():
-        for each in shared:
-            users.setdefault(each, []).append(name)
-    found: dict[str, frozenset[str]] = {}
-    for name in state.queues:
-        if name not in found:
-            group = _reached(name, shares, users)
-            found |= dict.fromkeys(group, group)
-    return found
-
-
-def _reached(
-    first: str, shares: Mapping[str, list[Hashable]], users: dict[Hashable, list[str]]
-) -> frozenset[str]:
-    group = {first}
-    left = [first]
-    while left:
-        for shared in shares[left.pop()]:
-            # Each is gone through once: who uses it is in the group then.
-            more = [name for name in users.pop(shared, ()) if name not in group]
-            group.update(more)
-            left += more
-    return frozenset(group)
-
-
-def _shared(state: State, queue: str) -> Iterator[Hashable]:
-    """The tree of a queue, and the nodes or lowest domains of its topologies."""
-    yield state.tree_of[queue]
-    for forest in state.forests_of(queue).values():
-        if forest.of_hosts:
-            yield from forest.leaves
-        else:
-            yield forest.flavor.name
-
-
-# Where admitted jobs would run, and what must hold of nodes that Kueue does not look at.
-
-
-class Witnesses:
-    """The places of all admitted jobs."""
-
-    def __init__(self, cluster: Cluster, simulator: Simulator) -> None:
-        self._cluster = cluster
-        self._world = cluster.world
-        self._pool_of = {
-            node.name: (pool.title, pool.zone) for pool in cluster.pools for node in pool.nodes
-        }
-        self._labels = {node.name: node.labels for node in cluster.world.nodes}
-        self._short: dict[str, list[str]] = {}
-        self._titles: dict[str, str] = {}
-        self._places = Places(self._world)
-        admitted = [work for work in simulator.works.values() if work.admission is not None]
-        # What has a place already is on its nodes before the others look for one.
-        for work in admitted:
-            self._places.take(work)
-        for work in admitted:
-            short = self._places.find(work)
-            self._short[work.key] = [self._more(flavor, unplaced) for flavor, unplaced in short]
-
-    def _more(self, flavor: str, unplaced: Unplaced) -> str:
-        names = self._pools(flavor)
-        short = unplaced.asked - unplaced.fit
-        room = numbered(unplaced.fit, "pod")
-        more = numbered(short, "more pod")
-        return f"{names} has room for {more}: quota is there, nodes for {room}"
-
-    def _pools(self, flavor: str) -> str:
-        """The pools of a flavor, as people call them."""
-        found = self._titles.get(flavor)
-        if found is None:
-            hosts = self._places.hosts(flavor)
-            titles = {self._pool_of[host][0] for host in hosts if host in self._pool_of}
-            if not hosts:
-                titles = {pool.title for pool in self._cluster.pools if flavor in pool.flavors}
-            found = ", ".join(f"`{title}`" for title in sorted(titles)) or f"flavor `{flavor}`"
-            self._titles[flavor] = found
-        return found
-
-    def conditions(self, work: Work) -> tuple[str, ...]:
-        """What must hold of nodes, in sentences."""
-        found = list(self._short.get(work.key, ()))
-        for _, pods, _ in work.places():
-            placement = pods.placement
-            if placement is None or placement.mode != "required":
-                continue
-            if placement.level in self._cluster.assumed_levels:
-                free = numbered(pods.count, "free node")
-                found.append(
-                    f"one domain of `{placement.level}` has {free}: which nodes share one is known once"
-                    " they run"
-                )
-        return tuple(found)
-
-    def where(self, work: Work) -> tuple[Where, ...]:
-        """The pools, zones and domains of a job's pods."""
-        pods: Counter[tuple[str, str, str]] = Counter()
-        nodes: dict[tuple[str, str, str], set[tuple[str, ...]]] = {}
-        for flavor, _, placed in self._places.of(work.key):
-            for id, count in placed.items():
-                place = self._place(flavor, id)
-                pods[place] += count
-                nodes.setdefault(place, set()).add(id)  # Ray's head and a worker may share one
-        return tuple(Where(*place, pods[place], len(nodes[place])) for place in sorted(pods))
-
-    def _place(self, flavor: str, id: tuple[str, ...]) -> tuple[str, str, str]:
-        host = id[-1]
-        pool, zone = self._pool_of.get(host, (flavor, ""))
-        labels = self._labels.get(host)
-        if labels is None:
-            return pool, zone, "/".join(id)
-        topology = self._world.topologies.get(self._world.flavors[flavor].topology or "", ())
-        known = [
-            labels[level]
-            for level in topology
-            if level in labels and level != HOSTNAME and level not in self._cluster.assumed_levels
-        ]
-        return pool, zone, "/".join(known)
-
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
+from trainyard.extensions.forecast.simulate.witness import Witnesses
+from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.work import Work as PlannedWork
+from trainyard.language.dataclass import dataclass
 
 MOST_JOBS = 200
 """Of more jobs, of which many wait, a forecast takes longer than the rest of a report (docs/simulate.md)."""
@@ -157,16 +38,16 @@ _MOST_RIVALS = 500
 def forecast(cluster: Cluster) -> Forecast:
     """What becomes of every job once all are submitted, beside what runs already.
 
-    In which order they come is not certain (``arrivals.py``). What is said without a condition holds in every order
+    In which order they come is not certain (:class:`Coming`). What is said without a condition holds in every order
     that is tried; where a job is admitted in some of them, the condition is that it comes before the others.
     """
-    return _Together(cluster).forecast()
+    return _Forecaster(cluster).forecast()
 
 
-class _Together:
+class _Forecaster:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        coming = cluster.coming
+        coming = Coming(cluster.earlier, cluster.submitted_jobs, cluster.new_jobs)
         self._simulator = coming.expected().run(cluster.world)
         self._neighbours = neighbourhoods(self._simulator.state)
         groups = self._groups((*coming.submitted, *coming.new))
@@ -255,19 +136,19 @@ class _Together:
             for simulator in self._orders:
                 for work in simulator.works.values():
                     if work.admission is None:
-                        self._alike.setdefault(_kind(work.job), work)
-        return self._alike.get(_kind(job))
+                        self._alike.setdefault(_job_kind(work.job), work)
+        return self._alike.get(_job_kind(job))
 
     def _admitted(self, job: Job) -> Verdict:
         """The order that is expected says where its pods are, unless it has fewer of them in another one."""
-        simulator = min(self._orders, key=lambda each: _pods(each.works[job.key]))
+        simulator = min(self._orders, key=lambda each: _admitted_pods(each.works[job.key]))
         work, witnesses = simulator.works[job.key], self._witnesses_of(simulator)
         conditions = witnesses.conditions(work)
         return Verdict(
             self._title(work.key),
             work.queue,
             Kind.ONLY_IF if conditions else Kind.FITS,
-            _pods(work),
+            _admitted_pods(work),
             witnesses.where(work),
             conditions,
             preempts=tuple(self._ended.get(work.key, ())),
@@ -275,7 +156,7 @@ class _Together:
 
     def _fits_alone(self, job: Job) -> bool:
         """Whether a job fits where no other one is: always the same empty cluster, since making one takes time."""
-        kind = _kind(job)
+        kind = _job_kind(job)
         if kind not in self._fitting:
             self._alone.submit(job)
             self._alone.settle()
@@ -287,7 +168,7 @@ class _Together:
     def _blockers(self, work: Work) -> Sequence[Work]:
         """For whom a job waits; jobs of one queue that ask for the same wait for the same."""
         simulator = self._where(work)
-        kind = id(simulator), _kind(work.job)
+        kind = id(simulator), _job_kind(work.job)
         if kind not in self._blocking:
             self._blocking[kind] = blockers(simulator.state, work)
         return self._blocking[kind]
@@ -346,7 +227,7 @@ class _Together:
 
     def _never(self, job: Job) -> Verdict:
         world = self._cluster.world
-        kind = _kind(job)
+        kind = _job_kind(job)
         if kind not in self._conflicts:
             self._conflicts[kind] = conflict(world, job)
         found = [sentence(world, job, each) for each in self._conflicts[kind]]
@@ -372,7 +253,7 @@ class _Together:
         title = self._title(job.key)
         if not alone:
             return [edit.named(title) for edit in self._edits_beside(job)]
-        kind = _kind(job)
+        kind = _job_kind(job)
         if kind not in self._edits_alone:
             self._edits_alone[kind] = self._tried_out(job, (), ())
         return [edit.named(title) for edit in self._edits_alone[kind]]
@@ -403,12 +284,249 @@ class _Together:
         return edits(self._cluster.world, job, self._pools, lets_in)
 
 
-def _kind(job: Job) -> Hashable:
+def _job_kind(job: Job) -> Hashable:
     """What jobs have in common that are treated alike."""
     return job.namespace, job.queue, job.priority, job.created, repr(job.pod_sets)
 
 
-def _pods(work: Work) -> int:
+def _admitted_pods(work: Work) -> int:
     """How many pods of an admitted job there are."""
     assert work.admission is not None
     return sum(each.count for each in work.admission.sets)
+
+
+# The jobs that are not admitted if all are submitted at once, and why, as rules ask for them.
+
+
+_MOST_JOBS = 200
+"""Of more jobs nothing is said: to simulate them may take longer than the rest of a check (docs/simulate.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that is not admitted.
+
+    ``kinds`` and ``reasons``: of one that is admitted nowhere, which constraints exclude it (``reasons.py``), and
+    what they are in words. ``behind``: of one that would fit without others, these others; ``outranked``: all of them
+    have a higher priority.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    reasons: tuple[str, ...] = ()
+    behind: tuple[PlannedWork, ...] = ()
+    outranked: bool = False
+
+    @property
+    def never(self) -> bool:
+        """Whether it is not admitted even where no other job is."""
+        return bool(self.kinds)
+
+
+def outlook(reading: Reading) -> dict[str, Waiting]:
+    """The jobs that wait, by namespace and name; none of them where there are too many jobs."""
+    if len(reading.works) > _MOST_JOBS:
+        return {}
+    subject = cluster("", reading)
+    works = {work.key: work for work in reading.works}
+    together = run(subject.world, subject.all_jobs)
+    found = {}
+    for job in subject.jobs:
+        waiting = together.works[job.key]
+        if waiting.admission is not None:
+            continue
+        if not fits_alone(subject.world, job):
+            excluding = conflict(subject.world, job)
+            kinds = frozenset(each.kind for each in excluding)
+            reasons = tuple(sentence(subject.world, job, each) for each in excluding)
+            found[job.key] = Waiting(kinds, reasons)
+            continue
+        ahead = blockers(together.state, waiting) if waiting.queue else []
+        behind = tuple(works[each.key] for each in ahead if each.key in works)
+        outranked = all(each.job.priority > job.priority for each in ahead)
+        found[job.key] = Waiting(behind=behind, outranked=outranked)
+    return found
+
+
+# The ways in which jobs may reach Kueue.
+#
+# What runs already comes first. Flux creates the jobs of a merge one after the other, by kind, namespace and name
+# (kustomize-controller 1.9.5, pkg/ssa SortableUnstructureds), within about a second. Each becomes a Workload once its
+# own controller has looked at it, and Kueue may decide in between or after all. It orders jobs of one second by their
+# uids, which are random. So there is one order to expect, and others that may come instead.
+
+
+_EACH_FIRST_AND_LAST = 40
+"""Where so many jobs at most are in each other's way, each is also simulated as the first and as the last one."""
+_MOST_IN_ORDERS = 400
+"""Of so many jobs of a cluster in all: each order is a simulation of all of them."""
+_SINGLY_TOO = 12
+"""Where so few are in each other's way, that is done one after the other as well as all at once."""
+_AT_RANDOM = 24
+"""Where each can be first and last, so many orders are drawn besides."""
+Groups = Sequence[Sequence[Job]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Jobs in the order in which they come, those of one batch before Kueue looks again. ``ranks``: of jobs of one
+    second, what orders them in their queue; of none it is the order in which they come."""
+
+    batches: tuple[tuple[Job, ...], ...]
+    ranks: tuple[str, ...] = ()
+
+    def run(self, world: World) -> Simulator:
+        """What becomes of them."""
+        simulator = Simulator(world)
+        ranks = {key: rank for rank, key in enumerate(self.ranks)}
+        for batch in self.batches:
+            for job in batch:
+                simulator.submit(job, ranks.get(job.key))
+            simulator.settle()
+        return simulator
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """Jobs by when they come: ``earlier`` runs that nothing asks for any more, ``submitted`` ones, and ``new`` ones in
+    the order in which Flux creates them."""
+
+    earlier: tuple[Job, ...]
+    submitted: tuple[Job, ...]
+    new: tuple[Job, ...]
+
+    def expected(self) -> Arrival:
+        """One after the other."""
+        return self._arrival(self.submitted, self.new)
+
+    def at_once(self) -> Arrival:
+        """All new ones before Kueue looks at any, as where their queues were not active before."""
+        return self._arrival(self.submitted, self.new, together=True)
+
+    def is_drawn(self, groups: Groups) -> bool:
+        """Whether more orders than a few are tried."""
+        return len(self._all) <= _MOST_IN_ORDERS and _largest_group(groups) <= _EACH_FIRST_AND_LAST
+
+    @property
+    def _all(self) -> tuple[Job, ...]:
+        return (*self.submitted, *self.new)
+
+    def others(self, groups: Groups) -> Iterator[Arrival]:
+        """Other ways in which they may come. ``groups``: the jobs that are in each other's way; one order is another
+        one of each group at the same time."""
+        submitted, new = _reversed(self.submitted), _reversed(self.new)
+        yield self._arrival(submitted, new, together=True)
+        yield self._arrival(submitted, new)
+        if not self.is_drawn(groups):
+            return
+        for index in range(_largest_group(groups)):
+            moved = {group[index].key for group in groups if index < len(group)}
+            for together in (True, False) if _largest_group(groups) <= _SINGLY_TOO else (True,):
+                yield self._moved(moved, last=True, together=together)
+                yield self._moved(moved, last=False, together=together)
+        yield from self._at_random()
+
+    def _moved(self, moved: Set[str], *, last: bool, together: bool) -> Arrival:
+        submitted = _moved_to_end(self.submitted, moved, last=last)
+        new = _moved_to_end(self.new, moved, last=last)
+        return self._arrival(submitted, new, together=together)
+
+    def _at_random(self) -> Iterator[Arrival]:
+        draw = Random(len(self.new))  # noqa: S311 - the same in every run
+        for _ in range(_AT_RANDOM):
+            submitted, new = (_shuffled(jobs, draw) for jobs in (self.submitted, self.new))
+            ranks = [job.key for job in _shuffled(self._all, draw)]
+            batches = [self.earlier, *_one_by_one(submitted), *_random_batches(new, draw)]
+            yield Arrival(tuple(filter(None, batches)), tuple(ranks))
+
+    def _arrival(
+        self, submitted: Sequence[Job], new: Sequence[Job], *, together: bool = False
+    ) -> Arrival:
+        batches = [self.earlier, *_one_by_one(submitted)]
+        batches += _by_second(new) if together else _one_by_one(new)
+        return Arrival(tuple(filter(None, batches)))
+
+
+def _by_second(jobs: Iterable[Job]) -> list[tuple[Job, ...]]:
+    """Jobs by the second in which they were created, in the order in which they stand."""
+    ordered = sorted(jobs, key=lambda job: job.created)
+    return [tuple(group) for _, group in groupby(ordered, key=lambda job: job.created)]
+
+
+def _one_by_one(jobs: Iterable[Job]) -> list[tuple[Job, ...]]:
+    return [(job,) for group in _by_second(jobs) for job in group]
+
+
+def _reversed(jobs: Sequence[Job]) -> tuple[Job, ...]:
+    return tuple(reversed(jobs))
+
+
+def _moved_to_end(jobs: Sequence[Job], moved: Set[str], *, last: bool) -> tuple[Job, ...]:
+    """Jobs with some of them at an end."""
+    ends = [job for job in jobs if job.key in moved]
+    others = [job for job in jobs if job.key not in moved]
+    return (*others, *ends) if last else (*ends, *others)
+
+
+def _largest_group(groups: Groups) -> int:
+    return max(map(len, groups), default=0)
+
+
+def _shuffled(jobs: Sequence[Job], draw: Random) -> tuple[Job, ...]:
+    return tuple(draw.sample(list(jobs), len(jobs)))
+
+
+def _random_batches(jobs: Sequence[Job], draw: Random) -> list[tuple[Job, ...]]:
+    """Batches of any size."""
+    batches: list[tuple[Job, ...]] = []
+    for group in _by_second(jobs):
+        left = list(group)
+        while left:
+            size = draw.randint(1, len(left))
+            batches.append(tuple(left[:size]))
+            left = left[size:]
+    return batches
+
+
+# Queues whose jobs may be in each other's way: of one tree of cohorts, or with topologies of the same nodes.
+
+
+# Queues whose jobs may be in each other's way: of one tree of cohorts, or with topologies of the same nodes.
+
+
+def neighbourhoods(state: State) -> Mapping[str, frozenset[str]]:
+    """The queues that share anything with each queue, itself included."""
+    users: dict[Hashable, list[str]] = {}
+    shares = {name: list(_what_it_uses(state, name)) for name in state.queues}
+    for name, shared in shares.items():
+        for each in shared:
+            users.setdefault(each, []).append(name)
+    found: dict[str, frozenset[str]] = {}
+    for name in state.queues:
+        if name not in found:
+            group = _queues_reached(name, shares, users)
+            found |= dict.fromkeys(group, group)
+    return found
+
+
+def _queues_reached(
+    first: str, shares: Mapping[str, list[Hashable]], users: dict[Hashable, list[str]]
+) -> frozenset[str]:
+    group = {first}
+    left = [first]
+    while left:
+        for shared in shares[left.pop()]:
+            # Each is gone through once: who uses it is in the group then.
+            more = [name for name in users.pop(shared, ()) if name not in group]
+            group.update(more)
+            left += more
+    return frozenset(group)
+
+
+def _what_it_uses(state: State, queue: str) -> Iterator[Hashable]:
+    """The tree of a queue, and the nodes or lowest domains of its topologies."""
+    yield state.tree_of[queue]
+    for forest in state.forests_of(queue).values():
+        if forest.of_hosts:
+            yield from forest.leaves
+        else:
+            yield forest.flavor.name
