@@ -35,8 +35,8 @@ class Candidates(preemption.Candidates):
     def valid(self, *, borrowing: bool) -> Iterator[Candidate]:
         policy = self._queue.preemption
         found = []
-        for source in (*self._closer, *self._others):
-            closer = source in self._closer
+        for source in (*self._closer_queues, *self._other_queues):
+            closer = source in self._closer_queues
             for work in self._state.works[source.queue].values():
                 if not self._may(work, policy.reclaim):
                     continue
@@ -73,8 +73,8 @@ class Candidates(preemption.Candidates):
 class Assigner(admission.Assigner):
     """Every resource is looked at, and nothing that was foreseen is taken for the answer."""
 
-    def _way(self, cell: Cell, amount: int, worst: Any) -> tuple[Any, Obstacle | None]:
-        return super()._way(cell, amount, admission._GranularMode(Way.FIT, 0))
+    def _resource_mode(self, cell: Cell, amount: int, worst: Any) -> tuple[Any, Obstacle | None]:
+        return super()._resource_mode(cell, amount, admission._GranularMode(Way.FIT, 0))
 
     def targets(self, assignment: Any) -> list[Candidate]:
         self._foreseen.clear()
@@ -138,7 +138,7 @@ def _place(forest: Forest, want: Wanted, taken: Any, *, empty: bool) -> Placed |
 
 def _counts(forest: Forest, want: Wanted, taken: Any, *, empty: bool) -> dict[Domain, int]:
     counts = {domain: 0 for level in forest.by_level for domain in level}
-    for leaf in forest._matching(want.pods):
+    for leaf in forest._matching_leaves(want.pods):
         used = taken.get(leaf.id)
         counts[leaf] = forest.pods(leaf, want.pods.requests, used, empty=empty)
     for level in reversed(forest.by_level[:-1]):

@@ -77,7 +77,7 @@ def test_no_more_is_used_than_there_is(data: st.DataObject) -> None:
     total = sum(account.used.get(CELL, 0) for account in state.accounts.values())
     assert total <= sum(account.limits(CELL).nominal for account in state.accounts.values())
     for forest in state.forests.values():
-        for id, used in forest.usage.of.items():
+        for id, used in forest.usage.by_domain.items():
             for resource, amount in used.items():
                 assert 0 <= amount <= forest.leaves[id].allocatable[resource]
 
@@ -183,6 +183,6 @@ def test_what_is_taken_back_leaves_nothing(data: st.DataObject) -> None:
     assert not any(
         amount
         for forest in simulator.state.forests.values()
-        for used in forest.usage.of.values()
+        for used in forest.usage.by_domain.values()
         for amount in used.values()
     )

@@ -24,7 +24,7 @@ def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[For
 
 def _forecast(compiled: Cluster, reading: Reading) -> Forecast:
     found = forecast(compiled)
-    if not found.of(Kind.WAITS) or len(compiled.jobs) > MOST_JOBS:
+    if not found.verdicts_of(Kind.WAITS) or len(compiled.jobs) > MOST_JOBS:
         return found
     return with_starts(found, timeline_of(compiled, reading))
 

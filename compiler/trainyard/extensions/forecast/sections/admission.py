@@ -41,7 +41,7 @@ def simulated(subject: Subject) -> Forecast | None:
     if len(reading.works) > MOST_JOBS:
         return None
     found = forecast(cluster(subject.name, reading))
-    if not found.of(Kind.WAITS):
+    if not found.verdicts_of(Kind.WAITS):
         return found
     return with_starts(found, reading.once(outlook))
 

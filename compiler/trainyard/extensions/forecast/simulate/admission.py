@@ -59,62 +59,65 @@ class Cycle:
         for entry in entries:
             entry.look()
         for entry in entries_in_order(self._state, entries):
-            self._process(entry)
+            self._decide(entry)
         for entry, usage in self._counted:
             entry.count(usage, -1)
 
-    def _process(self, entry: Entry) -> None:
-        gone = [work for work, _, _ in self.preempted.values()]
-        has_quota, has_places = self._still_fits(entry, gone)
+    def _decide(self, entry: Entry) -> None:
+        """Admit the job, preempt others for it, or put it back into its queue."""
+        outcome = self._outcome(entry, still_fits=self._still_fits(entry))
+        if outcome in (None, Outcome.PREEMPTING):
+            self._count_in_cycle(entry, entry.assignment.usage)
+        if outcome is None:
+            self.admitted.append(entry)
+            return
+        if outcome is Outcome.PREEMPTING:
+            for target in entry.targets:
+                self.preempted[target.work.key] = (target.work, entry.work, target.reason)
+        self._put_back(entry, outcome)
+        if outcome is Outcome.NO_CANDIDATES:
+            self._keep_quota(entry)
+
+    def _outcome(self, entry: Entry, *, still_fits: bool) -> Outcome | None:
+        """Why the job goes back to its queue; ``None`` if it is admitted."""
+        mode = entry.assignment.mode
+        if mode is Mode.NO_FIT:
+            return Outcome.NO_FIT
+        if mode is Mode.PREEMPT and not entry.targets:
+            return Outcome.NO_CANDIDATES
+        if not still_fits or any(each.work.key in self.preempted for each in entry.targets):
+            return Outcome.TAKEN
+        return None if mode is Mode.FIT else Outcome.PREEMPTING
+
+    def _still_fits(self, entry: Entry) -> bool:
+        """Whether quota and places are still there; where places are not, others are looked for."""
+        has_quota, has_places = self._has_quota_and_places(entry)
         if has_quota and not has_places:
             # Heads of other queues chose their places at the same time, maybe the same ones.
             entry.work.progress = None
             entry.look(entry.flavors())
-            has_quota, has_places = self._still_fits(entry, gone)
-        mode = entry.assignment.mode
-        if mode is Mode.NO_FIT:
-            self._put_back(entry, Outcome.NO_FIT)
-            return
-        if mode is Mode.PREEMPT and not entry.targets:
-            self._put_back(entry, Outcome.NO_CANDIDATES)
-            self._keep(entry)
-            return
-        if any(target.work.key in self.preempted for target in entry.targets):
-            self._taken(entry)
-            return
-        if not (has_quota and has_places):
-            self._taken(entry)
-            return
-        self._count(entry, entry.assignment.usage)
-        if mode is Mode.FIT:
-            self.admitted.append(entry)
-            return
-        for target in entry.targets:
-            self.preempted[target.work.key] = (target.work, entry.work, target.reason)
-        self._put_back(entry, Outcome.PREEMPTING)
+            has_quota, has_places = self._has_quota_and_places(entry)
+        return has_quota and has_places
 
-    def _still_fits(self, entry: Entry, gone: list[Work]) -> tuple[bool, bool]:
-        leaving = gone
-        if entry.targets:
-            own = [each.work for each in entry.targets if each.work.key not in self.preempted]
-            leaving = [*gone, *own]
+    def _has_quota_and_places(self, entry: Entry) -> tuple[bool, bool]:
+        """Whether they are there once all preempted jobs are gone, with those that this one preempts."""
+        leaving = [work for work, _, _ in self.preempted.values()]
+        leaving += [each.work for each in entry.targets if each.work.key not in self.preempted]
         has_quota = entry.has_quota(leaving)
         return has_quota, has_quota and entry.has_places(leaving)
 
     def _put_back(self, entry: Entry, outcome: Outcome) -> None:
         self.back.append((entry, outcome))
-        if outcome is not Outcome.PREEMPTING:
+        if outcome is Outcome.TAKEN:
+            entry.work.obstacles = [Obstacle("taken")]
+        elif outcome is not Outcome.PREEMPTING:
             entry.work.obstacles = entry.assignment.obstacles()
 
-    def _taken(self, entry: Entry) -> None:
-        self.back.append((entry, Outcome.TAKEN))
-        entry.work.obstacles = [Obstacle("taken")]
-
-    def _count(self, entry: Entry, usage: Mapping[Cell, int]) -> None:
+    def _count_in_cycle(self, entry: Entry, usage: Mapping[Cell, int]) -> None:
         entry.count(usage, 1)
         self._counted.append((entry, usage))
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep_quota(self, entry: Entry) -> None:
         """What a job that can preempt nobody needs is kept from other queues for this cycle, unless its queue can take
         its quota back at any time."""
         queue = self._state.queues[entry.work.queue]
@@ -123,7 +126,7 @@ class Cycle:
         account = self._state.accounts[queue.name]
         kept: dict[Cell, int] = {}
         for cell, amount in entry.assignment.usage.items():
-            balance = account.of(cell)
+            balance = account.balance(cell)
             own_left = balance.nominal - balance.used
             if entry.assignment.borrowing == 0:
                 kept[cell] = max(0, min(amount, own_left))
@@ -131,7 +134,7 @@ class Cycle:
                 kept[cell] = amount
             else:
                 kept[cell] = min(amount, own_left + balance.borrowing)
-        self._count(entry, kept)
+        self._count_in_cycle(entry, kept)
 
 
 # The order in which the heads of queues are admitted: who borrows least, then priority, then age; or by fair shares.
@@ -196,13 +199,9 @@ def _fair_winner(cohort: Account, left: dict[str, Entry], shares: _SharesByJob) 
 
 def _fair_rank(entry: Entry, found: Share) -> tuple[bool, tuple[bool, float], int, int]:
     asked = {cell for cell, amount in entry.assignment.usage.items() if amount > 0}
-    borrows = _are_borrowed(asked, found.borrowed)
+    borrows = not asked.isdisjoint(found.borrowed)
     priority, since, _ = entry.work.rank
     return borrows, found.rank, priority, since
-
-
-def _are_borrowed(asked: set[Cell], borrowed: frozenset[Cell]) -> bool:
-    return not asked.isdisjoint(borrowed)
 
 
 class Entry:
@@ -227,7 +226,7 @@ class Entry:
         found = self._if_possible(whole, assigner)
         if found is not None:
             return found
-        smaller = self._smaller(assigner)
+        smaller = self._fewer_pods(assigner)
         return smaller or (whole, [])
 
     def _if_possible(
@@ -241,7 +240,7 @@ class Entry:
                 return assignment, found
         return None
 
-    def _smaller(self, assigner: Assigner) -> tuple[Assignment, list[Candidate]] | None:
+    def _fewer_pods(self, assigner: Assigner) -> tuple[Assignment, list[Candidate]] | None:
         """By halves, as Kueue searches: it takes more pods to be harder to admit."""
         sets = self.work.job.pod_sets
         spare = [each.count - (each.count if each.least is None else each.least) for each in sets]
@@ -375,7 +374,7 @@ class Assigner:
             if requests and not each.choices:
                 return assignment
         if assignment.mode is not Mode.NO_FIT:
-            self._place(assignment)
+            self._place_sets(assignment)
         return assignment
 
     def _assign_set(
@@ -393,7 +392,9 @@ class Assigner:
                 each.obstacles = [Obstacle("uncovered", resource=resource)]
                 return
             asked = {name: requests[name] for name in ordered if name in group.resources}
-            choices, obstacles = self._flavor(index, each.pods, group, resource, asked, assignment)
+            choices, obstacles = self._best_flavor(
+                index, each.pods, group, resource, asked, assignment
+            )
             if not choices:
                 each.choices.clear()
                 each.obstacles = obstacles
@@ -401,7 +402,7 @@ class Assigner:
             each.choices |= choices
             each.obstacles += obstacles
 
-    def _flavor(
+    def _best_flavor(
         self,
         index: int,
         pods: PodSet,
@@ -422,11 +423,11 @@ class Assigner:
             name = group.flavors[tried]
             if self._only and self._only.get((pods.name, resource)) != name:
                 continue
-            refused = self._state.refusals.of(pods, self._queue.name, name, group)
+            refused = self._state.refusals.refusal(pods, self._queue.name, name, group)
             if refused is not None:
                 obstacles.append(refused)
                 continue
-            choices, way = self._ways(name, asked, assignment, obstacles)
+            choices, way = self._flavor_mode(name, asked, assignment, obstacles)
             if not self._goes_on(way):
                 best, best_way = choices, way
                 break
@@ -437,14 +438,14 @@ class Assigner:
             best = {name: choice._replace(tried=last) for name, choice in best.items()}
         return best, [] if best_way.way is Way.FIT else obstacles
 
-    def _ways(
+    def _flavor_mode(
         self, flavor: str, asked: Mapping[str, int], assignment: Assignment, found: list[Obstacle]
     ) -> tuple[dict[str, Choice], _GranularMode]:
         choices: dict[str, Choice] = {}
         worst = _GranularMode(Way.FIT, 0)
         for resource, amount in asked.items():
             cell = Cell(flavor, resource)
-            way, obstacle = self._way(cell, assignment.usage.get(cell, 0) + amount, worst)
+            way, obstacle = self._resource_mode(cell, assignment.usage.get(cell, 0) + amount, worst)
             if obstacle is not None:
                 found.append(obstacle)
             if way is not worst and self._is_better(worst, way):
@@ -453,11 +454,11 @@ class Assigner:
                 choices[resource] = Choice(flavor, _mode_of_way(way.way), way.borrowing, -1)
         return choices, worst
 
-    def _way(
+    def _resource_mode(
         self, cell: Cell, amount: int, worst: _GranularMode
     ) -> tuple[_GranularMode, Obstacle | None]:
         """How a resource could be had; ``worst``: how those before it could be."""
-        balance = self._account.of(cell)
+        balance = self._account.balance(cell)
         most = balance.most()
         if amount > most:
             return _GranularMode(Way.NO_FIT, 0), Obstacle("most", *cell, short=amount - most)
@@ -515,10 +516,12 @@ class Assigner:
     def wanted(self, assignment: Assignment) -> list[Wanted]:
         """The sets that want a place, each in the one flavor of its own that has a topology."""
         if assignment.wanted is None:
-            assignment.wanted = list(self._wanted(assignment)) if self._wants_place else []
+            assignment.wanted = (
+                list(self._sets_that_want_places(assignment)) if self._wants_place else []
+            )
         return assignment.wanted
 
-    def _wanted(self, assignment: Assignment) -> Iterator[Wanted]:
+    def _sets_that_want_places(self, assignment: Assignment) -> Iterator[Wanted]:
         only = self._state.tas_only[self._queue.name]
         forests = self._state.forests_of(self._queue.name)
         for each in assignment.sets:
@@ -532,7 +535,7 @@ class Assigner:
                 continue
             yield Wanted(each.pods, each.count, flavors.pop(), implied)
 
-    def _place(self, assignment: Assignment) -> None:
+    def _place_sets(self, assignment: Assignment) -> None:
         if not self._wants_place:
             return
         wanted = self.wanted(assignment)
@@ -547,11 +550,13 @@ class Assigner:
             if unplaced is None:
                 assignment.take(wanted, placed)
                 return
-            assignment.of(unplaced.pod_set).obstacles.append(_place_obstacle(unplaced))
+            assignment.assigned_set(unplaced.pod_set).obstacles.append(_place_obstacle(unplaced))
             assignment.set_mode(unplaced.pod_set, Mode.PREEMPT)
         _, unplaced = self._state.empty.place(self._queue.name, wanted)
         if unplaced is not None:
-            assignment.of(unplaced.pod_set).obstacles.append(_place_obstacle(unplaced, empty=True))
+            assignment.assigned_set(unplaced.pod_set).obstacles.append(
+                _place_obstacle(unplaced, empty=True)
+            )
             assignment.set_mode(unplaced.pod_set, Mode.NO_FIT)
             return
         for want in wanted:

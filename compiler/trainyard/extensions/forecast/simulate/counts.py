@@ -124,8 +124,8 @@ class RankedTogether:
 
 
 class PodCounts:
-    """The counts of one shape of pods. ``of`` has the lowest domains that take such pods, and all above them; ``seen``
-    is how much of the log of changes it contains."""
+    """The counts of one shape of pods. ``by_domain`` has the lowest domains that take such pods, and all above them;
+    ``seen`` is how much of the log of changes it contains."""
 
     def __init__(
         self, by_level: Sequence[Sequence[Domain]], counts: Mapping[Domain, int], seen: int
@@ -133,25 +133,25 @@ class PodCounts:
         self._by_level = by_level
         self.seen = seen
         self.total = sum(counts.values())
-        self.of: dict[Domain, int] = dict(counts)
+        self.by_domain: dict[Domain, int] = dict(counts)
         for leaf, count in counts.items():
             above = leaf.above
             while above is not None:
-                self.of[above] = self.of.get(above, 0) + count
+                self.by_domain[above] = self.by_domain.get(above, 0) + count
                 above = above.above
         self._levels: dict[int, Ranked] = {}
         self._below: dict[Domain, Ranked] = {}
 
-    def set(self, leaf: Domain, count: int) -> None:
+    def set_count(self, leaf: Domain, count: int) -> None:
         """Change how many pods a lowest domain has room for."""
-        change = count - self.of[leaf]
+        change = count - self.by_domain[leaf]
         if not change:
             return
         self.total += change
         domain: Domain | None = leaf
         while domain is not None:
-            before = self.of[domain]
-            self.of[domain] = before + change
+            before = self.by_domain[domain]
+            self.by_domain[domain] = before + change
             for ranked in self._ranks_of(domain):
                 ranked.leave(domain, before)
                 ranked.enter(domain, before + change)
@@ -164,25 +164,25 @@ class PodCounts:
         if domain.above in self._below:
             yield self._below[domain.above]
 
-    def at(self, level: int) -> Ranked:
+    def ranked_at(self, level: int) -> Ranked:
         """All domains of a level."""
         ranked = self._levels.get(level)
         if ranked is None:
-            ranked = self._levels[level] = self._ranked(level, self._by_level[level])
+            ranked = self._levels[level] = self._ranked_domains(level, self._by_level[level])
         return ranked
 
-    def below(self, domains: Sequence[Domain]) -> Ranked | RankedTogether:
+    def ranked_below(self, domains: Sequence[Domain]) -> Ranked | RankedTogether:
         """The domains just below some of one level."""
         parts = []
         for domain in domains:
             ranked = self._below.get(domain)
             if ranked is None:
-                ranked = self._below[domain] = self._ranked(domain.level + 1, domain.below)
+                ranked = self._below[domain] = self._ranked_domains(domain.level + 1, domain.below)
             parts.append(ranked)
         return parts[0] if len(parts) == 1 else RankedTogether(parts)
 
-    def _ranked(self, level: int, domains: Iterable[Domain]) -> Ranked:
+    def _ranked_domains(self, level: int, domains: Iterable[Domain]) -> Ranked:
         ranked = Ranked(self._by_level[level])
         for domain in domains:
-            ranked.enter(domain, self.of.get(domain, 0))
+            ranked.enter(domain, self.by_domain.get(domain, 0))
         return ranked

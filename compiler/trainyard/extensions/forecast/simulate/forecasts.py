@@ -50,7 +50,7 @@ class _Forecaster:
         coming = Coming(cluster.earlier, cluster.submitted_jobs, cluster.new_jobs)
         self._simulator = coming.expected().run(cluster.world)
         self._neighbours = neighbourhoods(self._simulator.state)
-        groups = self._groups((*coming.submitted, *coming.new))
+        groups = self._by_neighbourhood((*coming.submitted, *coming.new))
         self._orders = [self._simulator, coming.at_once().run(cluster.world)]
         self._orders += [each.run(cluster.world) for each in coming.others(groups)]
         self._settled = all(each.settled for each in self._orders)
@@ -66,14 +66,14 @@ class _Forecaster:
         self._ended: dict[str, list[str]] = {}
         for work in self._simulator.works.values():
             for key in set(work.preempted_by):
-                self._ended.setdefault(key, []).append(self._title(work.key))
+                self._ended.setdefault(key, []).append(self._title_of(work.key))
         self._together: dict[frozenset[str], Sequence[Job]] = {}
         self._tried = 0
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
         }
 
-    def _groups(self, jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
+    def _by_neighbourhood(self, jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
         """The jobs of each neighbourhood, in their order."""
         found: dict[frozenset[str], list[Job]] = {}
         for job in jobs:
@@ -83,7 +83,7 @@ class _Forecaster:
 
     def forecast(self) -> Forecast:
         """All verdicts."""
-        verdicts = [self._verdict(job) for job in self._cluster.jobs]
+        verdicts = [self._verdict_on(job) for job in self._cluster.jobs]
         verdicts += [
             Verdict(title, "", Kind.UNKNOWN, conditions=(reason,))
             for title, reason in self._cluster.left_out
@@ -102,7 +102,7 @@ class _Forecaster:
             notes = (*notes, f"runs that the spec no longer asks for hold their quota: {names}")
         earlier = {job.key for job in self._cluster.earlier}
         waiting = [
-            self._title(key)
+            self._title_of(key)
             for key, work in self._simulator.works.items()
             if work.admission is None and key not in earlier
         ]
@@ -110,21 +110,23 @@ class _Forecaster:
             self._cluster.name, tuple(verdicts), notes, tuple(sorted(waiting)), self._settled
         )
 
-    def _title(self, key: str) -> str:
+    def _title_of(self, key: str) -> str:
         return self._cluster.titles.get(key, key)
 
-    def _verdict(self, job: Job) -> Verdict:
+    def _verdict_on(self, job: Job) -> Verdict:
         work = self._simulator.works[job.key]
         admitting = [each for each in self._orders if each.works[job.key].admission is not None]
         refusing = [each for each in self._orders if each.works[job.key].admission is None]
         if not admitting:
-            return self._waits(work) if self._fits_alone(job) else self._never(job)
+            return self._waits_for(work) if self._fits_alone(job) else self._never_fits(job)
         if refusing:
-            return self._tied(job, admitting=admitting[0], refusing=refusing[0].works[job.key])
+            return self._fits_in_some_orders(
+                job, admitting=admitting[0], refusing=refusing[0].works[job.key]
+            )
         like = self._refused_alike(job)
         if like is not None:
-            return self._tied(job, admitting=admitting[0], refusing=like)
-        return self._admitted(job)
+            return self._fits_in_some_orders(job, admitting=admitting[0], refusing=like)
+        return self._fits(job)
 
     def _refused_alike(self, job: Job) -> Work | None:
         """Where not each job was tried as the last one: one that is like a job, and is refused in some order. Either
@@ -139,13 +141,13 @@ class _Forecaster:
                         self._alike.setdefault(_job_kind(work.job), work)
         return self._alike.get(_job_kind(job))
 
-    def _admitted(self, job: Job) -> Verdict:
+    def _fits(self, job: Job) -> Verdict:
         """The order that is expected says where its pods are, unless it has fewer of them in another one."""
         simulator = min(self._orders, key=lambda each: _admitted_pods(each.works[job.key]))
         work, witnesses = simulator.works[job.key], self._witnesses_of(simulator)
         conditions = witnesses.conditions(work)
         return Verdict(
-            self._title(work.key),
+            self._title_of(work.key),
             work.queue,
             Kind.ONLY_IF if conditions else Kind.FITS,
             _admitted_pods(work),
@@ -165,28 +167,28 @@ class _Forecaster:
             self._alone.settle()
         return self._fitting[kind]
 
-    def _blockers(self, work: Work) -> Sequence[Work]:
+    def _blockers_of(self, work: Work) -> Sequence[Work]:
         """For whom a job waits; jobs of one queue that ask for the same wait for the same."""
-        simulator = self._where(work)
+        simulator = self._simulator_of(work)
         kind = id(simulator), _job_kind(work.job)
         if kind not in self._blocking:
             self._blocking[kind] = blockers(simulator.state, work)
         return self._blocking[kind]
 
-    def _tied(self, job: Job, *, admitting: Simulator, refusing: Work) -> Verdict:
+    def _fits_in_some_orders(self, job: Job, *, admitting: Simulator, refusing: Work) -> Verdict:
         """A job that fits in one order, and not in another one. ``refusing``: what becomes of it there."""
-        rivals = [each for each in self._blockers(refusing) if each.key != job.key]
-        names = [self._title(each.key) for each in rivals or self._ahead(refusing)]
+        rivals = [each for each in self._blockers_of(refusing) if each.key != job.key]
+        names = [self._title_of(each.key) for each in rivals or self._first_of_queue(refusing)]
         shown = ", ".join(f"`{name}`" for name in sorted(names)) or "others"
         condition = f"it is admitted before {shown}"
         of_nodes = self._witnesses_of(admitting).conditions(admitting.works[job.key])
         work = admitting.works[job.key]
         return Verdict(
-            self._title(work.key),
+            self._title_of(work.key),
             work.queue,
             Kind.ONLY_IF,
             conditions=(condition, *of_nodes),
-            edits=tuple(self._edits(job)),
+            edits=tuple(self._edits_in_words(job)),
         )
 
     def _witnesses_of(self, simulator: Simulator) -> Witnesses:
@@ -198,34 +200,34 @@ class _Forecaster:
             known = self._other_witnesses[id(simulator)] = Witnesses(self._cluster, simulator)
         return known
 
-    def _waits(self, work: Work) -> Verdict:
-        found = self._blockers(work)
-        names = sorted(self._title(each.key) for each in found)
+    def _waits_for(self, work: Work) -> Verdict:
+        found = self._blockers_of(work)
+        names = sorted(self._title_of(each.key) for each in found)
         if not names:
-            ahead = self._ahead(work)
-            names = [self._title(each.key) for each in ahead]
+            ahead = self._first_of_queue(work)
+            names = [self._title_of(each.key) for each in ahead]
         return Verdict(
-            self._title(work.key),
+            self._title_of(work.key),
             work.queue,
             Kind.WAITS,
             blockers=tuple(names),
-            edits=tuple(self._edits(work.job)),
+            edits=tuple(self._edits_in_words(work.job)),
         )
 
-    def _ahead(self, work: Work) -> Sequence[Work]:
+    def _first_of_queue(self, work: Work) -> Sequence[Work]:
         """The job that waits before it in a strict queue: what is behind it is not looked at."""
         waiting = [
             each
-            for each in self._where(work).works.values()
+            for each in self._simulator_of(work).works.values()
             if each.queue == work.queue and each.admission is None and each is not work
         ]
         return [min(waiting, key=lambda each: each.rank)] if waiting else []
 
-    def _where(self, work: Work) -> Simulator:
+    def _simulator_of(self, work: Work) -> Simulator:
         """The simulation that a job is of."""
         return next(each for each in self._orders if each.works.get(work.key) is work)
 
-    def _never(self, job: Job) -> Verdict:
+    def _never_fits(self, job: Job) -> Verdict:
         world = self._cluster.world
         kind = _job_kind(job)
         if kind not in self._conflicts:
@@ -233,11 +235,11 @@ class _Forecaster:
         found = [sentence(world, job, each) for each in self._conflicts[kind]]
         queue = queue_of(world, job)
         return Verdict(
-            self._title(job.key),
+            self._title_of(job.key),
             queue.name if queue else "",
             Kind.NEVER,
             conflict=tuple(found),
-            edits=tuple(self._edits(job, alone=True)),
+            edits=tuple(self._edits_in_words(job, alone=True)),
         )
 
     def _in_the_way(self, job: Job) -> Sequence[Job]:
@@ -249,8 +251,8 @@ class _Forecaster:
             self._together[group] = [each for each in jobs if works[each.key].queue in group]
         return self._together[group]
 
-    def _edits(self, job: Job, *, alone: bool = False) -> list[str]:
-        title = self._title(job.key)
+    def _edits_in_words(self, job: Job, *, alone: bool = False) -> list[str]:
+        title = self._title_of(job.key)
         if not alone:
             return [edit.named(title) for edit in self._edits_beside(job)]
         kind = _job_kind(job)
@@ -396,49 +398,52 @@ class Coming:
 
     def expected(self) -> Arrival:
         """One after the other."""
-        return self._arrival(self.submitted, self.new)
+        return self._arrival_of(self.submitted, self.new)
 
     def at_once(self) -> Arrival:
         """All new ones before Kueue looks at any, as where their queues were not active before."""
-        return self._arrival(self.submitted, self.new, together=True)
+        return self._arrival_of(self.submitted, self.new, together=True)
 
     def is_drawn(self, groups: Groups) -> bool:
         """Whether more orders than a few are tried."""
-        return len(self._all) <= _MOST_IN_ORDERS and _largest_group(groups) <= _EACH_FIRST_AND_LAST
+        return (
+            len(self._all_jobs) <= _MOST_IN_ORDERS
+            and _largest_group(groups) <= _EACH_FIRST_AND_LAST
+        )
 
     @property
-    def _all(self) -> tuple[Job, ...]:
+    def _all_jobs(self) -> tuple[Job, ...]:
         return (*self.submitted, *self.new)
 
     def others(self, groups: Groups) -> Iterator[Arrival]:
         """Other ways in which they may come. ``groups``: the jobs that are in each other's way; one order is another
         one of each group at the same time."""
         submitted, new = _reversed(self.submitted), _reversed(self.new)
-        yield self._arrival(submitted, new, together=True)
-        yield self._arrival(submitted, new)
+        yield self._arrival_of(submitted, new, together=True)
+        yield self._arrival_of(submitted, new)
         if not self.is_drawn(groups):
             return
         for index in range(_largest_group(groups)):
             moved = {group[index].key for group in groups if index < len(group)}
             for together in (True, False) if _largest_group(groups) <= _SINGLY_TOO else (True,):
-                yield self._moved(moved, last=True, together=together)
-                yield self._moved(moved, last=False, together=together)
+                yield self._with_moved(moved, last=True, together=together)
+                yield self._with_moved(moved, last=False, together=together)
         yield from self._at_random()
 
-    def _moved(self, moved: Set[str], *, last: bool, together: bool) -> Arrival:
+    def _with_moved(self, moved: Set[str], *, last: bool, together: bool) -> Arrival:
         submitted = _moved_to_end(self.submitted, moved, last=last)
         new = _moved_to_end(self.new, moved, last=last)
-        return self._arrival(submitted, new, together=together)
+        return self._arrival_of(submitted, new, together=together)
 
     def _at_random(self) -> Iterator[Arrival]:
         draw = Random(len(self.new))  # noqa: S311 - the same in every run
         for _ in range(_AT_RANDOM):
             submitted, new = (_shuffled(jobs, draw) for jobs in (self.submitted, self.new))
-            ranks = [job.key for job in _shuffled(self._all, draw)]
+            ranks = [job.key for job in _shuffled(self._all_jobs, draw)]
             batches = [self.earlier, *_one_by_one(submitted), *_random_batches(new, draw)]
             yield Arrival(tuple(filter(None, batches)), tuple(ranks))
 
-    def _arrival(
+    def _arrival_of(
         self, submitted: Sequence[Job], new: Sequence[Job], *, together: bool = False
     ) -> Arrival:
         batches = [self.earlier, *_one_by_one(submitted)]

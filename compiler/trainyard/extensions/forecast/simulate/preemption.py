@@ -110,7 +110,7 @@ def foresee(
         return Way.NO_CANDIDATES, borrowing, found
     account = state.accounts[work.queue]
     with state.without(candidate.work for candidate in found):
-        borrowing, _ = account.of(cell).distance(amount)
+        borrowing, _ = account.balance(cell).distance(amount)
     if any(candidate.work.queue == work.queue for candidate in found):
         return Way.PREEMPT, borrowing, found
     return Way.RECLAIM, borrowing, found
@@ -194,9 +194,9 @@ class Candidates:
         self._cells = cells
         self._queue = state.queues[work.queue]
         self._account = state.accounts[work.queue]
-        self._levels = list(self._cohorts(usage))
+        self._levels = list(self._cohorts_above(usage))
 
-    def _cohorts(self, usage: Mapping[Cell, int]) -> Iterator[tuple[Account, bool]]:
+    def _cohorts_above(self, usage: Mapping[Cell, int]) -> Iterator[tuple[Account, bool]]:
         """The cohorts above, each with whether a subtree of it that has the job also has the quota that is missing."""
         if self._account.above is None or self._queue.preemption.reclaim == "Never":
             return
@@ -207,14 +207,14 @@ class Candidates:
             closer = closer or fits
 
     @cached_property
-    def _closer(self) -> list[_GivingQueue]:
-        return list(self._sources(closer=True))
+    def _closer_queues(self) -> list[_GivingQueue]:
+        return list(self._giving_queues(closer=True))
 
     @cached_property
-    def _others(self) -> list[_GivingQueue]:
-        return list(self._sources(closer=False))
+    def _other_queues(self) -> list[_GivingQueue]:
+        return list(self._giving_queues(closer=False))
 
-    def _sources(self, *, closer: bool) -> Iterator[_GivingQueue]:
+    def _giving_queues(self, *, closer: bool) -> Iterator[_GivingQueue]:
         seen: Account | None = None
         for cohort, of_this in self._levels:
             if of_this is closer:
@@ -233,16 +233,18 @@ class Candidates:
 
     def none_closer(self) -> bool:
         """Whether there is none whose quota is nearer to the job."""
-        return not any(self._has_jobs(source) for source in self._closer)
+        return not any(self._has_jobs(source) for source in self._closer_queues)
 
     def none_in_cohort(self) -> bool:
         """Whether there is none of another queue."""
-        return self.none_closer() and not any(self._has_jobs(source) for source in self._others)
+        return self.none_closer() and not any(
+            self._has_jobs(source) for source in self._other_queues
+        )
 
     def _has_jobs(self, source: _GivingQueue) -> bool:
-        return next(self._of(source), None) is not None
+        return next(self._jobs_to_reclaim(source), None) is not None
 
-    def _of(self, source: _GivingQueue) -> Iterator[Work]:
+    def _jobs_to_reclaim(self, source: _GivingQueue) -> Iterator[Work]:
         policy = self._queue.preemption.reclaim
         return victims(self._state, self._work, self._cells, source.queue, policy)
 
@@ -253,18 +255,23 @@ class Candidates:
 
     def others(self, *, borrowing: bool) -> Iterator[Candidate]:
         """Those of other queues; if the job's queue will borrow, only those that may be preempted then."""
-        closer = [self._reclaimed(source) for source in self._closer]
+        closer = [self._candidates_to_reclaim(source) for source in self._closer_queues]
         others: list[Iterator[Candidate]] = []
         if not borrowing or self._queue.preemption.while_borrowing != "Never":
-            others = [self._borrowers(source, borrowing=borrowing) for source in self._others]
+            others = [
+                self._candidates_among_borrowers(source, borrowing=borrowing)
+                for source in self._other_queues
+            ]
         return chain(merge(*closer, key=_precedence_of), merge(*others, key=_precedence_of))
 
-    def _reclaimed(self, source: _GivingQueue) -> Iterator[Candidate]:
-        for work in self._of(source):
+    def _candidates_to_reclaim(self, source: _GivingQueue) -> Iterator[Candidate]:
+        for work in self._jobs_to_reclaim(source):
             yield Candidate(work, RECLAIM, source.cohort)
 
-    def _borrowers(self, source: _GivingQueue, *, borrowing: bool) -> Iterator[Candidate]:
-        for work in self._of(source):
+    def _candidates_among_borrowers(
+        self, source: _GivingQueue, *, borrowing: bool
+    ) -> Iterator[Candidate]:
+        for work in self._jobs_to_reclaim(source):
             if self._while_borrowing(work):
                 yield Candidate(work, WHILE_BORROWING, source.cohort)
             elif not borrowing:
@@ -339,7 +346,7 @@ def _is_hopeless(need: Need) -> bool:
     own = list(own_victims(need.state, need.work, frozenset(need.usage)))
     for cell, amount in need.usage.items():
         rest = amount - sum(work.usage().get(cell, 0) for work in own)
-        balance = need.account.of(cell)
+        balance = need.account.balance(cell)
         is_short = balance.left() < rest and balance.nominal < balance.used + rest
         if is_short and not balance.is_offered_below_root(amount):
             return True
@@ -354,7 +361,7 @@ def _may_suffice(need: Need, candidates: Candidates, *, borrowing: bool) -> bool
         rest = amount - sum(work.usage().get(cell, 0) for work in own)
         if not borrowing and need.account.exceeds_nominal(cell, rest):
             return False
-        missing = rest - need.account.of(cell).left()
+        missing = rest - need.account.balance(cell).left()
         if missing <= 0:
             continue
         if others is None:
@@ -440,22 +447,22 @@ class _GivingOrder:
             return account if left else None
         root = account.root()
         while id(root) not in self._done:
-            found = self._below(root)
+            found = self._giver_below(root)
             if found is not None:
                 return found
         return None
 
-    def _below(self, cohort: Account) -> Account | None:
-        queue, of_queue = self._queue(cohort)
-        lower, of_lower = self._cohort(cohort)
+    def _giver_below(self, cohort: Account) -> Account | None:
+        queue, of_queue = self._largest_queue(cohort)
+        lower, of_lower = self._largest_cohort(cohort)
         if queue is None and lower is None:
             self._done.add(id(cohort))
             return None
         if lower is not None and of_lower.rank >= of_queue.rank:
-            return self._below(lower)
+            return self._giver_below(lower)
         return queue
 
-    def _queue(self, cohort: Account) -> tuple[Account | None, Share]:
+    def _largest_queue(self, cohort: Account) -> tuple[Account | None, Share]:
         best, highest = None, LOWEST
         for queue in cohort.queues:
             if id(queue) in self._done:
@@ -472,7 +479,7 @@ class _GivingOrder:
                     best = queue
         return best, highest
 
-    def _cohort(self, cohort: Account) -> tuple[Account | None, Share]:
+    def _largest_cohort(self, cohort: Account) -> tuple[Account | None, Share]:
         best, highest = None, LOWEST
         for lower in cohort.cohorts:
             if id(lower) in self._done:

@@ -138,7 +138,7 @@ class Account:
             child.sum_up()
             for cell, balance in child.balances.items():
                 own[cell] = own.get(cell, 0) + balance.own - balance.kept
-        height = self._height()
+        height = self._height_of_cohort()
         self.balances = {
             cell: Balance(self.limits(cell), amount, height) for cell, amount in own.items()
         }
@@ -146,19 +146,19 @@ class Account:
             for cell, balance in child.balances.items():
                 balance.above = self.balances[cell]
 
-    def _height(self) -> int:
+    def _height_of_cohort(self) -> int:
         """How many levels there are below a cohort; of a queue none."""
         has_children = bool(self.cohorts or self.queues)
-        heights = [child._height() + 1 for child in self.cohorts]
+        heights = [child._height_of_cohort() + 1 for child in self.cohorts]
         return max([int(has_children), *heights])
 
-    def of(self, cell: Cell) -> Balance:
+    def balance(self, cell: Cell) -> Balance:
         """What there is of a cell; of one without a quota nothing, here and above."""
         balance = self.balances.get(cell)
         if balance is None:
-            balance = self.balances[cell] = Balance(NOTHING, 0, self._height())
+            balance = self.balances[cell] = Balance(NOTHING, 0, self._height_of_cohort())
             if self.above is not None:
-                balance.above = self.above.of(cell)
+                balance.above = self.above.balance(cell)
         return balance
 
     @property
@@ -168,15 +168,15 @@ class Account:
 
     def most(self, cell: Cell) -> int:
         """What a job could get if nothing were used."""
-        return self.of(cell).most()
+        return self.balance(cell).most()
 
     def available(self, cell: Cell) -> int:
         """What a job can get now."""
-        return max(0, self.of(cell).left())
+        return max(0, self.balance(cell).left())
 
     def exceeds_nominal(self, cell: Cell, more: int = 0) -> bool:
         """Whether a queue is beyond its own quota, with so much more."""
-        balance = self.of(cell)
+        balance = self.balance(cell)
         return balance.nominal < balance.used + more
 
     def is_within(self, cells: Iterable[Cell]) -> bool:
@@ -193,7 +193,7 @@ def fits_in(account: Account, amounts: Mapping[Cell, int]) -> tuple[bool, dict[C
     fits = True
     beyond = {}
     for cell, amount in amounts.items():
-        balance = account.of(cell)
+        balance = account.balance(cell)
         fits = fits and balance.used + amount <= balance.own
         beyond[cell] = max(0, amount - max(0, balance.kept - balance.used))
     return fits, beyond

@@ -44,9 +44,9 @@ class Simulator:
         self._put_off: dict[str, Work] = {}
         # What the heads had tried in the cycles since something moved last.
         self._tried: set[str] = set()
-        self._read(world)
+        self._read_world(world)
 
-    def _read(self, world: World) -> None:
+    def _read_world(self, world: World) -> None:
         self.world = world
         self.state = State(world)
         self._repeats = Repeats()
@@ -70,21 +70,21 @@ class Simulator:
             self._outside.pop(key, None)
             self._held.pop(key, None)
             self._put_off.pop(key, None)
-            if work.queue in self._lines.of:
+            if work.queue in self._lines.by_queue:
                 self._lines.remove(work)
                 # Also a job that only waited makes Kueue look again (workload_controller.go, Delete).
                 self._given_back.add(work.queue)
             if work.admission is not None:
-                self._release(work)
+                self._give_back(work)
                 for _ in range(self._most_cycles()):
-                    if not self._run():
+                    if not self._run_cycle():
                         break
 
     def evict(self, key: str) -> None:
         """The pods of an admitted job were not ready in time: it loses its quota, and is not looked at until
         :meth:`come_back`."""
         work = self.works[key]
-        self._release(work)
+        self._give_back(work)
         work.admission = None
         work.queue = ""
         work.obstacles = [Obstacle("not-ready")]
@@ -100,12 +100,12 @@ class Simulator:
 
     def change(self, world: World) -> None:
         """Objects changed: quotas are counted anew, jobs of stopped queues are evicted, all others looked at again."""
-        self._read(world)
+        self._read_world(world)
         for work in self.works.values():
             if work.admission is None or work.queue not in self.state.queues:
-                self._leave(work)
+                self._leave_queue(work)
             elif self.state.queues[work.queue].stopped == "HoldAndDrain":
-                self._leave(work)
+                self._leave_queue(work)
                 work.admission = None
                 self.moved.add(work.key)
                 self._held[work.key] = work
@@ -114,7 +114,7 @@ class Simulator:
             else:
                 self.state.add(work)
 
-    def _leave(self, work: Work) -> None:
+    def _leave_queue(self, work: Work) -> None:
         work.queue = ""
         work.progress = None
         waits = work.key in self._held or work.key in self._put_off
@@ -129,12 +129,12 @@ class Simulator:
         done, most = 0, self._most_cycles()
         while done < most:
             done += 1
-            if self._run():
+            if self._run_cycle():
                 continue
             freed = [work for work in self._held.values() if not self._is_stopped(work)]
             if not self._given_back and not freed:
                 return
-            period = self._period(done)
+            period = self._repeated_cycles(done)
             if period:
                 # Where all repeats, so many cycles end as few do.
                 most = done + (most - done) % period
@@ -150,7 +150,7 @@ class Simulator:
     def _most_cycles(self) -> int:
         return _ENDLESS * (len(self.works) + 10)
 
-    def _period(self, done: int) -> int:
+    def _repeated_cycles(self, done: int) -> int:
         """After how many cycles all repeats; 0 as long as that is not known."""
         queues = self._lines.trees(self._given_back)
         return self._repeats.period(
@@ -166,7 +166,7 @@ class Simulator:
         """Bring the jobs that are in no queue yet to theirs, as far as it takes jobs."""
         for work in list(self._outside.values()):
             local = self._local_queues.get((work.job.namespace, work.job.queue))
-            refused = self._refused(local)
+            refused = self._queue_obstacle(local)
             if local is None or refused is not None:
                 work.obstacles = [refused or Obstacle("no-local-queue")]
                 continue
@@ -174,7 +174,7 @@ class Simulator:
             work.queue = local.queue
             self._lines.add(work)
 
-    def _refused(self, local: LocalQueue | None) -> Obstacle | None:
+    def _queue_obstacle(self, local: LocalQueue | None) -> Obstacle | None:
         if local is None:
             return Obstacle("no-local-queue")
         if local.stopped != "None":
@@ -188,7 +188,7 @@ class Simulator:
             return Obstacle("queue-inactive", detail=local.queue)
         return None
 
-    def _run(self) -> bool:
+    def _run_cycle(self) -> bool:
         """One cycle; whether anything moved.
 
         Nothing has moved either where the heads only went through their flavors once more.
@@ -207,7 +207,7 @@ class Simulator:
             self._forget_old(work)
         cycle = Cycle(self.state)
         cycle.run(entering)
-        if self._apply(cycle) or refused:
+        if self._apply_cycle(cycle) or refused:
             self._tried.clear()
             return True
         self._tried.add(repr(before))
@@ -229,7 +229,7 @@ class Simulator:
         if self._released > progress.released:
             work.progress = None
 
-    def _apply(self, cycle: Cycle) -> bool:
+    def _apply_cycle(self, cycle: Cycle) -> bool:
         """Do what a cycle decided; whether that is more than to look at the same heads once more."""
         moved = bool(cycle.admitted or cycle.preempted)
         for entry, outcome in cycle.back:
@@ -239,7 +239,7 @@ class Simulator:
                 work.progress = Progress(entry.assignment.tried(), self._cycle, self._released)
             moved |= not self._lines.put_back(work, outcome)
         for work, by, reason in cycle.preempted.values():
-            self._release(work)
+            self._give_back(work)
             self._repeats.preempted(work.key)
             work.admission = None
             work.preempted_by.append(by.key)
@@ -259,7 +259,7 @@ class Simulator:
             self.state.add(work)
         return moved
 
-    def _release(self, work: Work) -> None:
+    def _give_back(self, work: Work) -> None:
         self.state.remove(work)
         self.moved.add(work.key)
         self._released += 1
@@ -289,8 +289,8 @@ class Lines:
     """The jobs that wait, by queue. Only queues with jobs to look at are gone through."""
 
     def __init__(self, state: State) -> None:
-        self.of = {name: Pending(queue) for name, queue in state.queues.items()}
-        self._order = {name: index for index, name in enumerate(self.of)}
+        self.by_queue = {name: Pending(queue) for name, queue in state.queues.items()}
+        self._order = {name: index for index, name in enumerate(self.by_queue)}
         self._awake: set[str] = set()
         self._tree_of = state.tree_of
         self._trees: dict[int, list[str]] = {}
@@ -299,14 +299,14 @@ class Lines:
 
     def add(self, work: Work) -> None:
         """Enter a job that is new, or was evicted, into its queue."""
-        self.of[work.queue].add(work)
+        self.by_queue[work.queue].add(work)
         self._awake.add(work.queue)
 
     def heads(self) -> list[Work]:
         """The job of each queue to look at next, taken out of its queue."""
         found = []
         for name in sorted(self._awake, key=self._order.__getitem__):
-            work = self.of[name].pop()
+            work = self.by_queue[name].pop()
             if work is None:
                 self._awake.discard(name)
             else:
@@ -316,7 +316,7 @@ class Lines:
     def put_back(self, work: Work, outcome: Outcome) -> bool:
         """Enter a job that was looked at and is not admitted; whether it is looked at again before something is given
         back, as nothing but itself is."""
-        pending = self.of[work.queue]
+        pending = self.by_queue[work.queue]
         first = pending.first
         pending.put_back(work, outcome)
         self._awake.add(work.queue)
@@ -324,7 +324,7 @@ class Lines:
 
     def remove(self, work: Work) -> None:
         """Forget a job that is gone, or admitted."""
-        self.of[work.queue].remove(work)
+        self.by_queue[work.queue].remove(work)
 
     def trees(self, names: Iterable[str]) -> list[str]:
         """All queues of the trees that some queues are in."""
@@ -334,13 +334,13 @@ class Lines:
     def wake(self, names: Iterable[str]) -> None:
         """Something was given back: all jobs of the trees of these queues are looked at again."""
         for name in self.trees(names):
-            self.of[name].wake()
+            self.by_queue[name].wake()
             self._awake.add(name)
 
     def waiting(self, names: Iterable[str]) -> Iterator[Work]:
         """All jobs that wait in some queues."""
         for name in names:
-            yield from self.of[name].all()
+            yield from self.by_queue[name].all()
 
 
 class Pending:
@@ -367,9 +367,9 @@ class Pending:
         if not self._strict and work.shape in self._shapes:
             self.parked[work.key] = work
             return
-        self._wait(work)
+        self._enter_waiting(work)
 
-    def _wait(self, work: Work) -> None:
+    def _enter_waiting(self, work: Work) -> None:
         self.waiting[work.key] = work
         heappush(self._ranked, (work.rank, work.key))
 
@@ -396,7 +396,7 @@ class Pending:
         if outcome is Outcome.PREEMPTING and not self._strict:
             self.first = work.key
         if self._is_seen_again(work, outcome):
-            self._wait(work)
+            self._enter_waiting(work)
             return
         self.parked[work.key] = work
         if not self._strict and outcome in (Outcome.NO_FIT, Outcome.NO_CANDIDATES):
@@ -416,7 +416,7 @@ class Pending:
         """Something was given back: all are looked at again."""
         self._shapes.clear()
         for work in self.parked.values():
-            self._wait(work)
+            self._enter_waiting(work)
         self.parked.clear()
 
     def all(self) -> Iterator[Work]:
@@ -462,7 +462,7 @@ class Repeats:
             (work.key, _progress_that_counts(work.progress, cycle, released))
             for work in lines.waiting(queues)
         ]
-        firsts = [lines.of[name].first for name in queues]
+        firsts = [lines.by_queue[name].first for name in queues]
         picture = (
             tuple(queues),
             _rounds_of_admission(admitted),

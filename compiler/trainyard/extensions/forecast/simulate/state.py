@@ -141,7 +141,7 @@ class Assignment:
         """Have nothing: a set cannot be placed at all."""
         self._mode = Mode.NO_FIT
 
-    def of(self, name: str) -> SetAssignment:
+    def assigned_set(self, name: str) -> SetAssignment:
         """The set of a name."""
         return next(each for each in self.sets if each.pods.name == name)
 
@@ -149,7 +149,7 @@ class Assignment:
         """Remember where the sets go."""
         for want in wanted:
             if want.pods.name in placed:
-                each = self.of(want.pods.name)
+                each = self.assigned_set(want.pods.name)
                 each.placed = placed[want.pods.name]
                 each.flavor_of_place = want.flavor
 
@@ -278,21 +278,21 @@ class State:
         }
         self.works: dict[str, dict[str, Work]] = {queue.name: {} for queue in world.queues}
         self._victims: dict[str, list[Work]] = {}
-        self._join()
+        self._join_cohorts()
         self.tree_of = {name: id(account.root()) for name, account in self.accounts.items()}
         shared = Usage()
         self.forests: dict[str, Forest] = {}
         for flavor in world.flavors.values():
             levels = world.topologies.get(flavor.topology or "")
             if levels:
-                layout = world.layouts.of(flavor.labels, levels, world.nodes)
+                layout = world.layouts.layout(flavor.labels, levels, world.nodes)
                 self.forests[flavor.name] = Forest(flavor, layout, shared)
         self.tas_only = {queue.name: self._only_topologies(queue) for queue in world.queues}
         self.refusals = Refusals(world.flavors, self.forests, self.tas_only)
-        self._forests_of = {queue.name: self._topologies(queue) for queue in world.queues}
+        self._forests_of = {queue.name: self._topologies_of(queue) for queue in world.queues}
         self.empty = Empty(self._forests_of)
 
-    def _join(self) -> None:
+    def _join_cohorts(self) -> None:
         """The tree. A cohort that is only named exists without quotas; one in a circle has no parent."""
         cohorts: dict[str, Account] = {}
         parents: dict[str, str | None] = {}
@@ -324,7 +324,7 @@ class State:
         found = self.world.flavors.get(flavor)
         return found is not None and found.topology is not None
 
-    def _topologies(self, queue: Queue) -> dict[str, Forest]:
+    def _topologies_of(self, queue: Queue) -> dict[str, Forest]:
         names = [flavor for group in queue.groups for flavor in group.flavors]
         return {name: self.forests[name] for name in names if name in self.forests}
 
@@ -364,9 +364,9 @@ class State:
         account = self.accounts[queue]
         for cell, amount in usage.items():
             if sign > 0:
-                account.of(cell).use(amount)
+                account.balance(cell).use(amount)
             else:
-                account.of(cell).free(amount)
+                account.balance(cell).free(amount)
 
     @contextmanager
     def without(self, works: Iterable[Work]) -> Iterator[None]:
@@ -423,19 +423,19 @@ class Refusals:
         # With the set itself, so that nothing else gets its identity.
         self._known: dict[tuple[str, str, int], tuple[PodSet, Obstacle | None]] = {}
 
-    def of(self, pods: PodSet, queue: str, name: str, group: Group) -> Obstacle | None:
+    def refusal(self, pods: PodSet, queue: str, name: str, group: Group) -> Obstacle | None:
         """Why a set may not use a flavor of a queue; ``None`` if it may."""
         key = queue, name, id(pods)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = pods, self._refused(pods, queue, name, group)
+            known = self._known[key] = pods, self._refusal(pods, queue, name, group)
         return known[1]
 
-    def _refused(self, pods: PodSet, queue: str, name: str, group: Group) -> Obstacle | None:
+    def _refusal(self, pods: PodSet, queue: str, name: str, group: Group) -> Obstacle | None:
         flavor = self._flavors.get(name)
         if flavor is None:
             return Obstacle("missing", name)
-        refused = self._topology_refused(pods, queue, flavor, group)
+        refused = self._topology_refusal(pods, queue, flavor, group)
         if refused is not None:
             return refused
         taint = untolerated(flavor.taints, (*pods.tolerations, *flavor.tolerations))
@@ -445,7 +445,7 @@ class Refusals:
             return Obstacle("affinity", name)
         return None
 
-    def _topology_refused(
+    def _topology_refusal(
         self, pods: PodSet, queue: str, flavor: Flavor, group: Group
     ) -> Obstacle | None:
         if pods.placement is None:

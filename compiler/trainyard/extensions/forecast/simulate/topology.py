@@ -75,69 +75,69 @@ def _place_set(forest: Forest, want: Wanted, taken: _Taken, *, empty: bool) -> P
     if level is None:
         return Unplaced(want.pods.name, label, 0, want.asked)
     required = placement is not None and placement.mode == "required"
-    with _counts_beside(forest, want.pods, taken, empty=empty) as rooms:
+    with _counts_beside(forest, want.pods, taken, empty=empty) as counts:
         if anywhere:
-            chosen = _domains_anywhere(rooms, level, want.asked)
+            chosen = _domains_anywhere(counts, level, want.asked)
         else:
-            chosen = _domains_near(rooms, level, want.asked, required=required)
+            chosen = _domains_near(counts, level, want.asked, required=required)
         if isinstance(chosen, int):
             return Unplaced(want.pods.name, label, chosen, want.asked)
-        return _in_lowest_domains(forest, rooms, chosen, want.asked, anywhere=anywhere)
+        return _in_lowest_domains(forest, counts, chosen, want.asked, anywhere=anywhere)
 
 
 @contextmanager
 def _counts_beside(
     forest: Forest, pods: PodSet, taken: _Taken, *, empty: bool
 ) -> Iterator[PodCounts]:
-    """The rooms for pods beside what other sets of the same job have taken."""
-    rooms = forest.rooms(pods, empty=empty)
+    """The counts of pods beside what other sets of the same job have taken."""
+    counts = forest.pod_counts(pods, empty=empty)
     before: dict[Domain, int] = {}
     for id, used in taken.items():
         leaf = forest.leaves.get(id)
-        if leaf is not None and leaf in rooms.of:
-            before[leaf] = rooms.of[leaf]
-            rooms.set(leaf, forest.pods(leaf, pods.requests, used, empty=empty))
-    yield rooms
+        if leaf is not None and leaf in counts.by_domain:
+            before[leaf] = counts.by_domain[leaf]
+            counts.set_count(leaf, forest.pods(leaf, pods.requests, used, empty=empty))
+    yield counts
     for leaf, count in before.items():
-        rooms.set(leaf, count)
+        counts.set_count(leaf, count)
 
 
 def _in_lowest_domains(
-    forest: Forest, rooms: PodCounts, shares: _Shares, count: int, *, anywhere: bool
+    forest: Forest, counts: PodCounts, shares: _Shares, count: int, *, anywhere: bool
 ) -> Placed:
     """From shares of domains down to the lowest ones."""
     for _ in range(shares[0][0].level, len(forest.levels) - 1):
-        below = rooms.below([domain for domain, _ in shares])
+        below = counts.ranked_below([domain for domain, _ in shares])
         shares, _ = _shared_out(below, count, anywhere=anywhere)
     shares.sort(key=lambda share: share[0].position)
     return {domain.id: pods for domain, pods in shares}
 
 
-def _domains_anywhere(rooms: PodCounts, level: int, count: int) -> _Shares | int:
+def _domains_anywhere(counts: PodCounts, level: int, count: int) -> _Shares | int:
     """Domains of a level that take all pods, the fullest first, so that whole nodes stay free; or how many would
     fit."""
-    ranked = rooms.at(level)
+    ranked = counts.ranked_at(level)
     one = ranked.tightest(count)
     if one is not None:
         return [(one[1], count)]
-    if rooms.total < count:
-        return rooms.total
+    if counts.total < count:
+        return counts.total
     return _shared_out(ranked, count, anywhere=True)[0]
 
 
-def _domains_near(rooms: PodCounts, level: int, count: int, *, required: bool) -> _Shares | int:
+def _domains_near(counts: PodCounts, level: int, count: int, *, required: bool) -> _Shares | int:
     """One domain of a level that takes all pods, and if it is not required, one of a higher level or the roomiest of
     the highest; or how many would fit."""
-    ranked = rooms.at(level)
+    ranked = counts.ranked_at(level)
     one = ranked.tightest(count)
     if one is not None:
         return [(one[1], count)]
     if required:
         return ranked.most()
     if level > 0:
-        return _domains_near(rooms, level - 1, count, required=False)
-    if rooms.total < count:
-        return rooms.total
+        return _domains_near(counts, level - 1, count, required=False)
+    if counts.total < count:
+        return counts.total
     return _shared_out(ranked, count, anywhere=False)[0]
 
 
@@ -172,7 +172,7 @@ class Usage:
     """What the pods with a place use, by the domain of the lowest level; ``log`` names each that changed, in order."""
 
     def __init__(self) -> None:
-        self.of: dict[tuple[str, ...], dict[str, int]] = {}
+        self.by_domain: dict[tuple[str, ...], dict[str, int]] = {}
         self.log: list[tuple[str, ...]] = []
 
 
@@ -190,14 +190,14 @@ class Layout:
         for node in nodes:
             selected = all(node.labels.get(key) == value for key, value in labels.items())
             if selected and all(level in node.labels for level in levels):
-                self._add(node)
+                self._add_node(node)
         for domains in self.by_level:
             # Hosts below one parent differ in the last value alone, so this orders them as Kueue does.
             domains.sort(key=lambda domain: domain.values)
             for position, domain in enumerate(domains):
                 domain.position = position
 
-    def _add(self, node: Node) -> None:
+    def _add_node(self, node: Node) -> None:
         values = tuple(node.labels[level] for level in self.levels)
         above: Domain | None = None
         for depth in range(1, len(values) + 1):
@@ -228,8 +228,8 @@ class Forest:
         self.leaves = layout.leaves
         # A node that two flavors select is counted once, so hosts share what is used of them.
         self.usage = shared if self.of_hosts else Usage()
-        self._rooms: dict[str, PodCounts] = {}
-        self._of_set: dict[tuple[int, bool], tuple[PodSet, PodCounts]] = {}
+        self._by_shape: dict[str, PodCounts] = {}
+        self._by_set: dict[tuple[int, bool], tuple[PodSet, PodCounts]] = {}
 
     def level(self, label: str | None) -> int | None:
         """The place of a level among the levels; ``None`` if the topology does not have it."""
@@ -242,7 +242,7 @@ class Forest:
     ) -> None:
         """Count pods as placed, or with ``-1`` as gone."""
         for id, count in placed.items():
-            used = self.usage.of.setdefault(id, {})
+            used = self.usage.by_domain.setdefault(id, {})
             self.usage.log.append(id)
             for resource, amount in ((PODS, 1), *requests.items()):
                 used[resource] = used.get(resource, 0) + sign * amount * count
@@ -255,38 +255,39 @@ class Forest:
                 return False
         return True
 
-    def rooms(self, pods: PodSet, *, empty: bool) -> PodCounts:
+    def pod_counts(self, pods: PodSet, *, empty: bool) -> PodCounts:
         """How many pods of a set every domain has room for; ``empty`` as if no job had a place.
 
         The counts of a shape of pods are kept, and counted again where something changed.
         """
-        known = self._of_set.get((id(pods), empty))
+        known = self._by_set.get((id(pods), empty))
         if known is None:
             # With the set itself, so that nothing else gets its identity.
-            known = pods, self._of_shape(pods, empty=empty)
-            self._of_set[id(pods), empty] = known
-        rooms = known[1]
+            known = pods, self._counts_of_shape(pods, empty=empty)
+            self._by_set[id(pods), empty] = known
+        counts = known[1]
         log = self.usage.log
-        if not empty and rooms.seen < len(log):
-            for changed in set(log[rooms.seen :]):
+        if not empty and counts.seen < len(log):
+            for changed in set(log[counts.seen :]):
                 leaf = self.leaves.get(changed)
-                if leaf is not None and leaf in rooms.of:
-                    rooms.set(leaf, self.pods(leaf, pods.requests))
-            rooms.seen = len(log)
-        return rooms
+                if leaf is not None and leaf in counts.by_domain:
+                    counts.set_count(leaf, self.pods(leaf, pods.requests))
+            counts.seen = len(log)
+        return counts
 
-    def _of_shape(self, pods: PodSet, *, empty: bool) -> PodCounts:
+    def _counts_of_shape(self, pods: PodSet, *, empty: bool) -> PodCounts:
         shape = repr((pods.requests, pods.selector, pods.terms, pods.tolerations, empty))
-        rooms = self._rooms.get(shape)
-        if rooms is None:
-            counts = {
-                leaf: self.pods(leaf, pods.requests, empty=empty) for leaf in self._matching(pods)
+        counts = self._by_shape.get(shape)
+        if counts is None:
+            by_leaf = {
+                leaf: self.pods(leaf, pods.requests, empty=empty)
+                for leaf in self._matching_leaves(pods)
             }
-            rooms = PodCounts(self.by_level, counts, len(self.usage.log))
-            self._rooms[shape] = rooms
-        return rooms
+            counts = PodCounts(self.by_level, by_leaf, len(self.usage.log))
+            self._by_shape[shape] = counts
+        return counts
 
-    def _matching(self, pods: PodSet) -> Iterator[Domain]:
+    def _matching_leaves(self, pods: PodSet) -> Iterator[Domain]:
         """The lowest domains whose nodes take the pods. Only hosts are asked: what is above them has no taints."""
         tolerations = (*pods.tolerations, *self.flavor.tolerations)
         selector = pods.selector or {}
@@ -305,7 +306,7 @@ class Forest:
         empty: bool = False,
     ) -> int:
         """How many pods a lowest domain has room for, beside what is ``taken`` of it."""
-        used = {} if empty else self.usage.of.get(leaf.id, {})
+        used = {} if empty else self.usage.by_domain.get(leaf.id, {})
         most: int | None = None
         for resource, amount in ((PODS, 1), *requests.items()):
             if amount == 0:
@@ -421,7 +422,7 @@ class Layouts:
         self._nodes: tuple[Node, ...] = ()
         self._known: dict[Hashable, Layout] = {}
 
-    def of(
+    def layout(
         self, labels: Mapping[str, str], levels: tuple[str, ...], nodes: tuple[Node, ...]
     ) -> Layout:
         """The layout of the nodes with some labels."""

@@ -69,7 +69,7 @@ class Forecast:
     waiting: tuple[str, ...] = ()
     settled: bool = True
 
-    def of(self, kind: Kind) -> tuple[Verdict, ...]:
+    def verdicts_of(self, kind: Kind) -> tuple[Verdict, ...]:
         """The verdicts of one kind."""
         return tuple(each for each in self.verdicts if each.kind is kind)
 

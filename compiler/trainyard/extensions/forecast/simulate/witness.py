@@ -48,16 +48,18 @@ class Witnesses:
             self._places.take(work)
         for work in admitted:
             short = self._places.find(work)
-            self._short[work.key] = [self._more(flavor, unplaced) for flavor, unplaced in short]
+            self._short[work.key] = [
+                self._more_pods(flavor, unplaced) for flavor, unplaced in short
+            ]
 
-    def _more(self, flavor: str, unplaced: Unplaced) -> str:
-        names = self._pools(flavor)
+    def _more_pods(self, flavor: str, unplaced: Unplaced) -> str:
+        names = self._pool_titles(flavor)
         short = unplaced.asked - unplaced.fit
         room = numbered(unplaced.fit, "pod")
         more = numbered(short, "more pod")
         return f"{names} has room for {more}: quota is there, nodes for {room}"
 
-    def _pools(self, flavor: str) -> str:
+    def _pool_titles(self, flavor: str) -> str:
         """The pools of a flavor, as people call them."""
         found = self._titles.get(flavor)
         if found is None:
@@ -88,14 +90,14 @@ class Witnesses:
         """The pools, zones and domains of a job's pods."""
         pods: Counter[tuple[str, str, str]] = Counter()
         nodes: dict[tuple[str, str, str], set[tuple[str, ...]]] = {}
-        for flavor, _, placed in self._places.of(work.key):
+        for flavor, _, placed in self._places.places_of(work.key):
             for id, count in placed.items():
-                place = self._place(flavor, id)
+                place = self._pool_zone_domain(flavor, id)
                 pods[place] += count
                 nodes.setdefault(place, set()).add(id)  # Ray's head and a worker may share one
         return tuple(Where(*place, pods[place], len(nodes[place])) for place in sorted(pods))
 
-    def _place(self, flavor: str, id: tuple[str, ...]) -> tuple[str, str, str]:
+    def _pool_zone_domain(self, flavor: str, id: tuple[str, ...]) -> tuple[str, str, str]:
         host = id[-1]
         pool, zone = self._pool_of.get(host, (flavor, ""))
         labels = self._labels.get(host)
@@ -123,16 +125,16 @@ class Places:
 
     def __init__(self, world: World) -> None:
         self._empty = world.empty
-        self._of: dict[str, list[Place]] = {}
+        self._by_job: dict[str, list[Place]] = {}
         self._forests: dict[str, Forest] = {}
         shared = Usage()
         for flavor in world.flavors.values():
-            layout = world.layouts.of(flavor.labels, (HOSTNAME,), world.nodes)
+            layout = world.layouts.layout(flavor.labels, (HOSTNAME,), world.nodes)
             self._forests[flavor.name] = Forest(flavor, layout, shared)
 
-    def of(self, key: str) -> Sequence[Place]:
+    def places_of(self, key: str) -> Sequence[Place]:
         """The places of a job."""
-        return self._of.get(key, ())
+        return self._by_job.get(key, ())
 
     def hosts(self, flavor: str) -> list[str]:
         """The nodes of a flavor."""
@@ -141,15 +143,15 @@ class Places:
     def moved(self, world: World) -> Places:
         """The same jobs on the same nodes, in a world that has other ones besides."""
         other = Places(world)
-        for key, places in self._of.items():
+        for key, places in self._by_job.items():
             for place in places:
-                other._enter(key, place)
+                other._enter_place(key, place)
         return other
 
     def take(self, work: Work) -> None:
         """Count the places that Kueue chose."""
         for place in work.places():
-            self._enter(work.key, Place(*place))
+            self._enter_place(work.key, Place(*place))
 
     def find(self, work: Work) -> list[tuple[str, Unplaced]]:
         """A place for each set of pods for which Kueue chose none; what has none, with its flavor."""
@@ -169,19 +171,19 @@ class Places:
             if unplaced is not None:
                 short.append((flavor, unplaced))
                 continue
-            self._enter(work.key, Place(flavor, each.pods, placed[each.pods.name]))
+            self._enter_place(work.key, Place(flavor, each.pods, placed[each.pods.name]))
         return short
 
     def free(self, key: str) -> None:
         """A job is gone from its nodes."""
-        for place in self._of.pop(key, ()):
-            self._count(place, -1)
+        for place in self._by_job.pop(key, ()):
+            self._count_pods(place, -1)
 
-    def _enter(self, key: str, place: Place) -> None:
-        self._of.setdefault(key, []).append(place)
-        self._count(place, 1)
+    def _enter_place(self, key: str, place: Place) -> None:
+        self._by_job.setdefault(key, []).append(place)
+        self._count_pods(place, 1)
 
-    def _count(self, place: Place, sign: int) -> None:
+    def _count_pods(self, place: Place, sign: int) -> None:
         forest = self._forests[place.flavor]
         hosts = {id: count for id, count in place.placed.items() if id in forest.leaves}
         forest.place(hosts, place.pods.requests, sign)

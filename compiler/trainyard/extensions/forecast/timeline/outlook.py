@@ -249,7 +249,9 @@ class _Engine:
         running = _Running(self._started, self._now, end, overhead, after)
         if end is not None:
             heappush(self._ends, (end, self._started, work.key))
-        running.hosts = [id[-1] for place in self._places.of(work.key) for id in place.placed if id]
+        running.hosts = [
+            id[-1] for place in self._places.places_of(work.key) for id in place.placed if id
+        ]
         running.shares = self._shares(running.hosts)
         self._running[work.key] = running
         self._waits.started()
