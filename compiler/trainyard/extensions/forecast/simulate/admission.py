@@ -142,11 +142,6 @@ class Cycle:
 # Source: Kueue 0.19.2, pkg/scheduler/scheduler.go (makeClassicalIterator) and fair_sharing_iterator.go.
 
 
-# The order in which the heads of queues are admitted: who borrows least, then priority, then age; or by fair shares.
-#
-# Source: Kueue 0.19.2, pkg/scheduler/scheduler.go (makeClassicalIterator) and fair_sharing_iterator.go.
-
-
 def entries_in_order(state: State, entries: list[Entry]) -> Iterator[Entry]:
     """The entries, each given out when its turn has come: under fair sharing that depends on those before it."""
     if not state.world.fair:

@@ -300,7 +300,7 @@ def _admitted_pods(work: Work) -> int:
 # The jobs that are not admitted if all are submitted at once, and why, as rules ask for them.
 
 
-_MOST_JOBS = 200
+_MOST_JOBS_OF_CHECK = 200
 """Of more jobs nothing is said: to simulate them may take longer than the rest of a check (docs/simulate.md)."""
 
 
@@ -326,7 +326,7 @@ class Waiting:
 
 def outlook(reading: Reading) -> dict[str, Waiting]:
     """The jobs that wait, by namespace and name; none of them where there are too many jobs."""
-    if len(reading.works) > _MOST_JOBS:
+    if len(reading.works) > _MOST_JOBS_OF_CHECK:
         return {}
     subject = cluster("", reading)
     works = {work.key: work for work in reading.works}
@@ -490,9 +490,6 @@ def _random_batches(jobs: Sequence[Job], draw: Random) -> list[tuple[Job, ...]]:
             batches.append(tuple(left[:size]))
             left = left[size:]
     return batches
-
-
-# Queues whose jobs may be in each other's way: of one tree of cohorts, or with topologies of the same nodes.
 
 
 # Queues whose jobs may be in each other's way: of one tree of cohorts, or with topologies of the same nodes.

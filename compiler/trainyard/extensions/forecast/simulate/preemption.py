@@ -32,12 +32,6 @@ from trainyard.extensions.forecast.simulate.topology import Wanted, place_all
 WITHIN = "InClusterQueue"
 RECLAIM = "InCohortReclamation"
 WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
-# Whom a job preempts under fair sharing: jobs of the queues with the largest share, as long as that is fair.
-#
-# Source: Kueue 0.19.2, pkg/scheduler/preemption/preemption.go (fairPreemptions) and
-# pkg/scheduler/preemption/fairsharing, with the strategies that are released: LessThanOrEqualToFinalShare, then
-# LessThanInitialShare.
-
 FAIR = "InCohortFairSharing"
 
 

@@ -402,12 +402,6 @@ def _is_below(name: str, other: str, parents: Mapping[str, str | None]) -> bool:
 # tas_flavorassigner.go.
 
 
-# Flavors that a set of pods may not use at all: taints, selectors and affinity, and what it wants of a topology.
-#
-# Source: Kueue 0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go (flavorSelector, checkFlavorForPodSets) and
-# tas_flavorassigner.go.
-
-
 class Refusals:
     """What refuses sets of pods. It follows from objects that do not change, so it is found once for each set."""
 

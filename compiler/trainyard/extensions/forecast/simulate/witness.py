@@ -26,8 +26,6 @@ from trainyard.extensions.forecast.simulate.topology import (
 from trainyard.extensions.forecast.simulate.verdict import Where
 from trainyard.language.diagnostics.words import numbered
 
-# Where admitted jobs would run, and what must hold of nodes that Kueue does not look at.
-
 
 class Witnesses:
     """The places of all admitted jobs."""
