@@ -154,7 +154,6 @@ class Reading(Nodes):
             main=main,
             queue=self._queue(job) if job.queue else None,
             nodes=nodes_of(workload, part),
-            kind=workload.kind,
             # A DaemonSet runs on every node. Where required node affinity leads is not read.
             unknown=workload.everywhere or "node_affinity" in pod.unread,
         )
@@ -219,7 +218,6 @@ class Reading(Nodes):
                 main=None,
                 queue=self._queue(job),
                 nodes=_nodes(job, None),
-                kind=job.kind,
                 # Of others a job that says nothing goes to a default that the set does not show.
                 unknown=not self.plan.closed and not job.selector,
             )
@@ -240,7 +238,6 @@ class Reading(Nodes):
             main=main,
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
-            kind=job.kind,
             unknown=unknown,
         )
 
@@ -260,7 +257,6 @@ class Reading(Nodes):
         main: Container | None,
         queue: Queue | None,
         nodes: int | None,
-        kind: str = "TrainJob",
         unknown: bool,
     ) -> Work:
         """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
@@ -299,7 +295,7 @@ class Reading(Nodes):
             queue=queue,
             nodes=nodes,
             choices=choices,
-            kind=kind,
+            kind=job.kind,
             env={**variables, **exported(words)},
             words=words,
             recipe=recipe,
