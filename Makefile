@@ -34,7 +34,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-fast test-kernel test-specs coverage hook format lint type explain docs catalog schemas pcluster hyperpod lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-kernel test-specs coverage hook format lint type explain docs picture catalog schemas pcluster hyperpod lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +89,9 @@ explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello); w
 
 docs: $(DEV) ## Write what is generated in docs/
 	$(BIN)/python -m docs.generate
+
+picture: $(DEV) ## Draw docs/architecture.svg from the imports
+	$(BIN)/python -m docs.picture
 
 catalog: $(DEV) ## Rebuild the catalog from the data of the locked packages
 	$(BIN)/python -m trainyard.catalog.build

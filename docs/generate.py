@@ -1,9 +1,9 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
-The schemas come from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
-command line, ``runbooks.md`` from the alerts of ``monitoring``, and the tables of ``spec.md`` from the models, with
-their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
-of README.md and docs/policies.md are run anew.
+The schema comes from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
+command line, ``adr/README.md`` from the titles of the decisions, ``runbooks.md`` from the alerts of ``monitoring``,
+``bounds.md`` and the tables of ``spec.md`` from the models, with their descriptions and examples; the rest of
+``spec.md`` is written by hand. Console blocks of README.md and docs/policies.md are run anew.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from trainyard.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
 from trainyard.eks.health.alert import PLATFORM
 from trainyard.extensions.hyperpod.groups.watch import AGENT
 from trainyard.extensions.observability.monitoring.alerts import pages as alert_pages
-from trainyard.judge.policy.interface import describe, names
 from trainyard.judge.policy.load import builtin_folder, load_rules
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.run.examples.pages import page
-from trainyard.run.language.reference import keys, models
-from trainyard.run.language.schema import ALL, KINDS, schema_text
+from trainyard.run.language.reference import all_keys, keys, models
+from trainyard.run.language.schema import schema_text
 
 from docs.console import EXAMPLE, FILES, prepare, refreshed
 
@@ -63,11 +62,11 @@ AREAS = {
 
 def generated() -> dict[str, str]:
     """Every generated file by its path below docs/."""
-    files = {f"schema/{kind.lower()}.json": schema_text(kind) for kind in KINDS}
-    files["schema/trainyard.json"] = schema_text(ALL)
-    files |= rule_pages()
+    files = rule_pages()
+    files["schema.json"] = schema_text()
     files["cli.md"] = cli()
-    files["policy-interface.md"] = "\n".join(interface())
+    files["adr/README.md"] = "\n".join(decisions())
+    files["bounds.md"] = "\n".join(bounds())
     files["runbooks.md"] = "\n".join(runbooks())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
     return files
@@ -192,24 +191,6 @@ def _params(rule: Rule) -> str:
     return f". Parameters: {listed}" if listed else ""
 
 
-# -- policy-interface.md
-
-
-def interface() -> Iterator[str]:
-    """Every class that a rule meets, as `trainyard explain` prints it."""
-    yield "# The interface of policies\n"
-    yield "What a rule is given, and what it yields; `trainyard explain Work` prints one of them."
-    yield "How to write, set and test a rule: [policies.md](policies.md).\n"
-    yield " · ".join(f"[{name}](#{name.lower()})" for name in names()) + "\n"
-    for name in names():
-        title, _, page = str(describe(name)).partition("\n")
-        words, _, members = page.strip("\n").partition("\n\n  ")
-        yield f"## {title}\n"
-        yield f"{words}\n"
-        if members:
-            yield f"```text\n{inspect.cleandoc('  ' + members)}\n```\n"
-
-
 # -- cli.md
 
 
@@ -288,6 +269,40 @@ def _link(model: type[BaseModel]) -> str:
     return f"[{model.__name__}](#{model.__name__.lower()})"
 
 
+# -- adr/README.md
+
+
+def decisions() -> Iterator[str]:
+    """Every decision by its title, which is the first line of its page."""
+    yield "# Decisions\n"
+    yield "How Trainyard came to be built as it is ([architecture.md](../architecture.md)): each with what was tried"
+    yield "and what it costs.\n"
+    for path in sorted((DOCS / "adr").glob("[0-9]*.md")):
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        _, _, title = first.partition(". ")
+        yield f"- [{path.name[:4]}]({path.name}) {title}"
+    yield ""
+
+
+# -- bounds.md
+
+
+def bounds() -> Iterator[str]:
+    """Every value of the language with its bound, from its field."""
+    yield "# What bounds each value\n"
+    yield "Every value of the [spec language](spec.md), what it may be, where that is known from, and what refuses the"
+    yield "rest: the type in `language/models/types.py`, `model` (a choice, a number or a length in the"
+    yield "model itself), or a [code](rules/README.md). Codes of policies are of judgement, and can be given another"
+    yield "level.\n"
+    yield "| key | bound | source | held by |"
+    yield "| --- | --- | --- | --- |"
+    for key in all_keys():
+        if key.bound is not None:
+            cells = (f"`{key.path}`", key.bound.text, key.bound.source, ", ".join(key.holders))
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    yield ""
+
+
 def main() -> None:
     """Write every file, and remove generated ones that are no longer made."""
     copy_examples()
@@ -317,12 +332,7 @@ def copy_examples() -> None:
 
 def unknown(files: dict[str, str]) -> list[Path]:
     """What stands among the generated files and is not generated."""
-    return [
-        path
-        for folder in ("schema", "rules")
-        for path in (DOCS / folder).iterdir()
-        if f"{folder}/{path.name}" not in files
-    ]
+    return [path for path in (DOCS / "rules").iterdir() if f"rules/{path.name}" not in files]
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from drawn import OPTION, Walk
 from hypothesis import HealthCheck, settings
 from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
@@ -65,11 +66,18 @@ def imported_by(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(OPTION, action="store_true", help="walk over every case of the tests of kinds")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise.
+    """Tests of kinds walk over a part of their cases, or over all of them.
+
+    Temporary folders are in memory where there is room: tests that compile wait for the disk otherwise.
 
     Those of tests that fail stay, as pytest keeps them; all else that a run makes goes when it ends.
     """
+    Walk.every = config.getoption(OPTION)
     if "TMPDIR" in os.environ or config.option.basetemp or not os.path.isdir(MEMORY):
         return
     found = os.statvfs(MEMORY)

@@ -1,4 +1,4 @@
-"""The committed schemas that editors use. That they are what is printed, and are schemas, is tested by
+"""The committed schema that editors use. That it is what is printed, and is a schema, is tested by
 ``cli/test_schema.py``."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from running import ROOT
 
 
 @cache
-def committed(kind: str) -> Draft202012Validator:
-    """The validator of a kind's schema."""
-    text = (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text(encoding="utf-8")
+def committed() -> Draft202012Validator:
+    """The validator of documents of every kind."""
+    text = (ROOT / "docs" / "schema.json").read_text(encoding="utf-8")
     return Draft202012Validator(json.loads(text))

@@ -9,7 +9,7 @@ from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.diagnostics.diagnostic import listed
 
-_READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
+_READING = ("describe", "get", "list", "batchget", "batchcheck", "head", "lookup", "search", "view")
 _NAMED = 3  # actions that a message names
 # Conditions that say how or from where a call is made, not what it is about.
 _NOT_ABOUT_IT = ("aws:securetransport", "aws:requestedregion", "aws:useragent")
@@ -55,7 +55,7 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
               PolicyDocument:
                 Version: "2012-10-17"
                 Statement:
-                  - {Effect: Allow, Action: ["ec2:DescribeInstances", "pricing:GetProducts"], Resource: "*"}
+                  - {Effect: Allow, Action: ["ec2:DescribeInstances", "ecr:BatchCheckLayerAvailability"], Resource: "*"}
                   - Effect: Allow
                     Action: ec2:TerminateInstances
                     Resource: "*"

@@ -6,9 +6,10 @@ from datetime import date, timedelta
 from trainyard.catalog import hyperpod
 from trainyard.catalog.minors import Minor, beside, support_of
 from trainyard.catalog.prices import MONTH, service
-from trainyard.eks.cluster.plan import Cluster
+from trainyard.core.cloud.plan import ControlPlane
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
+from trainyard.judge.model.worded import worded
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -16,7 +17,7 @@ from trainyard.language.diagnostics.words import numbered
 
 
 @rule("HLT024", severity=Severity.WARNING, params={"days": 30})
-def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
+def kubernetes_out_of_support(cluster: ControlPlane, world: World) -> Iterator[Finding]:
     """The Kubernetes version of a cluster is out of standard support, or will be within a number of days.
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
@@ -43,6 +44,15 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.36"}
+
+        Resources:
+          Lab:
+            Type: AWS::EKS::Cluster
+            Properties:
+              Version: "1.29"
+              RoleArn: "arn:aws:iam::111122223333:role/eks"
+              ResourcesVpcConfig:
+                {SubnetIds: [subnet-0a1b2c3d], EndpointPublicAccess: false, EndpointPrivateAccess: true}
 
     ## Passes
 
@@ -78,37 +88,47 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     yield _finding(cluster, world, said, _cost(world.today, standard, extended))
 
 
-def _finding(cluster: Cluster, world: World, said: str, label: str) -> Finding:
+def _finding(cluster: ControlPlane, world: World, said: str, label: str) -> Finding:
     minors = world.catalog.newest_release.minors
     help = ""
     if label == _UPGRADED:
-        help = _way_back(minors, world.today, int(world.param("days")))
+        help = _way_back(cluster, minors, world.today, int(world.param("days")))
     return Finding(
         f"Kubernetes {cluster.kubernetes} {said}",
         cluster.where("kubernetes"),
         label=label,
-        help=help or _next_step(beside(cluster.kubernetes, 1), minors),
+        help=help or _next_step(cluster, minors),
     )
 
 
-def _next_step(version: str, minors: Mapping[str, Minor]) -> str:
+def _written(cluster: ControlPlane, version: str) -> str:
+    """A version as the tool of the cluster has it."""
+    if not cluster.logical:
+        return f'`version: "{version}"`'
+    return worded(cluster, f'`Version: "{version}"`', f'`version = "{version}"`')
+
+
+def _next_step(cluster: ControlPlane, minors: Mapping[str, Minor]) -> str:
+    version = beside(cluster.kubernetes, 1)
     minor = minors.get(version)
     if minor is None or not minor.support_ends:
         return f"the next step is Kubernetes {version}: take it when a release of Trainyard has it"
-    return f'write `version: "{version}"` as the next step: EKS takes one minor version at a time'
+    written = _written(cluster, version)
+    return f"write {written} as the next step: EKS takes one minor version at a time"
 
 
-def _way_back(minors: Mapping[str, Minor], today: date, days: int) -> str:
+def _way_back(cluster: ControlPlane, minors: Mapping[str, Minor], today: date, days: int) -> str:
     """What to write for a version that EKS runs no more: it takes clusters to the oldest that it supports, and makes no
     new one before that (EKS user guide, kubernetes-versions at 10ac1b44, extended support FAQs)."""
     oldest = _first(minors, "extended", today)
     lasting = _first(minors, "standard", today + timedelta(days=days))
     if not oldest:
         return ""
+    written = _written(cluster, oldest)
     if oldest == lasting or not lasting:
-        return f'write `version: "{oldest}"`, the oldest that EKS supports'
+        return f"write {written}, the oldest that EKS supports"
     return (
-        f'write `version: "{oldest}"`, to which EKS takes such a cluster, then go to {lasting}, '
+        f"write {written}, to which EKS takes such a cluster, then go to {lasting}, "
         "one minor version at a time"
     )
 

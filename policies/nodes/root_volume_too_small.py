@@ -41,7 +41,7 @@ def root_volume_too_small(plan: Plan, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, rootVolume: {size: 30Gi}}]
     """
     said = Quantity.parse(f"{world.param('gibibytes')}Gi")
-    for launch in plan.every(Launch):
+    for launch in plan.of(Launch):
         disk = _of_images(launch)
         names = _accelerated(launch, world)
         if disk is not None and disk.size < said and names:

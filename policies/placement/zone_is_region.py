@@ -72,7 +72,7 @@ def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     pods = []
     for runtime in plan.of(Runtime):
         pods += [replicated.pod for replicated in runtime.jobs]
-    for job in plan.every(Gang):
+    for job in plan.of(Gang):
         pods += [patch.pod for patch in patches_of(job)]
     for pod in pods:
         zone = pod.node_selector.get(ZONE)

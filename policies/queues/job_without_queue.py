@@ -37,7 +37,7 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     workload = world.workload_of(work)
     if workload is not None and any(_QUEUE in part.pod.labels for part in workload.pods):
         return  # Kueue manages its pods one by one (kueue v0.19.2, pod integration)
-    here = [queue for queue in world.plan.every(LocalQueue) if queue.namespace == work.namespace]
+    here = [queue for queue in world.plan.of(LocalQueue) if queue.namespace == work.namespace]
     if not here or any(queue.name == "default" for queue in here):
         return
     name = here[0].name

@@ -35,7 +35,7 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     namespace = work.namespace
     if name is None or not namespace or world.plan.closed:
         return
-    queues = world.plan.every(LocalQueue)
+    queues = world.plan.of(LocalQueue)
     if not queues:
         return
     here = [queue for queue in queues if queue.namespace in (namespace, "")]

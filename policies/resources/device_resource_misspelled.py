@@ -41,7 +41,7 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     runtimes = plan.of(Runtime)
-    jobs = plan.every(Gang)
+    jobs = plan.of(Gang)
     pods = [replicated.pod for runtime in runtimes for replicated in runtime.jobs]
     others = [each.pod for workload in plan.of(Workload) for each in workload.pods]
     askers: list[Gang | Container] = [

@@ -189,7 +189,7 @@ def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
 
 def _nodes(plan: Plan) -> Iterator[Gang | Container]:
     """Every job, and every container."""
-    yield from plan.every(Gang)
+    yield from plan.of(Gang)
     pods: list[Pod] = []
     for runtime in plan.of(Runtime):
         pods += [replicated.pod for replicated in runtime.jobs]

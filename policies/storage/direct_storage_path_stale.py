@@ -45,7 +45,7 @@ def direct_storage_path_stale(plan: Plan) -> Iterator[Finding]:
 
 
 def _commands(plan: Plan) -> Iterator[tuple[Gang | Workload, Gang | Container]]:
-    for job in plan.every(Gang):
+    for job in plan.of(Gang):
         yield job, job
     for workload in plan.of(Workload):
         for part in workload.pods:

@@ -58,7 +58,7 @@ def pod_security_relaxed(manifest: Manifest, world: World) -> Iterator[Finding]:
     if world.plan.closed and not (manifest.key or patched):
         return  # `podSecurity` of the spec says it openly
     name = manifest.ref.name
-    if any(queue.namespace == name for queue in world.plan.every(LocalQueue)):
+    if any(queue.namespace == name for queue in world.plan.of(LocalQueue)):
         yield Finding(
             f"namespace `{name}`, where jobs are queued, lets privileged pods in",
             Route((manifest.id, "metadata", "labels", _ENFORCED)),

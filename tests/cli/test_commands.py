@@ -105,7 +105,7 @@ def test_help(command: str, trainyard: Command) -> None:
             "there is no code or object `job/helo`: did you mean `job/hello`?",
         ),
         (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
-        (["schema", "TrainingJbo"], "`TrainingJbo` is no kind: write one of TrainingCluster"),
+        (["schema", "TrainingJob"], "unrecognized arguments: TrainingJob"),
         (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`: did you mean p5.48xlarge?"),
         (["catalog", "zzz"], "no type matches `zzz`\n"),
         (["catalog", "refresh"], "give at least one `--region`"),

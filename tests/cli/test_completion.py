@@ -106,10 +106,16 @@ def test_bash_offers_the_keys_of_the_language() -> None:
         "spec.queues.fairSharing.weight",
     }
     assert "spec.nodePools.nodes.max" in _offered("trainyard explain --spec spec.node")
+    assert _offered("trainyard explain --interface Wor") == {
+        "Work",
+        "World",
+        "Workload",
+        "WorkloadPriority",
+    }
 
 
 @pytest.mark.usefixtures("on_path")
-def test_bash_offers_codes_objects_types_and_kinds(two_clusters: Path) -> None:
+def test_bash_offers_codes_objects_and_types(two_clusters: Path) -> None:
     assert _offered("trainyard explain EFA00") >= {"EFA001", "EFA003"}
     assert "gang-exceeds-pool" in _offered("trainyard explain gang-")
     assert _offered("trainyard explain job/h", two_clusters) == {"job/hello"}
@@ -117,8 +123,6 @@ def test_bash_offers_codes_objects_types_and_kinds(two_clusters: Path) -> None:
     assert _offered("trainyard catalog p5e") == {"p5e.48xlarge", "p5en.48xlarge"}
     assert "H200" in _offered("trainyard catalog H")
     assert _offered("trainyard catalog ref") == {"refresh"}
-    assert _offered("trainyard schema TrainingJ") == {"TrainingJob"}
-    assert _offered("trainyard schema al") == {"all"}
     assert _offered("trainyard init --region ap-southeast-3") == {"ap-southeast-3"}
     assert _offered("trainyard init --type g6e.48") == {"g6e.48xlarge"}
 

@@ -78,7 +78,7 @@ def test_a_row(key: str, row: str, trainyard: Command) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
 def test_every_key_is_explained(key: Key, trainyard: Command) -> None:
-    """By the path that the list shows; a value has the bound of docs/bounds.md, a mapping the keys inside it."""
+    """By the path that the list shows; a value has its bound, a mapping the keys inside it."""
     done = trainyard("explain", "--spec", key.path)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{key.path}\n\n  {key.description}\n")

@@ -77,15 +77,15 @@ def test_every_result_is_clean_and_compiles(
 
 
 def test_the_result_reads_like_an_example(trainyard: Command, tmp_path: Path) -> None:
-    schema = tmp_path / "docs" / "schema" / "trainingcluster.json"
-    schema.parent.mkdir(parents=True)
+    schema = tmp_path / "docs" / "schema.json"
+    schema.parent.mkdir()
     schema.write_text("{}")
     done = trainyard(
         *("init", "--yes", *ACCOUNT, "--type", "p5.48xlarge", "--team", "research"), cwd=tmp_path
     )
     assert done.code == 0
     assert (tmp_path / "specs" / "lab.yaml").read_text() == (
-        "# yaml-language-server: $schema=../docs/schema/trainingcluster.json\n"
+        "# yaml-language-server: $schema=../docs/schema.json\n"
         "# `trainyard explain --spec` lists every key, and `trainyard explain cluster` says what is derived.\n"
         "apiVersion: trainyard.dev/v1alpha1\n"
         "kind: TrainingCluster\n"
@@ -255,4 +255,4 @@ def test_a_person_who_leaves_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_repository_has_what_the_first_line_names() -> None:
-    assert (ROOT / "docs" / "schema" / "trainingcluster.json").is_file()
+    assert (ROOT / "docs" / "schema.json").is_file()

@@ -1,10 +1,11 @@
-"""The schemas that editors use: they take what the compiler takes, and refuse an unknown key."""
+"""The schema that editors use: it takes what the compiler takes, and refuses an unknown key."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from running import ROOT, SPECS, Command
 from schemas import committed
 from trainyard.language.places import SourceFile
 from trainyard.language.source.parse import parse
-from trainyard.run.language.schema import ALL, KINDS
+from trainyard.run.language.schema import KINDS
 
 pytestmark = pytest.mark.slow
 
@@ -32,41 +33,32 @@ def problems(checker: Draft202012Validator, body: Any) -> list[str]:
     return [each.message for each in checker.iter_errors(body)]
 
 
-def test_the_default_is_the_cluster(trainyard: Command) -> None:
-    assert trainyard("schema").out == trainyard("schema", "TrainingCluster").out
+def test_the_committed_schema_is_this_one(trainyard: Command) -> None:
+    assert (ROOT / "docs" / "schema.json").read_text() == trainyard("schema").out
+    Draft202012Validator.check_schema(committed().schema)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_committed_schema_is_this_one(kind: str, trainyard: Command) -> None:
-    assert (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text() == trainyard(
-        "schema", kind
-    ).out
-
-
-def test_one_schema_for_a_folder_of_several_kinds(trainyard: Command) -> None:
-    """It says of every shipped document what the schema of its kind says, and of any other that its kind is unknown."""
-    text = (ROOT / "docs" / "schema" / "trainyard.json").read_text()
-    assert trainyard("schema", ALL).out == text
-    checker = committed("trainyard")
-    Draft202012Validator.check_schema(checker.schema)  # which holds that of each kind
-    for path in FILES:
-        for body in bodies(path):
-            assert problems(checker, body) == []
-            broken = copy.deepcopy(body)
-            broken["spec"]["nodeCuont"] = 1
-            own = problems(committed(body["kind"]), broken)
-            assert problems(checker, broken) == own != []
+def test_a_document_of_an_unknown_kind_is_refused() -> None:
     (body,) = bodies(SPECS / "starter.yaml")
     body["kind"] = "TrainingClutser"
-    (unknown,) = problems(checker, body)
+    (unknown,) = problems(committed(), body)
     assert unknown.startswith("'TrainingClutser' is not one of ['TrainingCluster'")
 
 
-def test_every_definition_of_the_one_schema_is_reached(trainyard: Command) -> None:
-    schema = json.loads(trainyard("schema", ALL).out)
-    refs = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(schema)))
-    assert refs <= schema["$defs"].keys()
-    assert set(KINDS) <= refs
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_held_to_its_own_keys(kind: str) -> None:
+    head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": kind, "colour": "red"}
+    faults = problems(committed(), head)
+    assert "Additional properties are not allowed ('colour' was unexpected)" in faults
+    assert any(fault.endswith("is a required property") or "any of" in fault for fault in faults)
+
+
+def test_every_definition_leads_somewhere() -> None:
+    schema = committed().schema
+    refs = set(re.findall(r'"#/([^"]+)"', json.dumps(schema)))
+    for ref in refs:
+        reduce(lambda part, key: part[key], ref.split("/"), schema)
+    assert {f"$defs/{kind}" for kind in KINDS} <= refs
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
@@ -77,15 +69,13 @@ def test_every_spec_names_its_schema(path: Path) -> None:
     assert found is not None, first
     original = ROOT / "specs" / path.relative_to(SPECS)
     schema = (original.parent / found[1]).resolve()
-    kinds = {body["kind"].lower() for body in bodies(path)}
-    expected = kinds.pop() if len(kinds) == 1 else "trainyard"
-    assert schema == ROOT / "docs" / "schema" / f"{expected}.json"
+    assert schema == ROOT / "docs" / "schema.json"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
 def test_every_spec_is_valid(path: Path) -> None:
     for body in bodies(path):
-        checker = committed(body["kind"])
+        checker = committed()
         assert problems(checker, body) == []
         broken = copy.deepcopy(body)
         broken["spec"]["nodeCuont"] = 1
@@ -106,7 +96,7 @@ def test_every_spec_is_valid(path: Path) -> None:
 def test_faults_are_found(change: dict[str, Any], fault: str) -> None:
     (body,) = bodies(SPECS / "starter.yaml")
     body["spec"].update(change)
-    assert fault in problems(committed("TrainingCluster"), body)
+    assert fault in problems(committed(), body)
 
 
 BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
@@ -133,12 +123,12 @@ BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
     ],
 )
 def test_a_base_has_any_part_of_a_spec(change: dict[str, Any], faults: list[str]) -> None:
-    assert problems(committed("TrainingClusterBase"), BASE | change) == faults
+    assert problems(committed(), BASE | change) == faults
 
 
 def test_a_spec_over_a_base_lacks_what_the_base_has() -> None:
     """And without one it lacks nothing but pools, which may stand in documents of their own."""
-    checker = committed("TrainingCluster")
+    checker = committed()
     body = BASE | {
         "kind": "TrainingCluster",
         "metadata": {"name": "small"},

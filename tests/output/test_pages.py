@@ -11,8 +11,8 @@ from builders import SPECS, example, spec
 from running import Command
 from trainyard.eks.bootstrap import lower as bootstrap
 from trainyard.output import Artifact
-from trainyard.run.driver import setting_of
 from trainyard.run.lower import lower
+from trainyard.run.passes import setting_of
 from trainyard.verify.formats import Setting, unjudged, verified
 
 STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")

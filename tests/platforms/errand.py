@@ -27,7 +27,7 @@ from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -87,7 +87,7 @@ class Errand(OwnPods):
         )
         return spec, [("spec", *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         own = pod(spec / "template")
         limit = spec / "backoffLimit"

@@ -370,17 +370,22 @@ def effects(
     writer: Writer,
     passes: Passes,
     given: Collection[str],
+    asked: Collection[Key],
 ) -> dict[str, Effect]:
-    """What each key of a platform does: one with keys inside does what they do."""
+    """What keys of a platform do, and those that they are inside: one with keys inside does what they do."""
     found: dict[str, Effect] = {}
     usable = {name: data for name, data in clusters.items() if passes.of(data).files is not None}
     for key in reversed(keys_of_platform(platform)):
+        if key not in asked and not any(each.path.startswith(key.inside) for each in asked):
+            continue
         inside = [found[path] for path in found if path.startswith(key.inside)]
         if any(one in (Effect.WRITTEN, Effect.SAID) for one in inside):
             found[key.path] = Effect.WRITTEN
         else:
             probes = writer.probes(usable, key.path)
-            found[key.path] = effect(probes, passes, given=key.path in given)
+            seen = effect(probes, passes, given=key.path in given)
+            if key in asked or seen is Effect.REFUSED:  # some other key inside may do something
+                found[key.path] = seen
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from builders import job_of_kind, spec, summaries
+from drawn import drawn
 from trainyard.eks.jobs.kind import JobKind
 from trainyard.eks.jobs.kinds import kinds, kinds_of_eks
 from trainyard.run.platforms import EKS
@@ -81,7 +82,7 @@ def keys() -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "key", "value"), keys())
+@pytest.mark.parametrize(("kind", "key", "value"), drawn(keys(), 55))
 def test_no_key_is_dropped(kind: JobKind, key: str, value: Any, tmp_path: Path) -> None:
     data = copy.deepcopy(cluster(kind))
     data["spec"]["jobs"][0][key] = value

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from builders import document
+from drawn import Walk, drawn
 from running import environment, stand_ins
 from trainyard.judge.policy import Policies, load_policies
 from trainyard.run.driver import check_document
@@ -390,21 +391,21 @@ def test_the_base_has_no_fault() -> None:
 
 def test_platforms_say_the_same_of_an_edit() -> None:
     different = defaultdict[str, set[str]](set)
-    walked = 0
-    for _, edit in edits():
+    walked = drawn(edits(), 50)
+    for _, edit in walked:
         said = {platform: verdict(platform, edit) for platform in PLATFORMS}
         verdicts = {platform: each for platform, each in said.items() if each is not None}
-        walked += 1
         if not verdicts:
             continue
         common = frozenset.intersection(*verdicts.values())
         for platform, each in verdicts.items():
             for code, _ in each - common:
                 different[code].add(platform)
-    assert walked > 200
-    assert {code: " ".join(sorted(where)) for code, where in different.items()} == {
-        code: where for code, (where, _) in DIFFERENT.items()
-    }
+    expected = {code: {*where.split()} for code, (where, _) in DIFFERENT.items()}
+    unexpected = {code: where - expected.get(code, set()) for code, where in different.items()}
+    assert not any(unexpected.values()), unexpected
+    if Walk.every:
+        assert different == expected
 
 
 WORDS: tuple[tuple[str, ...], ...] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from trainyard.run.examples.rehearse import UnusableExampleError, base_set, conf
 from trainyard.run.examples.rehearse import lifted as example
 from trainyard.verify.formats import objects
 
-from tests.policy.harness import TODAY, builtin_rules
+from tests.policy.harness import TODAY
 
 ELSEWHERE = ("init", "sidecar", "second")
 """Where a program may stand that is not the first container: run before it, beside it from the start, or beside it."""
@@ -46,11 +46,11 @@ def found(rule: Rule, text: str, bodies: Sequence[Body]) -> list[Diagnostic]:
     return said
 
 
-def examples() -> Iterator[tuple[Rule, str, list[Body]]]:
-    """Each Fails example of each rule with objects in which the rule finds something as an open set: of a whole cluster
+def examples(rules: Iterable[Rule]) -> Iterator[tuple[Rule, str, list[Body]]]:
+    """Each Fails example of rules with objects in which the rule finds something as an open set: of a whole cluster
     those of the kinds of the base, where that is enough."""
     kinds = {body["kind"] for body in base_set()}
-    for rule in builtin_rules():
+    for rule in rules:
         for text in rule.fails:
             bodies = objects_of(text)
             few = [body for body in bodies if body["kind"] in kinds]

@@ -12,7 +12,7 @@ from trainyard.catalog import load_catalog
 from trainyard.judge.policy.config import Config, load_config
 from trainyard.judge.policy.engine import run
 from trainyard.language.diagnostics import Diagnostic, Severity
-from trainyard.run.driver import traced
+from trainyard.run.passes import traced
 
 from tests.policy.harness import builtin_rules, findings_for, lifted
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
+from drawn import at_least, drawn, reasons_of
 from trainyard.catalog import load_catalog
 from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.source.libyaml import DUMPER, LOADER, yaml
-from trainyard.run.driver import traced
 from trainyard.run.examples.rehearse import UnusableExampleError, base_spec, config_for, from_spec
+from trainyard.run.passes import traced
 from trainyard.verify.formats import objects
 
 from tests.policy.harness import TODAY, builtin_rules, merged
@@ -58,8 +59,8 @@ def judged(spec: Spec, rule: Rule, example: str) -> list[Diagnostic]:
     return [replace(each, at=placed.at or each.at) for each, placed in at_keys]
 
 
-def cases() -> Iterator[Case]:
-    for rule in builtin_rules():
+def cases(rules: Iterable[Rule]) -> Iterator[Case]:
+    for rule in rules:
         for example in rule.fails:
             try:
                 parts = list(yaml.load_all(example, Loader=LOADER))
@@ -144,7 +145,8 @@ def kept(spec: Spec) -> Mapping[str, Any]:
 
 def test_what_a_help_says_to_write_is_right() -> None:
     applied, wrong = 0, {}
-    for case in cases():
+    rules = drawn(builtin_rules(), 70)
+    for case in cases(rules):
         for spec in edited(case):
             try:
                 after = judged(spec, case.rule, case.example)
@@ -159,5 +161,5 @@ def test_what_a_help_says_to_write_is_right() -> None:
                 wrong[case.rule.code] = (case.finding.help, new)
             assert kept(spec) == kept(case.spec), case.finding.help
             break
-    assert applied > 80
-    assert wrong.keys() == NOT_ALONE.keys(), wrong
+    assert applied >= at_least(80)
+    assert wrong.keys() == reasons_of(NOT_ALONE, {rule.code for rule in rules}).keys(), wrong

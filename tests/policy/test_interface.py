@@ -10,18 +10,33 @@ from pathlib import Path
 import pytest
 from running import Command
 from trainyard.judge.model.work import Work
-from trainyard.judge.policy.interface import CLASSES, describe, names
+from trainyard.judge.policy.interface import CLASSES, describe, summaries
 from trainyard.judge.policy.rule import Reach, rule
 
 from tests.policy.harness import builtin_rules
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [name for name, _ in summaries()])
 def test_every_class_has_a_page(name: str, trainyard: Command) -> None:
-    done = trainyard("explain", name)
+    done = trainyard("explain", "--interface", name)
     assert done.code == 0
     assert done.out.startswith(f"{name}\n\n")
     assert len(done.out.split()) > 10
+    assert trainyard("explain", name) == done
+
+
+def test_a_list_has_each_with_a_sentence(trainyard: Command) -> None:
+    lines = trainyard("explain", "--interface").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [name for name, _ in summaries()]
+    assert all(len(line.split()) > 1 for line in lines)
+
+
+def test_what_is_no_part_of_it_is_refused(trainyard: Command) -> None:
+    done = trainyard("explain", "--interface", "Wrok")
+    assert (done.code, done.out) == (2, "")
+    assert "rules meet no `Wrok`: did you mean `Work`?" in done.err
+    done = trainyard("explain", "--interface", "Work", "job/a")
+    assert "`--interface Work` and `job/a` are two subjects: ask for one at a time" in done.err
 
 
 def test_what_rules_are_run_on_is_described() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from native import native
 from running import Command
 from trainyard.core.launch.plan import Launch, LaunchTemplate
 from trainyard.language.source.libyaml import DUMPER, yaml
@@ -177,7 +178,21 @@ def of_terraform(settings: Settings, group: Settings) -> str:
     return json.dumps(body, indent=1)
 
 
-FORMS = {"stack.yaml": of_cloudformation, "main.tf.json": of_terraform}
+def of_native_terraform(settings: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """The same in the native syntax, with user data as people write it."""
+    body = json.loads(of_terraform(settings, group))
+    if "UserData" in settings:
+        script = f"{BOOT}{settings['UserData']}"
+        template = body["resource"]["aws_launch_template"]["gpu"]
+        template["user_data"] = f"${{base64encode(<<-EOT\n{script}\nEOT\n)}}"
+    return native(body)
+
+
+FORMS = {
+    "stack.yaml": of_cloudformation,
+    "main.tf.json": of_terraform,
+    "main.tf": of_native_terraform,
+}
 
 
 def found(trainyard: Command, folder: Path, name: str, text: str) -> list[tuple[str, int]]:
@@ -206,12 +221,16 @@ def test_what_is_right_is_left_alone(form: str, tmp_path: Path, trainyard: Comma
         **BLOCK,
         **RESERVED,
     }
-    if form == "main.tf.json":
+    if form != "stack.yaml":
         right["NetworkInterfaces"] = [{**each, "SecurityGroups": ["sg-0a1b2c3d"]} for each in EFA]
     assert found(trainyard, tmp_path, form, FORMS[form](right, GPU)) == []
 
 
-UNKNOWN: Mapping[str, Any] = {"stack.yaml": {"Ref": "X"}, "main.tf.json": "${var.x}"}
+UNKNOWN: Mapping[str, Any] = {
+    "stack.yaml": {"Ref": "X"},
+    "main.tf.json": "${var.x}",
+    "main.tf": "${var.x}",
+}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import spec as eks
+from drawn import drawn
 from trainyard.extensions.hyperpod.jobs.kind import kinds
 from trainyard.language.diagnostics import Diagnostic
 
@@ -76,14 +78,12 @@ def written(spec: Spec, advice: str) -> Spec:
     return spec
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: words[0])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize(("maker", "kind", "program"), drawn(product(MAKERS, KINDS, PROGRAMS), 30))
 def test_each_help_of_an_elastic_gang(
-    make: Callable[..., Spec], kind: str | None, program: list[str], tmp_path: Path
+    maker: str, kind: str | None, program: list[str], tmp_path: Path
 ) -> None:
     job: Spec = {"command": program, "nodes": 4, "minNodes": 2, "kind": kind}
-    spec = make(**job)
+    spec = MAKERS[maker](**job)
     said = faults(spec, tmp_path)
     others = {each.code for each in said} - {"RES164"}
     for finding in said:

@@ -1,17 +1,13 @@
-"""Every value of the spec has a row in docs/bounds.md: its bound, where that is known from, and what holds it."""
+"""Every value of the spec says in its field what it may be, where that is known from, and what refuses the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
-from builders import ROOT
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 from trainyard.language.diagnostics.pages import load_pages
-from trainyard.language.models import aws, types
-from trainyard.language.models.models import inner_model
+from trainyard.run.language.reference import Key, all_keys, keys
 from trainyard.run.language.whole import language
 from trainyard.run.platforms import PLATFORMS
 
@@ -20,92 +16,42 @@ from tests.policy.harness import builtin_rules
 pytestmark = pytest.mark.slow
 
 CODES = {*load_pages(), *(each.code for each in builtin_rules())}
-
-TYPES = {**vars(types), **vars(aws)}
-
-
-def rows() -> dict[str, list[str]]:
-    """The cells of each row, by key."""
-    lines = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8").splitlines()
-    cells = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in lines
-        if line.startswith("| `")
-    ]
-    found = {each[0].strip("`"): each[1:] for each in cells}
-    assert len(found) == len(cells), "a key has two rows"
-    return found
+VALUES = [key for key in all_keys() if key.model is None]
 
 
-def leaves(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
-    """Each value of the language by its key, with its field and the type that it was declared with."""
-    hints = get_type_hints(model, include_extras=True)
-    for name, field in model.model_fields.items():
-        key, part = f"{above}{field.alias or name}", inner_model(field.annotation)
-        if part is None:
-            yield key, field, hints[name]
-        else:
-            origin = get_origin(field.annotation)
-            inside = {list: "[]", dict: ".NAME"}.get(origin, "")
-            yield from leaves(part, f"{key}{inside}.")
+@pytest.mark.parametrize("key", VALUES, ids=lambda key: key.path)
+def test_a_value_has_a_bound_and_a_source(key: Key) -> None:
+    assert key.bound is not None
+    assert key.bound.text
+    assert key.bound.source
+    assert key.holders, "nothing refuses another value"
+    assert set(key.bound.codes) <= CODES
 
 
-LEAVES = {
-    key: (field, declared)
-    for platform in PLATFORMS.values()
-    for key, field, declared in leaves(language(platform))
-}
-ROWS = rows()
+def below(model: type[BaseModel], above: str = "") -> Iterator[Key]:
+    for key in keys(model, above):
+        yield key
+        if key.model is not None:
+            yield from below(key.model, key.inside)
 
 
-def within(declared: Any) -> Iterator[Any]:
-    """A type and all that it is made of."""
-    yield declared
-    for each in get_args(declared):
-        yield from within(each)
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_key_that_platforms_have_each_has_them_on_each(platform: str) -> None:
+    """`monitoring.interval` is a field of EKS, and another of ParallelCluster."""
+    own = [key for key in below(language(PLATFORMS[platform])) if key.model is None]
+    assert [key.path for key in own if key.bound is None or not key.bound.source] == []
 
 
-def bounded(field: FieldInfo, declared: Any) -> bool:
-    """Whether a model itself bounds a value: by a choice, a number, or a length."""
-    choices = any(get_origin(each) is Literal or each is bool for each in within(declared))
-    return choices or any(
-        hasattr(each, name)
-        for each in field.metadata
-        for name in ("ge", "le", "min_length", "max_length")
-    )
+def test_a_mapping_has_none() -> None:
+    """What bounds it are its keys."""
+    assert [key.path for key in all_keys() if key.model is not None and key.bound is not None] == []
 
 
-def test_every_value_has_a_row_and_every_row_a_value() -> None:
-    assert set(ROWS) == set(LEAVES)
-
-
-@pytest.mark.parametrize("key", LEAVES)
-def test_a_row_says_bound_source_and_what_holds_it(key: str) -> None:
-    bound, source, holders = ROWS[key]
-    assert bound
-    assert source
-    field, declared = LEAVES[key]
-    parts = list(within(declared))
-    for holder in holders.split(", "):
-        if holder in CODES:
-            continue
-        if holder == "model":
-            assert bounded(field, declared), f"nothing in the model bounds {key}"
-        elif holder == "Distinct":
-            assert any(types.Distinct in getattr(each, "__metadata__", ()) for each in parts), key
-        else:
-            assert TYPES[holder] in parts, f"{key} is not of type {holder}"
-
-
-@pytest.mark.parametrize("key", LEAVES)
-def test_whoever_checks_a_value_stands_in_its_row(key: str) -> None:
-    """A type of its own, a choice or a number is named."""
-    field, declared = LEAVES[key]
-    named = {
-        name
-        for name, each in TYPES.items()
-        if get_origin(each) is Annotated and each in within(declared)
-    }
-    holders = set(ROWS[key][2].split(", "))
-    assert named & holders or not named
-    assert "model" in holders or not bounded(field, declared)
+def test_what_refuses_a_value_is_named() -> None:
+    """A type with a check of its own, a choice or a number of the model, a list without doubles, a code."""
+    holders = {key.path: key.holders for key in VALUES}
+    assert holders["spec.region"][0] == "Region"
+    assert "RES003" in holders["spec.region"]
+    assert holders["spec.network.create.nat"] == ["model"]
+    assert holders["spec.nodePools[].zones"][:2] == ["Zone", "Distinct"]
+    assert "model" in holders["spec.nodePools[].nodes.max"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.spec.test_bounds import LEAVES
+from tests.spec.test_bounds import VALUES
 
 pytestmark = pytest.mark.slow
 
@@ -31,11 +31,11 @@ MARKS = [
 
 def ids() -> Iterator[tuple[str, Any, str]]:
     """The keys whose example is an id or ARN, with their type and the example."""
-    for key, (field, declared) in LEAVES.items():
-        for example in field.examples or ():
+    for key in VALUES:
+        for example in key.field.examples or ():
             first = example[0] if isinstance(example, list) and example else example
             if isinstance(first, str) and _ID.search(first):
-                yield key, declared, first
+                yield key.path, key.declared, first
 
 
 IDS = {key: (declared, example) for key, declared, example in ids()}

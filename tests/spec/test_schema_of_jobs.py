@@ -23,7 +23,7 @@ def accepted(data: dict[str, Any]) -> tuple[bool, bool]:
     data = json.loads(json.dumps(data))
     root, faults = inherit(document(data).root)
     model, _ = load(Document(root))
-    return committed("TrainingCluster").is_valid(data), model is not None and not faults
+    return committed().is_valid(data), model is not None and not faults
 
 
 SOUND = [
@@ -102,12 +102,12 @@ def test_both_refuse_what_is_not(data: dict[str, Any]) -> None:
 
 def test_the_schema_offers_no_kind_that_every_platform_refuses() -> None:
     """A platform that refuses `jobs.kind` runs jobs of a kind that no spec names."""
-    assert committed("TrainingCluster").is_valid(spec(job={"kind": "JobSet"}))
+    assert committed().is_valid(spec(job={"kind": "JobSet"}))
     refusing = [each for each in PLATFORMS.values() if each.instead_of("jobs.kind") is not None]
     assert PARALLEL_CLUSTER in refusing
     for platform in refusing:
         for kind in platform.asked().kinds():
-            assert not committed("TrainingCluster").is_valid(spec(job={"kind": kind})), kind
+            assert not committed().is_valid(spec(job={"kind": kind})), kind
 
 
 def document_of(kind: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def document_of(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 def test_a_document_of_its_own_may_leave_out_what_it_inherits(
     kind: str, body: dict[str, Any], sound: bool
 ) -> None:
-    assert committed(kind).is_valid(document_of(kind, body)) is sound
+    assert committed().is_valid(document_of(kind, body)) is sound
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_a_document_of_its_own_may_leave_out_what_it_inherits(
 def test_a_base_may_have_defaults(defaults: dict[str, Any], sound: bool) -> None:
     head = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
     base = {**head, "spec": {"jobDefaults": defaults}}
-    assert committed("TrainingClusterBase").is_valid(base) is sound
+    assert committed().is_valid(base) is sound

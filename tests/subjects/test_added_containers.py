@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from drawn import at_least, drawn
 from running import SPECS
 from trainyard.catalog import load_catalog
 from trainyard.core.pods.plan import Pod
@@ -136,16 +137,17 @@ def of_specs(specs: Iterator[dict[str, Any]], folder: Path) -> Iterator[Compilat
 
 
 def test_containers_of_shipped_specs_have_what_they_touch() -> None:
-    outcomes = (check([path], Options(hold=False)) for path in CASES)
-    assert judged(each for outcome in outcomes for each in outcome.compilations) > 60
+    outcomes = (check([path], Options(hold=False)) for path in drawn(CASES, 12))
+    assert judged(each for outcome in outcomes for each in outcome.compilations) >= at_least(60)
 
 
 def test_containers_of_every_section_have_what_they_touch(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    specs = (each for name in ("eks", "hyperPod") for each in wide(PLATFORMS[name]).values())
-    assert judged(of_specs(specs, tmp_path)) > 60
+    specs = [each for name in ("eks", "hyperPod") for each in wide(PLATFORMS[name]).values()]
+    walked = drawn(specs, len(specs) // 2)
+    assert judged(of_specs(iter(walked), tmp_path)) >= at_least(60)
 
 
 def test_containers_of_every_pair_of_features_have_what_they_touch(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from trainyard.core.pools.plan import NodeShare
 from trainyard.eks.cluster.plan import Cluster
 from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.eks.health.plan import ProblemDetector
-from trainyard.eks.nodes.plan import AutoNodeClass, NodeClass, NodeOverlay, NodePool
+from trainyard.eks.nodes.plan import AutoNodeClass, EC2NodeClass, NodeOverlay, NodePool
 from trainyard.judge.model.nodes import Nodes
 from trainyard.lift import lift
 from trainyard.plan import Plan
@@ -100,7 +100,7 @@ def test_a_block_selects_its_reservation_and_drains_as_long_as_it_can() -> None:
 def test_eks_brings_what_is_installed_elsewhere() -> None:
     plan = plan_of(auto())
     assert charts(plan) == {"jobset", "kueue", "kubeflow-trainer"}
-    assert plan.of(ProblemDetector) == plan.of(NodeClass) == ()
+    assert plan.of(ProblemDetector) == plan.of(EC2NodeClass) == ()
     (cluster,) = plan.of(Cluster)
     assert [addon.name for addon in cluster.addons] == ["metrics-server"]
     assert cluster.node_groups == cluster.pod_identities == cluster.access == ()
@@ -239,7 +239,7 @@ def test_classes_of_one_name_and_two_kinds_are_told_apart() -> None:
     both = Nodes(lift([*ours, *others], closed=False), load_catalog())
     classes = {pool.auto: both.node_class(pool) for pool in both.plan.of(NodePool)}
     assert isinstance(classes[True], AutoNodeClass)
-    assert type(classes[False]) is NodeClass
+    assert type(classes[False]) is EC2NodeClass
 
 
 def test_a_network_without_a_way_out_needs_no_instance_profile() -> None:

@@ -9,8 +9,8 @@ from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.eks.secrets.plan import ExternalSecret, SecretStore
 from trainyard.lift import lift
 from trainyard.output.manifest import Manifest, ObjectRef
-from trainyard.run.driver import setting_of
 from trainyard.run.lower import lower
+from trainyard.run.passes import setting_of
 from trainyard.verify import verify
 from trainyard.verify.formats import objects
 

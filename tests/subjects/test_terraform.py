@@ -143,7 +143,7 @@ def test_each_stack_is_a_module_without_faults(pair: tuple[list[Artifact], list[
 def test_every_type_that_is_made_has_a_row_and_a_structure() -> None:
     read_alone = {
         *("AWS::EC2::LaunchTemplate", "AWS::EC2::PlacementGroup"),
-        *("AWS::EKS::Nodegroup", "AWS::IAM::Policy"),
+        *("AWS::EKS::Cluster", "AWS::EKS::Nodegroup", "AWS::IAM::Policy"),
     }
     without_terraform = {
         "AWS::Budgets::Budget",

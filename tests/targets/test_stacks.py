@@ -112,7 +112,7 @@ def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
         each["detail-type"] for each in boot.interruption_rules.values()
     ]
     assert {each.targets for each in rules} == {(queue.logical,)}
-    entries = [each for each in cloud if isinstance(each, AccessEntryStack)]
+    entries = [each for each in cloud if isinstance(each, AccessEntryStack) and each.logical]
     assert {(each.principal, each.groups) for each in entries} == {
         (each.principal, each.groups) for each in boot.access
     }

@@ -55,8 +55,8 @@ def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]
 
 
 # What the command that is being completed knows: asked when it is needed, since a team's own rules and specs are part.
-_OF_COMMANDS = {"explain": "codes objects", "catalog": "types", "schema": "kinds"}
-_OF_OPTIONS = {"--spec": "keys", "--type": "types", "--region": "regions"}
+_OF_COMMANDS = {"explain": "codes objects", "catalog": "types"}
+_OF_OPTIONS = {"--spec": "keys", "--interface": "classes", "--type": "types", "--region": "regions"}
 
 
 def _asked(lists: str) -> str:

@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from trainyard import __version__
+from trainyard.cli.streams import visible
 from trainyard.plan.features import extension_modules
 from trainyard.plan.shipped import COMMANDS, lacking
 
@@ -72,6 +73,13 @@ def _width() -> int:
     return (columns or 80) - 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """Whose errors show words of the command line with everything visible."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
+
+
 def command_of(name: str) -> Command:
     """The command of a name."""
     return cast(Command, import_module(commands()[name]))
@@ -90,7 +98,7 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     ``words``: those of a run. Where they name a command, it is the only one that is loaded: all take longer than a
     run that repeats an earlier one.
     """
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="trainyard",
         description="Compile training cluster specs into what Flux, eksctl and EKS need.",
         formatter_class=_Verbatim,

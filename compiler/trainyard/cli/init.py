@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ON_DEMAND, SPOT, RESERVED, BLOCK = "on-demand", "spot", "reserved", "block"
 BOUGHT = (ON_DEMAND, SPOT, RESERVED, BLOCK)
-_SCHEMA = Path("docs", "schema", "trainingcluster.json")
-_LEVELS = 4  # folders above the spec in which the schemas are looked for
+_SCHEMA = Path("docs", "schema.json")
+_LEVELS = 4  # folders above the spec in which the schema is looked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import get_origin
 
 from pydantic import BaseModel
@@ -15,9 +13,6 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.near import near
 from trainyard.run.language.reference import Key, all_keys, keys
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_BOUND_CELLS = 4  # of a row of docs/bounds.md: key, bound, source, what holds it
-_CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 _OFFERED = 3
 
 
@@ -48,15 +43,13 @@ def explain_key(words: str) -> str:
 def _rows(key: Key) -> Iterator[tuple[str, str]]:
     yield "type", key.kind(lambda model: "mapping")
     yield "default", key.default or "none"
-    unbounded = (key.limits, "", "")
-    bound, source, holders = _bounds().get(key.path, unbounded)
-    if bound:
-        yield "bound", bound.replace("\\|", "|")
-    if source:
-        yield "source", source
-    codes = list(filter(_CODE.match, holders.split(", ")))
-    if codes:
-        yield "codes", ", ".join(codes)
+    if key.bound is not None:
+        yield "bound", key.bound.text
+        yield "source", key.bound.source
+        if key.bound.codes:
+            yield "codes", ", ".join(key.bound.codes)
+    elif key.limits:
+        yield "bound", key.limits
     for example in key.examples:
         yield "example", f"{key.name}: {example}"
 
@@ -123,23 +116,3 @@ def _last(path: str) -> str:
 def _plain(path: str) -> str:
     """A path without the indexes of lists."""
     return re.sub(r"\[\d*\]", "", path).strip(".")
-
-
-@cache
-def _bounds() -> dict[str, tuple[str, str, str]]:
-    """Bound, source and holders of each value, from docs/bounds.md of the repository or of the wheel."""
-    inside = _PACKAGE / "_bounds.md"
-    page = _PACKAGE.parents[1] / "docs" / "bounds.md"
-    if inside.is_file():
-        page = inside
-    lines = page.read_text(encoding="utf-8").splitlines()
-    bounds = {}
-    for line in lines:
-        _, *columns = re.split(r"(?<!\\)\|", line)
-        cells = [cell.strip() for cell in columns[:-1]]
-        if len(cells) != _BOUND_CELLS:
-            continue
-        key, bound, source, holders = cells
-        if key.startswith("`"):
-            bounds[key.strip("`")] = (bound, source, holders)
-    return bounds

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from trainyard.cli.explain import all_codes, object_names
 from trainyard.cli.keys import key_rows
+from trainyard.judge.policy.interface import summaries
 from trainyard.run.outcome import Options
 
 
@@ -17,8 +18,8 @@ def words(name: str, paths: Sequence[str], options: Options) -> Iterable[str]:
         return object_names(paths, options)
     if name == "keys":
         return [key.replace("[]", "") for key, _ in key_rows()]
-    if name == "kinds":
-        return _kinds()
+    if name == "classes":
+        return [each for each, _ in summaries()]
     return _facts(name, options)
 
 
@@ -27,12 +28,6 @@ def _codes(options: Options) -> list[str]:
     for code, slug, _ in all_codes(options):
         found += [code, slug]
     return found
-
-
-def _kinds() -> Sequence[str]:
-    from trainyard.run.language.schema import ALL, KINDS
-
-    return (*KINDS, ALL)
 
 
 def _facts(name: str, options: Options) -> list[str]:

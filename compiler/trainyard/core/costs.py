@@ -263,7 +263,7 @@ def storage_items(planned: PlannedCluster, storage: Storage) -> Iterator[Item]:
 def mounting(planned: PlannedCluster, storage: Storage) -> list[Gang]:
     """The jobs that mount a storage."""
     names = {job.name for job in JobsSection.of(planned.spec).jobs if _mounts(job, storage)}
-    return [job for job in planned.plan.every(Gang) if job.source_name in names]
+    return [job for job in planned.plan.of(Gang) if job.source_name in names]
 
 
 def _mounts(job: Job, storage: Storage) -> bool:

@@ -9,6 +9,7 @@ from trainyard.core.jobs.job import Kind
 from trainyard.core.pools.launcher import Launcher
 from trainyard.core.pools.spec import NodePool
 from trainyard.eks import addons
+from trainyard.eks.health.watch import KARPENTER
 from trainyard.eks.jobs.admission import Admission
 from trainyard.eks.jobs.kinds import kinds_of_eks
 from trainyard.eks.nodes.launchers import chosen
@@ -49,8 +50,6 @@ def launcher(context: Context, pool: NodePool) -> Launcher:
 
 def node_watch() -> NodeWatch:
     """What watches the nodes of pools, and replaces them."""
-    from trainyard.eks.health.watch import KARPENTER
-
     return KARPENTER
 
 
@@ -65,6 +64,6 @@ def addon_values(context: Context, component: str) -> Mapping[str, Any]:
 
 
 def settle(context: Context) -> None:
-    """What is recorded once every room has resolved: the versions of what the cluster uses."""
+    """What is recorded once every feature has resolved: the versions of what the cluster uses."""
     addons.check_release(context)
     settle_versions(context, addons.used(context))

@@ -19,10 +19,10 @@ from trainyard.output.emit import MANIFEST, tree
 from trainyard.output.emit.marker import marked
 from trainyard.output.synthesis import Synthesis
 from trainyard.plan import Plan
-from trainyard.run.driver import setting_of, traced
 from trainyard.run.history import Run, submitted
 from trainyard.run.history.words import Words
 from trainyard.run.outcome import Compilation, Options, Outcome
+from trainyard.run.passes import setting_of, traced
 from trainyard.run.unread import spec_elsewhere
 from trainyard.verify.formats import unjudged, written
 

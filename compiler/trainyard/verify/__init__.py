@@ -1,4 +1,4 @@
-"""Pass 7: every object is checked before anything is written: schemas, names, what webhooks refuse, references."""
+"""Checks every object: schemas, names, what webhooks refuse, references. It is pass 7, before anything is written."""
 
 from trainyard.verify.body import validate_body
 from trainyard.verify.fault import Fault

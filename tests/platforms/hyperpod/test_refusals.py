@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders import document
+from schemas import committed
 from trainyard.core.cloud.plan import PlacementGroupStack
 from trainyard.eks.cluster.plan import PlacementGroup
 from trainyard.extensions.hyperpod import PLATFORM as HYPER_POD
@@ -14,7 +15,6 @@ from trainyard.extensions.hyperpod.differences import INSTEAD
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Document
 from trainyard.run.language.load import platform_of
-from trainyard.run.language.schema import schema
 from trainyard.run.language.whole import language
 from trainyard.run.platforms import EKS
 
@@ -42,10 +42,6 @@ def _document(platform: dict[str, Any]) -> Document:
 @pytest.mark.slow
 def test_editors_take_no_two_platforms_that_stand_apart() -> None:
     """`hyperPod` with `eks` is one, `parallelCluster` with any other is none."""
-    from jsonschema import Draft202012Validator
-
-    whole = schema("TrainingCluster")
-    reader = Draft202012Validator(whole)
     for platform, is_one in (
         ({"hyperPod": {}}, True),
         ({"hyperPod": {}, "eks": {}}, True),
@@ -54,7 +50,7 @@ def test_editors_take_no_two_platforms_that_stand_apart() -> None:
     ):
         faults = [
             fault
-            for fault in reader.iter_errors(spec(platform=platform))
+            for fault in committed().iter_errors(spec(platform=platform))
             if list(fault.absolute_path) == ["spec", "platform"]
         ]
         assert (not faults) is is_one, platform

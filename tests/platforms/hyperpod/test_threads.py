@@ -43,7 +43,7 @@ def test_a_job_gets_the_cpus_that_its_node_boots_with(
         vcpus //= 2
     done = compiled(_cluster(name, threads), tmp_path)
     assert done.plan is not None, done.diagnostics
-    (job,) = done.plan.every(Gang)
+    (job,) = done.plan.of(Gang)
     assert job.requests["cpu"].milli == (vcpus * 1000 - reserved_cpu(vcpus)) // 1000 * 1000
 
 

@@ -10,7 +10,7 @@ from trainyard.cli.settings import command, run_options
 from trainyard.cli.streams import UsageError, out, visible
 
 SHELLS = ("bash", "zsh", "fish")
-WORDS = ("codes", "objects", "types", "regions", "keys", "kinds")
+WORDS = ("codes", "objects", "types", "regions", "keys", "classes")
 
 HELP = "print the completion script of a shell"
 

@@ -1,4 +1,4 @@
-"""``explain``: a code's page, a key of the spec, or the derived values of an object."""
+"""``explain``: a code's page, a key of the spec, what rules meet, or the derived values of an object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="CODE|OBJECT",
         help="a code (EFA003) or how codes begin (EFA), or job/NAME, pool/NAME, storage/NAME, …, cluster, "
-        "Kind/[namespace/]name; or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
+        "Kind/[namespace/]name; without it all codes are listed",
     )
     parser.add_argument(
         "field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it"
@@ -35,6 +35,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
         dest="key",
         help="a key of the spec language (jobs.checkpoint.every): type, default, bound, example; "
         "without KEY all are listed",
+    )
+    parser.add_argument(
+        "--interface",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="what a rule is given, and what it yields (rule, Finding, Work, …): fields and methods; "
+        "without NAME all are listed",
     )
     parser.add_argument(
         "--platforms",
@@ -58,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.key is not None:
         return _explain_key(options)
+    if options.interface is not None:
+        return _explain_interface(options)
     if options.platforms:
         return _explain_platforms(options)
     options.paths = options.paths or ["specs"]
@@ -84,10 +94,7 @@ def run(options: argparse.Namespace) -> int:
 def _explain_key(options: argparse.Namespace) -> int:
     from trainyard.cli.keys import explain_key, key_rows
 
-    if options.subject is not None:
-        raise UsageError(
-            f"`--spec {options.key}` and `{options.subject}` are two subjects: ask for one at a time"
-        )
+    _check_one_subject(f"--spec {options.key}", options)
     if options.key:
         out(explain_key(options.key))
     else:
@@ -95,14 +102,29 @@ def _explain_key(options: argparse.Namespace) -> int:
     return CLEAN
 
 
+def _explain_interface(options: argparse.Namespace) -> int:
+    from trainyard.judge.policy.interface import describe, summaries
+    from trainyard.language.diagnostics.near import meant
+
+    _check_one_subject(f"--interface {options.interface}", options)
+    rows = summaries()
+    if not options.interface:
+        print_table(("name", "what it is"), rows)
+        return CLEAN
+    text = describe(options.interface)
+    if text is None:
+        names = [name for name, _ in rows]
+        hint = meant(options.interface, names) or "`trainyard explain --interface` lists all"
+        raise UsageError(f"rules meet no `{options.interface}`: {hint}")
+    out(text)
+    return CLEAN
+
+
 def _explain_platforms(options: argparse.Namespace) -> int:
     from trainyard.run.language.by_platform import keys_by_platform
     from trainyard.run.platforms import PLATFORMS
 
-    if options.subject is not None:
-        raise UsageError(
-            f"`--platforms` and `{options.subject}` are two subjects: ask for one at a time"
-        )
+    _check_one_subject("--platforms", options)
     rows = [
         (
             key.path,
@@ -113,6 +135,13 @@ def _explain_platforms(options: argparse.Namespace) -> int:
     ]
     print_table(("key", *PLATFORMS, "instead"), rows)
     return CLEAN
+
+
+def _check_one_subject(option: str, options: argparse.Namespace) -> None:
+    if options.subject is not None:
+        raise UsageError(
+            f"`{option.strip()}` and `{options.subject}` are two subjects: ask for one at a time"
+        )
 
 
 def _why(instead: Mapping[str, str]) -> str:

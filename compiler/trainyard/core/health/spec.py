@@ -1,8 +1,7 @@
 """The spec of node health: which agents watch the nodes."""
 
-from pydantic import Field
-
 from trainyard.language.models.base import SpecModel
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 
 
@@ -14,16 +13,24 @@ class Health(SpecModel):
         description="Whether the EKS node monitoring agent runs on every node and reports faults of GPU, network, "
         "storage and kernel.",
         examples=[True],
+        bound="`true`, `false`; on where nodes are repaired",
+        source="eks-node-monitoring-agent 1.7.0",
+        codes=("HLT004",),
     )
     node_problem_detector: bool = Field(
         True,
         description="Whether GPU nodes that report a fatal Xid get a taint at once, which keeps new pods away.",
         examples=[True],
+        bound="`true`, `false`",
+        source="node-problem-detector",
     )
     node_repair: bool = Field(
         True,
         description="Whether Karpenter replaces nodes that the monitoring agent reports as faulty.",
         examples=[True],
+        bound="`true`, `false`; on where sick nodes are detected",
+        source="karpenter v1.14.1 nodeRepair",
+        codes=("HLT003",),
     )
 
 

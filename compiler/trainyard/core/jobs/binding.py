@@ -6,9 +6,11 @@ import posixpath
 from collections.abc import Mapping
 
 from trainyard.core.jobs import spec as spec_jobs
+from trainyard.core.jobs.fallbacks import agreed
 from trainyard.core.jobs.images import with_images
 from trainyard.core.jobs.job import Job, Kind
 from trainyard.core.jobs.keys import JobVolume
+from trainyard.core.jobs.sizes import with_parameters
 from trainyard.core.jobs.spec import JobsSection
 from trainyard.core.pools.pools import Pool, resolve_pools
 from trainyard.core.pools.spec import PoolsSection
@@ -42,8 +44,6 @@ def bound_jobs(context: Context) -> list[Job]:
             context.settle(f"job/{job.name}", "completed", True, True, "", at=here / "completed")
             continue
         if job.model is not None and (job.model.config or job.model.shape):
-            from trainyard.core.jobs.sizes import with_parameters
-
             job = with_parameters(context, job, here)
         _check_references(context, job, here)
         _check_mounts(context, job, here)
@@ -321,7 +321,6 @@ def _pools(
         if pool is None:
             return ()
         return (pool,)
-    from trainyard.core.jobs.fallbacks import agreed
 
     named = [
         _pool(context, name, pools, at / "pool" / index) for index, name in enumerate(job.pool)

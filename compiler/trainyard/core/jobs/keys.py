@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, model_validator
 from pydantic.config import JsonDict
 
 from trainyard.language.diagnostics.diagnostic import listed
@@ -10,6 +10,7 @@ from trainyard.language.models.base import SpecModel
 from trainyard.language.models.buckets import is_bucket
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import OneOf
+from trainyard.language.models.field import Field
 from trainyard.language.models.types import (
     MOST_NODES,
     Command,
@@ -29,19 +30,35 @@ from trainyard.language.models.types import (
 class ClaimVolume(SpecModel):
     """A PersistentVolumeClaim that exists in the job's namespace."""
 
-    claim_name: ObjectName = Field(description="The name of the claim.", examples=["datasets"])
+    claim_name: ObjectName = Field(
+        description="The name of the claim.",
+        examples=["datasets"],
+        bound="a DNS subdomain of 253 characters at most; not the claim of a storage of the spec",
+        source="Kubernetes, object names; core/v1 PersistentVolumeClaimVolumeSource",
+        codes=("RES066",),
+    )
 
 
 class ConfigMapVolume(SpecModel):
     """A ConfigMap that exists in the job's namespace."""
 
-    name: ObjectName = Field(description="The name of the ConfigMap.", examples=["tokenizer"])
+    name: ObjectName = Field(
+        description="The name of the ConfigMap.",
+        examples=["tokenizer"],
+        bound="a DNS subdomain of 253 characters at most",
+        source="Kubernetes, object names; core/v1 ConfigMapVolumeSource",
+    )
 
 
 class SecretVolume(SpecModel):
     """A Secret that exists in the job's namespace."""
 
-    secret_name: ObjectName = Field(description="The name of the Secret.", examples=["wandb"])
+    secret_name: ObjectName = Field(
+        description="The name of the Secret.",
+        examples=["wandb"],
+        bound="a DNS subdomain of 253 characters at most",
+        source="Kubernetes, object names; core/v1 SecretVolumeSource",
+    )
 
 
 class EmptyDirVolume(SpecModel):
@@ -51,24 +68,42 @@ class EmptyDirVolume(SpecModel):
         None,
         description="The size above which the pod is evicted; unset: that of the node's disk, or of its memory.",
         examples=["100Gi"],
+        bound="with the others what a node's disks leave at most; in memory with `/dev/shm` below the memory "
+        "limit",
+        source="Kubernetes, local ephemeral storage; emptyDir",
+        codes=("RES048", "LIM007"),
     )
     medium: Literal["Memory"] | None = Field(
         None,
         description="With `Memory` a tmpfs, which counts as memory of the job; unset: the node's disk.",
         examples=["Memory"],
+        bound="`Memory`",
+        source="core/v1 EmptyDirVolumeSource medium",
     )
 
 
 class NodeLocalVolume(SpecModel):
     """A folder on the NVMe disks of the node, empty when a pod starts, and gone with it."""
 
-    size: Size = Field(description="The size above which the pod is evicted.", examples=["2Ti"])
+    size: Size = Field(
+        description="The size above which the pod is evicted.",
+        examples=["2Ti"],
+        bound="with the others what a node's disks leave at most; in a pool with `localStorage: raid0`",
+        source="EC2 DescribeInstanceTypes InstanceStorageInfo; karpenter.k8s.aws/v1 instanceStorePolicy",
+        codes=("RES048", "RES060"),
+    )
 
 
 class HostPathVolume(SpecModel):
     """A path of the node itself."""
 
-    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
+    path: Path = Field(
+        description="The path on the node.",
+        examples=["/opt/profiler"],
+        bound="an absolute path, in a namespace with `podSecurity: privileged`, that a policy allows",
+        source="Kubernetes, Pod Security Standards",
+        codes=("RES065", "RUN052"),
+    )
     type: (
         Literal[
             "DirectoryOrCreate",
@@ -84,6 +119,8 @@ class HostPathVolume(SpecModel):
         None,
         description="What must be at the path; unset: nothing is checked.",
         examples=["Directory"],
+        bound="`DirectoryOrCreate`, `Directory`, `FileOrCreate`, `File`, `Socket`, `CharDevice`, `BlockDevice`",
+        source="core/v1 HostPathVolumeSource type",
     )
 
 
@@ -105,11 +142,28 @@ class JobVolume(SpecModel):
 
     model_config = ConfigDict(json_schema_extra=_ONE_KIND)
 
-    name: Name = Field(description="The name of the volume, unique in the job.", examples=["cache"])
-    path: MountPath = Field(
-        description="The folder of the container at which it appears.", examples=["/cache"]
+    name: Name = Field(
+        description="The name of the volume, unique in the job.",
+        examples=["cache"],
+        bound="a label of 63 characters at most, unique in the job; not `dshm`",
+        source="core/v1 PodSpec volumes",
+        codes=("RES009",),
     )
-    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.",
+        examples=["/cache"],
+        bound="as the path of a mount; each once among mounts, volumes and files",
+        source="core/v1 VolumeMount mountPath; runc; Filesystem Hierarchy Standard",
+        codes=("RES031", "RUN152"),
+    )
+    read_only: bool = Field(
+        False,
+        description="Whether the job may only read it.",
+        examples=[True],
+        bound="not where checkpoints are saved",
+        source="core/v1 VolumeMount readOnly",
+        codes=("RES035",),
+    )
     persistent_volume_claim: ClaimVolume | None = Field(
         None,
         description="A claim that exists in the namespace; for storage of this spec there is `mounts`.",
@@ -180,7 +234,11 @@ class Role(SpecModel):
     """Pods in addition to the nodes of a JobSet, with the image, the mounts and the resources of the job."""
 
     name: Name = Field(
-        description="The role's name, unique in the job and not `node`.", examples=["rollout"]
+        description="The role's name, unique in the job and not `node`.",
+        examples=["rollout"],
+        bound="a label of 63 characters at most, unique in the job; not `node`; the job is a JobSet",
+        source="jobset v0.12.0, pkg/webhooks",
+        codes=("RES009", "RES167", "NAM002"),
     )
     nodes: int = Field(
         1,
@@ -188,19 +246,33 @@ class Role(SpecModel):
         le=MOST_NODES,
         description="The number of its nodes, with one pod on each.",
         examples=[2],
+        bound="1 to 5000; with those of the job no more than the pool and the quota have",
+        source="Kubernetes, large clusters; Kueue admits all pods or none",
+        codes=("LIM003", "QUE005"),
     )
     command: Command = Field(
         min_length=1,
         description="The program and its words, without a shell.",
         examples=[["python", "rollout.py"]],
+        bound="a program and its words, no zero byte; no secret; judged like the command of a job",
+        source="core/v1 Container command; execve(2)",
+        codes=("RUN024", "RUN035", "RUN039", "RUN128"),
     )
     args: list[Word] = Field(
-        [], description="More words of the command.", examples=[["--seed", "1"]]
+        [],
+        description="More words of the command.",
+        examples=[["--seed", "1"]],
+        bound="any text without a zero byte; no secret; judged like the arguments of a job",
+        source="core/v1 Container args; execve(2)",
+        codes=("RUN024", "RUN123", "RUN130"),
     )
     env: dict[EnvName, Word] = Field(
         {},
         description="Environment variables of the program, in addition to those of the job.",
         examples=[{"ROLE": "rollout"}],
+        bound="names of Kubernetes' form; text without a zero byte; no secret",
+        source="core/v1 EnvVar",
+        codes=("RUN024",),
     )
 
 
@@ -215,12 +287,19 @@ class Checkpoint(SpecModel):
         description="The folder that the program saves to and resumes from, inside a mount; the program reads it from "
         "`CHECKPOINT_DIR`.",
         examples=["/data/fsx/pretrain"],
+        bound="an absolute path in a mount that can be written and renames files; in no other job's, and "
+        "deleted by none",
+        source="Kubernetes, volumes; Mountpoint for Amazon S3, semantics",
+        codes=("RES035", "RUN020", "RUN040", "RUN055", "RUN132", "RUN139", "RUN153"),
     )
     every: Period | None = Field(
         None,
         description="The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the "
         "variable is not set.",
         examples=["30m"],
+        bound="above 0, below the timeout, longer than a checkpoint takes to write, not far from the best",
+        source="FSx for Lustre user guide, ssd-storage; Young 1974, Daly 2006",
+        codes=("RES029", "RES046", "RUN053"),
     )
     keep: int | None = Field(
         None,
@@ -229,18 +308,27 @@ class Checkpoint(SpecModel):
         description="How many checkpoints the program keeps, which it reads from `CHECKPOINT_KEEP`; derived: 10, and "
         "the variable is not set.",
         examples=[3],
+        bound="1 to 1000; with one more no larger than the file system",
+        source="pytorch/torchtitan b5bcd76c, keep_latest_k",
+        codes=("RUN054",),
     )
     asynchronous: bool = Field(
         False,
         alias="async",
         description="Whether training goes on while a checkpoint is written, as with `async_save` of PyTorch.",
         examples=[True],
+        bound="`true`, `false`",
+        source="torch.distributed.checkpoint, async_save",
     )
     signal_file: WritablePath | None = Field(
         None,
         description="A file that appears in the container when the pod must stop; the program saves and removes it, "
         "then SIGTERM follows, after a minute if nobody saves.",
         examples=["/tmp/save-now"],
+        bound="the absolute path of a file of the pod alone, outside of `/proc`, `/sys` and `/dev`, that is "
+        "not there from the start",
+        source="core/v1 Lifecycle preStop",
+        codes=("SPC005", "RES242"),
     )
 
     @model_validator(mode="after")
@@ -289,17 +377,25 @@ class Downloaded(SpecModel):
     storage_uri: Word = Field(
         description="Where it is: a repository of Hugging Face, or a prefix of a bucket.",
         examples=["hf://tatsu-lab/alpaca"],
+        bound="`hf://OWNER/NAME` or `s3://BUCKET/PREFIX`; no secret",
+        source="trainer v2.3.0, pkg/initializers",
+        codes=("SPC005",),
     )
     secret: ObjectName | None = Field(
         None,
         description="A Secret of the job's namespace, whose keys become variables of the initializer, like "
         "`ACCESS_TOKEN`.",
         examples=["hf-token"],
+        bound="a DNS subdomain of 253 characters at most",
+        source="Kubernetes, object names",
     )
     env: dict[EnvName, Word] = Field(
         {},
         description="Environment variables of the initializer, like `IGNORE_PATTERNS`.",
         examples=[{"IGNORE_PATTERNS": "*.bin"}],
+        bound="names of Kubernetes' form; text without a zero byte; no secret",
+        source="core/v1 EnvVar",
+        codes=("RUN024",),
     )
 
     @model_validator(mode="after")
@@ -331,6 +427,9 @@ class Initializer(SpecModel):
         None,
         description="The storage, mounted by the job, that holds it for all nodes; derived where only one could.",
         examples=["scratch"],
+        bound="a file system of FSx for Lustre that the job mounts, and not read-only; its job is a TrainJob",
+        source="trainer v2.3.0, pkg/constants",
+        codes=("RES165", "RES166"),
     )
 
     @model_validator(mode="after")
@@ -354,25 +453,44 @@ class InitContainer(SpecModel):
     """What runs in every pod before the program, with the job's mounts, volumes and files."""
 
     name: Name = Field(
-        description="The container's name, unique in the job and not `node`.", examples=["prepare"]
+        description="The container's name, unique in the job and not `node`.",
+        examples=["prepare"],
+        bound="a label of 63 characters at most, unique in the job; not `node`",
+        source="core/v1 Container name",
+        codes=("RES009",),
     )
     image: ImageOrName | None = Field(
         None,
         description="The container image, or the name of one under `images`; derived: the job's.",
         examples=["registry.example/prepare:1.0"],
+        bound="a reference with a tag that is not `latest`, or a digest; or the name of an image of the spec",
+        source="distribution reference grammar",
+        codes=("RES140", "RES144"),
     )
     command: Command = Field(
         min_length=1,
         description="The program and its words, without a shell.",
         examples=[["python", "prepare.py"]],
+        bound="a program and its words, no zero byte; no secret",
+        source="core/v1 Container command; execve(2)",
+        codes=("RUN024", "RUN131", "RUN153"),
     )
     args: list[Word] = Field(
-        [], description="More words of the command.", examples=[["--shards", "64"]]
+        [],
+        description="More words of the command.",
+        examples=[["--shards", "64"]],
+        bound="any text without a zero byte; no secret",
+        source="core/v1 Container args; execve(2)",
+        codes=("RUN024", "RUN130"),
     )
     env: dict[EnvName, Word] = Field(
         {},
         description="Environment variables of the program; it has none of the job's.",
         examples=[{"HF_HOME": "/cache"}],
+        bound="names of Kubernetes' form; text without a zero byte; no secret; judged like the variables of a "
+        "job",
+        source="core/v1 EnvVar",
+        codes=("RUN024", "RUN042", "RUN124", "RUN130", "RUN136"),
     )
 
 
@@ -384,6 +502,10 @@ class FlightRecorder(SpecModel):
         description="The folder that the files are written to, inside a mount, which must be there; derived: that of "
         "`checkpoint`, or the only mount.",
         examples=["/data/fsx/traces"],
+        bound="an absolute path in a mount that can be written and replaces files; derived: that of "
+        "`checkpoint`, or the only mount",
+        source="torch 2.6.0 to 2.12.0, FlightRecorder.hpp; Mountpoint for Amazon S3, semantics",
+        codes=("RES341", "RES342"),
     )
     entries: int = Field(
         2000,
@@ -391,6 +513,9 @@ class FlightRecorder(SpecModel):
         le=1_000_000,
         description="The collectives that each rank remembers.",
         examples=[20000],
+        bound="1 to 1000000; on NVIDIA GPUs",
+        source="torch 2.6.0 to 2.12.0, FlightRecorder.hpp",
+        codes=("RES343",),
     )
 
 
@@ -410,11 +535,17 @@ class JobTopology(OneOf):
         None,
         description="The level below which all nodes of the job must be: it waits until they are.",
         examples=["network-node-layer-2"],
+        bound="a level of the pool's topology",
+        source="kueue v0.19.2, topology-aware scheduling; EC2 DescribeInstanceTopology",
+        codes=("SPC005", "RES062"),
     )
     preferred: Level | None = Field(
         None,
         description="The level below which all nodes of the job are where they fit, or else below the next wider one.",
         examples=["network-node-layer-3"],
+        bound="the same, not with `required`",
+        source="kueue v0.19.2, topology-aware scheduling",
+        codes=("SPC005", "RES062"),
     )
 
     @property

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.model_spec import Model, Parallel
 from trainyard.core.jobs.plan import TrainingState
+from trainyard.core.jobs.training import run_of, smaller_than
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
@@ -212,7 +213,6 @@ def _run(
     """The arithmetic of a run on accelerators whose batch is known, and what would make it smaller."""
     if model.batch is None or not job.pool.instance.accelerators:
         return None, ""
-    from trainyard.core.jobs.training import run_of, smaller_than
 
     each = bytes_of_a_parameter(model).parts
     run = run_of(context, job, each, count=count, ranks=ranks, host=host)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from trainyard.core.jobs.binding import bound_jobs
 from trainyard.core.jobs.bounds import check_job
+from trainyard.core.jobs.deepspeed.resolve import with_configuration
 from trainyard.core.jobs.environment import (
     CHECKPOINT_ENV,
     CHECKPOINT_EVERY_ENV,
@@ -27,7 +28,7 @@ from trainyard.core.storage.storages import Storage, resolve_storage
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 __all__ = ["SettledJob", "checked_jobs", "places", "settle"]
@@ -54,7 +55,7 @@ class SettledJob:
     checkpoints: CheckpointSchedule | None
     length: ExpectedLength | None
 
-    def nodes(self) -> Iterator[PlanNode]:
+    def nodes(self) -> Iterator[PlanItem]:
         """What the plan has of it on every platform."""
         for node in (self.state, self.checkpoints, self.length):
             if node is not None:
@@ -78,8 +79,6 @@ def settle(context: Context, job: Job) -> SettledJob:
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
     if job.spec.deepspeed is not None:
-        from trainyard.core.jobs.deepspeed.resolve import with_configuration  # few jobs have one
-
         job = with_configuration(context, job, count)
     return SettledJob(
         job=job,

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from trainyard.catalog.addresses import usable
 from trainyard.language.diagnostics.near import meant
@@ -19,6 +19,7 @@ from trainyard.language.models.aws import (
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import one_at_most
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct
 
@@ -31,19 +32,36 @@ class Cilium(SpecModel):
         description="Whether nodes of pools start with the taint `node.cilium.io/agent-not-ready`, which Cilium "
         "removes: no pod starts before its policies hold.",
         examples=[False],
+        bound="`true` or `false`",
+        source="cilium v1.20.2, installation/taints.rst",
     )
 
 
 class Subnet(SpecModel):
     """A subnet that exists."""
 
-    id: SubnetId = Field(description="The id of the subnet.", examples=["subnet-0a1b2c3d4e5f60718"])
-    zone: Zone = Field(description="The zone that the subnet lies in.", examples=["us-west-2a"])
+    id: SubnetId = Field(
+        description="The id of the subnet.",
+        examples=["subnet-0a1b2c3d4e5f60718"],
+        bound="`subnet-` and 8 or 17 hex digits; each once; private ones, on EKS in two zones or more",
+        source="EKS user guide, network-reqs; VPC user guide, subnet basics",
+        codes=("SPC005", "RES347"),
+    )
+    zone: Zone = Field(
+        description="The zone that the subnet lies in.",
+        examples=["us-west-2a"],
+        bound="a zone of the Region in which EKS takes subnets",
+        source="EKS user guide, network-reqs",
+        codes=("RES004", "RES050"),
+    )
     cidr: SubnetCidr | None = Field(
         None,
         description="The IPv4 block of the subnet; with it, the addresses of nodes and pods are compared with its "
         "size.",
         examples=["10.0.32.0/19"],
+        bound="an IPv4 block of /16 to /28 with an address for each node and pod",
+        source="VPC user guide, subnet sizing",
+        codes=("RES026",),
     )
     free_addresses: int | None = Field(
         None,
@@ -52,11 +70,16 @@ class Subnet(SpecModel):
         description="The addresses of the subnet that are free (AvailableIpAddressCount), where others use it too; the "
         "nodes are compared with them.",
         examples=[4091],
+        bound="6, which EKS takes for itself, to 65531, and no more than `cidr` has; the addresses of its nodes",
+        source="EKS user guide, network-reqs; VPC user guide, subnet sizing",
+        codes=("SPC005", "RES026", "RES151"),
     )
     public: bool = Field(
         False,
         description="Whether the subnet has a route to an internet gateway; no node is placed in it.",
         examples=[True],
+        bound="`true` or `false`; no node is placed in a public one",
+        source="EKS user guide, network-reqs",
     )
 
     @property
@@ -89,7 +112,12 @@ class Subnet(SpecModel):
 class ExistingNetwork(SpecModel):
     """A VPC that exists, with the subnets that the cluster uses."""
 
-    vpc: VpcId = Field(description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"])
+    vpc: VpcId = Field(
+        description="The id of the VPC.",
+        examples=["vpc-0a1b2c3d4e5f60718"],
+        bound="`vpc-` and 8 or 17 hex digits; not with `create`",
+        source="EC2 resource ids",
+    )
     subnets: list[Subnet] = Field(
         min_length=1,
         description="The subnets of the cluster, of which private ones have all nodes; on EKS these are in two zones "
@@ -106,6 +134,8 @@ class ExistingNetwork(SpecModel):
         description="Security groups of the pools' nodes, in addition to the one of the cluster, which lets them reach "
         "each other.",
         examples=[["sg-0a1b2c3d4e5f60718"]],
+        bound="`sg-` and 8 or 17 hex digits, each once",
+        source="EC2 resource ids; karpenter.k8s.aws/v1 securityGroupSelectorTerms",
     )
 
     @property
@@ -209,17 +239,26 @@ class CreatedNetwork(SpecModel):
         None,
         description="The IPv4 block of the VPC; derived: `10.0.0.0/16`.",
         examples=["10.0.0.0/16"],
+        bound="an IPv4 block of /16 to /24, of addresses that hosts can have; private ones; an address for "
+        "each node and pod",
+        source="EC2 CreateVpc; VPC user guide, VPC CIDR blocks; eksctl cuts it in eight",
+        codes=("RES026", "ACC004"),
     )
     zones: Annotated[list[Zone], Distinct] = Field(
         [],
         description="The zones of the VPC, two or more; derived: those of the pools and the first two of the Region.",
         examples=[["us-west-2a", "us-west-2b"]],
+        bound="two zones or more of the Region, each once",
+        source="EKS user guide, network-reqs",
+        codes=("RES004",),
     )
     nat: Literal["perZone", "single", "none"] | None = Field(
         None,
         description="The NAT gateways: one in each zone, which is derived, a `single` one, or `none`, with no way to "
         "the internet at all.",
         examples=["single"],
+        bound="`perZone`, `single` or `none`",
+        source="VPC user guide, nat-gateway-basics",
     )
     endpoints: Annotated[
         list[Annotated[Endpoint, BeforeValidator(_as_endpoint, json_schema_input_type=Endpoint)]],
@@ -229,12 +268,19 @@ class CreatedNetwork(SpecModel):
         description="Interface endpoints of AWS services, in addition to those that are derived without NAT; S3 has a "
         "gateway in any case.",
         examples=[["ecr.api", "ecr.dkr", "sts"]],
+        bound="an AWS service with an interface endpoint that a cluster calls, each once",
+        source="VPC user guide, aws-services-privatelink-support",
+        codes=("SPC005", "RES154"),
     )
     subnets: dict[Zone, SubnetCidr] = Field(
         {},
         description="The block of a zone's private subnet, within `cidr`; derived: the eighth of it that is kept for "
         "the zone.",
         examples=[{"us-west-2a": "10.0.128.0/18"}],
+        bound="for a zone of the network, an IPv4 block of /16 to /28 within the VPC's that overlaps no other "
+        "one, with the addresses of its nodes",
+        source="VPC user guide, subnet sizing; amazon-vpc-cni-k8s, eni-and-ip-target",
+        codes=("RES150", "RES151"),
     )
 
     @property
@@ -288,6 +334,9 @@ class Network(SpecModel):
         description="The id of each zone in this account, since the same name means different zones in different "
         "accounts.",
         examples=[{"us-east-1a": "use1-az4"}],
+        bound="zones of the Region, each with an id like `use1-az4` of its own",
+        source="EC2 DescribeAvailabilityZones ZoneId",
+        codes=("SPC005", "RES004"),
     )
 
     @property

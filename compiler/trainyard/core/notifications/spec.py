@@ -2,12 +2,13 @@
 
 from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from trainyard.language.models.aws import KmsKey, TopicArn
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import needed, one_of
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Name, ObjectName, SecretKey, SlackChannel
 
@@ -18,10 +19,16 @@ class SecretValue(SpecModel):
     secret: ObjectName = Field(
         description="The name of the Secret: for alerts in `monitoring`, for Flux in `flux-system`.",
         examples=["alerts"],
+        bound="a DNS subdomain of 253 characters at most",
+        source="Kubernetes, object names",
+        codes=("RES110",),
     )
     key: SecretKey = Field(
         description="The key of the Secret that has the value; Flux reads `address` alone.",
         examples=["address"],
+        bound="letters, digits, `-`, `_`, `.`; `address` for Flux",
+        source="apimachinery 0.35, IsConfigMapKey; notification-controller v1.9.3",
+        codes=("RES110", "RES353"),
     )
 
     @model_validator(mode="before")
@@ -41,7 +48,10 @@ class Slack(SpecModel):
     """A channel of Slack, by an incoming webhook."""
 
     channel: SlackChannel = Field(
-        description="The channel, in quotes: `#` begins a comment otherwise.", examples=["#gpu"]
+        description="The channel, in quotes: `#` begins a comment otherwise.",
+        examples=["#gpu"],
+        bound="a channel by name or id, 81 characters at most with `#`",
+        source="Slack API, conversations.create name",
     )
     api_url: SecretValue = Field(
         description="The Secret with the URL of the incoming webhook.",
@@ -64,11 +74,17 @@ class Sns(SpecModel):
     topic_arn: TopicArn = Field(
         description="The ARN of the topic; a topic of another account must allow the role.",
         examples=["arn:aws:sns:us-west-2:111122223333:gpu-alerts"],
+        bound="the ARN of a topic in the cluster's partition",
+        source="SNS API, CreateTopic Name; IAM user guide, ARNs",
+        codes=("RES355", "RES359"),
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts the topic, which the role may then use; unset: none is.",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
+        bound="a key of KMS",
+        source="KMS developer guide, key ARN",
+        codes=("RES360",),
     )
 
 
@@ -86,7 +102,11 @@ class Receiver(SpecModel):
     model_config = one_of("slack", "pagerDuty", "sns", "webhook")
 
     name: Name = Field(
-        description="The receiver's name, which the keys of `notifications` use.", examples=["chat"]
+        description="The receiver's name, which the keys of `notifications` use.",
+        examples=["chat"],
+        bound="lowercase letters, digits, `-`; each once",
+        source="Kubernetes, object names: Flux' objects have it",
+        codes=("RES009", "RES351"),
     )
     slack: Slack | None = Field(
         None,
@@ -152,26 +172,41 @@ class Notifications(SpecModel):
         None,
         description="The receiver of all alerts that `teams` sends to no other; unset: no alert is sent.",
         examples=["chat"],
+        bound="a receiver of the spec; with `monitoring`",
+        source="this language",
+        codes=("RES350", "RES352"),
     )
     critical: Name | None = Field(
         None,
         description="A receiver that gets every alert of severity `critical` too; unset: none.",
         examples=["pager"],
+        bound="a receiver of the spec; with `default`",
+        source="this language",
+        codes=("SPC005", "RES350"),
     )
     teams: dict[Name, Name] = Field(
         {},
         description="The receiver of the alerts about jobs of a team, by the team's namespace.",
         examples=[{"team-a": "chat-of-team-a"}],
+        bound="namespaces of teams, each with a receiver of the spec; with `default`",
+        source="this language",
+        codes=("SPC005", "RES013", "RES350"),
     )
     watchdog: Name | None = Field(
         None,
         description="A receiver that raises an alarm when `Watchdog`, sent each five minutes, stays away; unset: none.",
         examples=["deadman"],
+        bound="a receiver of the spec with `webhook` or `sns`; with `default`",
+        source="this language",
+        codes=("SPC005", "RES350", "RES354"),
     )
     flux: Name | None = Field(
         None,
         description="The receiver of Kustomizations and HelmReleases that fail, by Slack or webhook; unset: none.",
         examples=["chat"],
+        bound="a receiver of the spec with `slack` or `webhook`",
+        source="notification-controller v1.9.3, docs/spec/v1beta3/providers.md",
+        codes=("RES350", "RES353"),
     )
 
     @model_validator(mode="after")

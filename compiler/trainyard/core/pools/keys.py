@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from trainyard.language.models.aws import ReservationId
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import as_text, fault
 from trainyard.language.models.choice import OneOf
+from trainyard.language.models.field import Field
 from trainyard.language.models.types import (
     MOST_NODES,
     Image,
@@ -27,11 +28,16 @@ class Diagnostics(SpecModel):
         description="The suite of tests (`dcgmi diag --run`): 2 takes about 2 minutes, 3 about 15, with stress of all "
         "GPUs.",
         examples=[3],
+        bound="2 or 3: level 1 tests no hardware, 4 is for hours",
+        source="NVIDIA DCGM 4.6, dcgmi diag",
     )
     image: Image | None = Field(
         None,
         description="An image with `nv-hostengine` and `dcgmi`; derived: NVIDIA's image of DCGM.",
         examples=["registry.example/dcgm:4.6.0-1-ubuntu24.04"],
+        bound="an image with a tag or digest; required for pools that are not `amd64`",
+        source="NVIDIA/gpu-operator a22dbf6, values.yaml; OCI distribution spec",
+        codes=("RES176", "RES248"),
     )
 
 
@@ -42,6 +48,9 @@ class BurnIn(SpecModel):
         None,
         description="An image with nccl-tests and libfabric's `fi_info`; derived: that of the acceptance test of EFA.",
         examples=["registry.example/nccl-tests:2.17.8"],
+        bound="an image with a tag or digest; of pools of whole NVIDIA GPUs that Karpenter launches",
+        source="karpenter.sh/v1 NodePool startupTaints; OCI distribution spec",
+        codes=("RES176", "RES248"),
     )
     diagnostics: Diagnostics | None = Field(
         None,
@@ -63,34 +72,53 @@ class RepairOverride(SpecModel):
     ] = Field(
         description="The condition of the node that is False.",
         examples=["AcceleratedHardwareReady"],
+        bound="a condition that EKS repairs",
+        source="EKS user guide, node-repair",
     )
     node_unhealthy_reason: str = Field(
         min_length=1,
         max_length=128,
         description="The reason that the condition has.",
         examples=["NvidiaXID79Error"],
+        bound="1 to 128 characters",
+        source="EKS API NodeRepairConfigOverrides",
     )
     min_repair_wait_time_mins: int = Field(
         ge=1,
         le=10080,
         description="The minutes that the node has been so before anything is done.",
         examples=[5],
+        bound="1 to 10080, a week",
+        source="EKS API NodeRepairConfigOverrides; this language",
     )
     repair_action: Literal["Replace", "Reboot", "NoAction"] = Field(
-        description="What is done about it.", examples=["Reboot"]
+        description="What is done about it.",
+        examples=["Reboot"],
+        bound="`Replace`, `Reboot`, `NoAction`",
+        source="EKS API NodeRepairConfigOverrides repairAction",
     )
 
 
 class NodeRepairConfig(SpecModel):
     """How EKS repairs nodes of the group, by the keys of eksctl's ``nodeRepairConfig``."""
 
-    enabled: bool = Field(True, description="Whether sick nodes are repaired.", examples=[True])
+    enabled: bool = Field(
+        True,
+        description="Whether sick nodes are repaired.",
+        examples=[True],
+        bound="`true` or `false`; nodes that are always on, of one capacity; not p6-b300 with EFA",
+        source="EKS API NodeRepairConfig; eksctl v0.230.0, network_interfaces.go",
+        codes=("RES172", "HLT016"),
+    )
     max_unhealthy_node_threshold_count: int | None = Field(
         None,
         ge=1,
         le=5000,
         description="With more sick nodes than this none is repaired.",
         examples=[2],
+        bound="1 to 5000; not with the percentage",
+        source="EKS API NodeRepairConfig",
+        codes=("SPC005",),
     )
     max_unhealthy_node_threshold_percentage: int | None = Field(
         None,
@@ -98,9 +126,19 @@ class NodeRepairConfig(SpecModel):
         le=100,
         description="With a larger part of the nodes sick than this, in percent, none is repaired.",
         examples=[20],
+        bound="1 to 100; not with the count",
+        source="EKS API NodeRepairConfig",
+        codes=("SPC005",),
     )
     max_parallel_nodes_repaired_count: int | None = Field(
-        None, ge=1, le=5000, description="The most nodes that are repaired at once.", examples=[1]
+        None,
+        ge=1,
+        le=5000,
+        description="The most nodes that are repaired at once.",
+        examples=[1],
+        bound="1 to 5000; not with the percentage",
+        source="EKS API NodeRepairConfig",
+        codes=("SPC005",),
     )
     max_parallel_nodes_repaired_percentage: int | None = Field(
         None,
@@ -108,6 +146,9 @@ class NodeRepairConfig(SpecModel):
         le=100,
         description="The largest part of the sick nodes, in percent, that is repaired at once.",
         examples=[50],
+        bound="1 to 100; not with the count",
+        source="EKS API NodeRepairConfig",
+        codes=("SPC005",),
     )
     node_repair_config_overrides: list[RepairOverride] = Field(
         [],
@@ -163,7 +204,11 @@ class Reservation(SpecModel):
     """A capacity reservation of a pool, and how many of the pool's nodes are in it."""
 
     id: ReservationId = Field(
-        description="The id of the capacity reservation.", examples=["cr-0a1b2c3d4e5f60718"]
+        description="The id of the capacity reservation.",
+        examples=["cr-0a1b2c3d4e5f60718"],
+        bound="`cr-` and 8 or 17 hex digits, each once; of one type, zone and end wherever it is named",
+        source="karpenter.k8s.aws/v1 capacityReservationSelectorTerms; EC2 API CapacityReservation",
+        codes=("SPC005", "RES039"),
     )
     nodes: int | None = Field(
         None,
@@ -172,6 +217,9 @@ class Reservation(SpecModel):
         description="The number of instances in the reservation; may be left out where there is one, and together "
         "they are the pool's nodes.",
         examples=[4],
+        bound="1 to 5000, given where there are several; together as many as the pool",
+        source="EC2 API CapacityReservation TotalInstanceCount",
+        codes=("SPC005", "RES244"),
     )
 
 
@@ -216,11 +264,17 @@ class Block(SpecModel):
         None,
         description="When the Capacity Block starts, with its time zone.",
         examples=["2026-12-01T11:30:00Z"],
+        bound="a time with its zone, before `ends`",
+        source="EC2 API CapacityBlock StartDate",
+        codes=("SPC005",),
     )
     ends: Timestamp | None = Field(
         None,
         description="When the Capacity Block ends, at 11:30 UTC; its jobs are stopped 40 minutes before.",
         examples=["2026-12-15T11:30:00Z"],
+        bound="11:30 UTC; 182 days after the start at most; not over",
+        source="EC2 user guide, capacity-blocks-purchase (docs.aws.amazon.com/AWSEC2/latest/UserGuide)",
+        codes=("SPC005", "PLC037", "RES244", "PLC045"),
     )
 
     @model_validator(mode="after")
@@ -276,6 +330,9 @@ class Mig(SpecModel):
     profile: Annotated[str, BeforeValidator(_profile)] = Field(
         description="The profile of the slices; a GPU has as many of it as fit.",
         examples=["1g.10gb"],
+        bound="a profile of the pool's GPUs; not with EFA",
+        source="NVIDIA/mig-parted bd7160f, config-default.yaml",
+        codes=("SPC005", "RES173"),
     )
 
 
@@ -283,7 +340,13 @@ class TimeSlicing(SpecModel):
     """Every GPU of the pool, offered several times, to jobs that take turns and share its memory."""
 
     replicas: int = Field(
-        ge=2, le=64, description="How many jobs a GPU is offered to.", examples=[4]
+        ge=2,
+        le=64,
+        description="How many jobs a GPU is offered to.",
+        examples=[4],
+        bound="2 to 64; not with EFA; jobs have one share",
+        source="NVIDIA/k8s-device-plugin v0.20.0, README",
+        codes=("RES173", "RES174"),
     )
 
 
@@ -305,12 +368,24 @@ class Sharing(OneOf):
 class Taint(SpecModel):
     """A taint in addition to the one for accelerators."""
 
-    key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
+    key: TaintKey = Field(
+        description="The taint's key.",
+        examples=["example.com/team"],
+        bound="a label's key; none that a controller sets; once for each effect, and not the pool's own",
+        source="Kubernetes, well-known taints; core/v1 NodeSpec",
+        codes=("RES020",),
+    )
     value: LabelValue = Field(
-        "", description="The taint's value; unset: empty.", examples=["research"]
+        "",
+        description="The taint's value; unset: empty.",
+        examples=["research"],
+        bound="a label's value",
+        source="Kubernetes, labels",
     )
     effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(
         "NoSchedule",
         description="What happens to pods that do not tolerate the taint.",
         examples=["NoSchedule"],
+        bound="`NoSchedule`, `NoExecute`, `PreferNoSchedule`",
+        source="core/v1 Taint",
     )

@@ -8,6 +8,8 @@ from trainyard.catalog import InstanceType
 from trainyard.core.pools import spec as spec_nodes
 from trainyard.core.pools.launcher import Launcher
 from trainyard.core.pools.share import ROOT_GIB, NodeShare, Share, smallest
+from trainyard.core.pools.sharing import shares_of
+from trainyard.core.pools.sharing_faults import sharing_fault
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.core.pools.zones import zones_of
 from trainyard.language.dataclass import dataclass
@@ -92,7 +94,6 @@ class Pool:
         whole = min(instance.accelerator_memory_mib for instance in self.instances)
         if self.spec.gpu_sharing is None:
             return whole
-        from trainyard.core.pools.sharing import shares_of
 
         shares = shares_of(self.spec.gpu_sharing, self.instance)
         return whole * shares.memory_64ths // 64
@@ -103,7 +104,6 @@ class Pool:
         sharing = self.spec.gpu_sharing
         if sharing is None or sharing.mig is None:
             return ()
-        from trainyard.core.pools.sharing import shares_of
 
         shares = shares_of(sharing, self.instance)
         return (shares.profile,) * shares.count
@@ -307,8 +307,6 @@ def _shared(
     context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
 ) -> bool:
     """Whether the GPUs of a pool can be shared as it says; a fault where they cannot."""
-    from trainyard.core.pools.sharing_faults import sharing_fault
-
     found = sharing_fault(pool, instances)
     if found is None:
         return True

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from trainyard.core.pools.keys import (
     Block,
@@ -19,6 +19,7 @@ from trainyard.language.models.aws import InstanceType, PlacementGroupName, Zone
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import OneOf, as_list
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import (
     MOST_NODES,
@@ -43,9 +44,18 @@ class NodeCount(SpecModel):
         description="The nodes that are always on: 0 to scale from nothing, or as many as `max`; on ParallelCluster "
         "any number between, too.",
         examples=[8],
+        bound="0, or as many as `max`; on ParallelCluster any number up to `max`",
+        source="karpenter.sh/v1 NodePool replicas, v1.14.1; aws-parallelcluster 3.16.1, `MinCount`",
+        codes=("SPC005", "RES348", "RES190"),
     )
     max: int = Field(
-        ge=1, le=MOST_NODES, description="The most nodes that the pool may have.", examples=[8]
+        ge=1,
+        le=MOST_NODES,
+        description="The most nodes that the pool may have.",
+        examples=[8],
+        bound="1 to 5000; as many as the reservations have",
+        source="Kubernetes, large clusters: 5000 nodes",
+        codes=("SPC005", "PLC016"),
     )
 
     @model_validator(mode="after")
@@ -164,7 +174,12 @@ class PlacementGroup(SpecModel):
     """A placement group that exists."""
 
     group: PlacementGroupName = Field(
-        description="The name of a placement group that exists.", examples=["research-h100"]
+        description="The name of a placement group that exists.",
+        examples=["research-h100"],
+        bound="instead of a strategy that the type takes (`spread`: 7 nodes a zone), a group of 1 to 255 ASCII "
+        "characters; neither with a block",
+        source="EC2 CreatePlacementGroup GroupName; EC2 user guide, placement-strategies",
+        codes=("RES040", "PLC006", "PLC007", "PLC008"),
     )
 
 
@@ -201,6 +216,11 @@ class Volume(SpecModel):
         description="The size of the root volume; without `rootVolume` it is 100Gi on nodes whose NVMe disks are "
         "used, otherwise 300Gi.",
         examples=["500Gi"],
+        bound="20Gi, the size of the image, to 64Ti; of a head node 45Gi to 16Ti, in whole GiB",
+        source="awslabs/amazon-eks-ami 81fec2e templates/al2023/variables-default.json; EC2 API EbsBlockDevice "
+        "VolumeSize (botocore 1.44.5); EBS user guide, general-purpose volumes; aws-parallelcluster "
+        "3.16.1, RootVolumeSizeValidator",
+        codes=("LIM039", "RES390"),
     )
     iops: int | None = Field(
         None,
@@ -208,6 +228,10 @@ class Volume(SpecModel):
         le=80000,
         description="Input and output operations a second; unset: 3000, as EC2 gives.",
         examples=[6000],
+        bound="3000 to 80000, at most 500 a GiB; of a head node 3000 to 16000",
+        source="EC2 API EbsBlockDevice Iops (botocore 1.44.5); EBS user guide, general-purpose "
+        "volumes; aws-parallelcluster 3.16.1, EbsVolumeIopsValidator",
+        codes=("SPC005", "RES390"),
     )
     throughput: int | None = Field(
         None,
@@ -215,6 +239,10 @@ class Volume(SpecModel):
         le=2000,
         description="Throughput in MiB/s; unset: 125, as EC2 gives.",
         examples=[500],
+        bound="125 to 2000 MiB/s, at most a quarter for each IOPS; of a head node 125 to 1000",
+        source="EC2 API EbsBlockDevice Throughput (botocore 1.44.5); EBS user guide, "
+        "general-purpose volumes; aws-parallelcluster 3.16.1, EbsVolumeThroughputValidator",
+        codes=("SPC005", "RES390"),
     )
 
     @model_validator(mode="after")
@@ -244,24 +272,39 @@ class NodePool(SpecModel):
     """Nodes that jobs may use in each other's place: of one instance type and in one zone, where they talk over EFA."""
 
     name: Name = Field(
-        description="The pool's name, which queues and jobs refer to.", examples=["h100"]
+        description="The pool's name, which queues and jobs refer to.",
+        examples=["h100"],
+        bound="a label of 63 characters at most, unique",
+        source="karpenter.sh/v1 NodePool; it is a label's value",
+        codes=("RES009",),
     )
     extends: Name | None = Field(
         None,
         description="Another pool of this spec that gives all that this one leaves out but `name`.",
         examples=["h100"],
+        bound="the name of another pool of the spec, not in a circle",
+        source="this language",
+        codes=("YML060", "YML061"),
     )
     instance_types: Annotated[list[InstanceType], Distinct] = Field(
         min_length=1,
         description="The EC2 instance types of the nodes; several of them, with as many accelerators each, for jobs "
         "that do not talk over EFA.",
         examples=[["p5.48xlarge"]],
+        bound="types of the catalog, each once, offered in the Region, with whole GPUs and room for jobs; "
+        "several have the same accelerators and architecture",
+        source="EC2 DescribeInstanceTypes, DescribeInstanceTypeOfferings",
+        codes=("RES005", "RES008", "RES019", "RES032", "RES033", "RES051"),
     )
     zones: Annotated[list[Zone], Distinct] = Field(
         [],
         description="The zones of the nodes, one for EFA, which never leaves a zone; derived where only one zone of "
         "the network offers the type.",
         examples=[["us-west-2a"]],
+        bound="zones of the Region, each once, that offer the types and have a subnet; one with EFA, and with "
+        "one reservation",
+        source="EC2 DescribeInstanceTypeOfferings; EC2 user guide, EFA; EC2 API CapacityReservation",
+        codes=("RES004", "RES006", "RES008", "RES010", "PLC003", "RES039"),
     )
     nodes: Nodes = Field(
         description="How many nodes the pool has: a number is exactly so many, always on; `{max: 8}` scales from "
@@ -274,6 +317,9 @@ class NodePool(SpecModel):
         description="How many of the nodes no quota counts, so that a job that loses a node goes on without waiting "
         "for its repair.",
         examples=[2],
+        bound="fewer than the nodes; what the quotas leave",
+        source="Kueue, ClusterQueue nominalQuota",
+        codes=("SPC005", "RES160"),
     )
     capacity: Capacities = Field(
         default_factory=lambda: [Capacity.model_construct(on_demand=OnDemand())],
@@ -310,6 +356,9 @@ class NodePool(SpecModel):
         None,
         description="Whether nodes get their EFA devices; derived: yes where the type has any.",
         examples=[False],
+        bound="`true` only where the type has EFA",
+        source="EC2 DescribeInstanceTypes EfaInfo",
+        codes=("RES007",),
     )
     root_volume: Volume | None = Field(
         None, description="The root volume of each node, of type gp3.", examples=[{"size": "500Gi"}]
@@ -319,11 +368,17 @@ class NodePool(SpecModel):
         description="What NVMe disks are used for: `raid0` puts images and `/tmp` on them; derived: `raid0` where "
         "there are any.",
         examples=["raid0"],
+        bound="`raid0`, `none`; `raid0` only where there are NVMe disks",
+        source="EC2 DescribeInstanceTypes InstanceStorageInfo",
+        codes=("RES041",),
     )
     labels: dict[NodeLabelKey, LabelValue] = Field(
         {},
         description="Kubernetes labels of the nodes, in addition to those that Karpenter sets.",
         examples=[{"example.com/team": "research"}],
+        bound="keys and values of Kubernetes' form; none that a node has of itself, or that Karpenter or "
+        "Trainyard sets",
+        source="Kubernetes, labels; karpenter.sh/v1 NodePool v1.14.1",
     )
     taints: list[Taint] = Field(
         [],
@@ -336,17 +391,24 @@ class NodePool(SpecModel):
         description="With `network`, Kueue places a job's pods close together in EC2's network; all nodes must be "
         "always on.",
         examples=["network"],
+        bound="`network`, `none`; `network` wants nodes that are always on",
+        source="Kueue, topology-aware scheduling",
+        codes=("QUE007",),
     )
     mean_time_between_failures: FailureInterval | None = Field(
         None,
         description="The time between two failures of one node, by which the interval of checkpoints is judged; "
         "derived: 50677h of a GPU.",
         examples=["6335h"],
+        bound="1h to ten years, of one node",
+        source="arXiv:2407.21783, section 3.3.4",
     )
     consolidate_after: IdleTime | None = Field(
         None,
         description="How long a node stays when it is empty; derived: `15m`, or `0s` where all nodes are always on.",
         examples=["30m"],
+        bound="0s to 168h: longer than that nodes are always on",
+        source="karpenter.sh/v1 NodePool consolidateAfter; this language",
     )
 
     @model_validator(mode="after")

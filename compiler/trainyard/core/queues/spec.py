@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import needed
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct, Duration, Name, Period, Quantity
 
@@ -17,6 +18,9 @@ class BorrowWithinCohort(SpecModel):
     policy: Literal["Never", "LowerPriority"] = Field(
         description="Which jobs of other queues of the cohort a waiting job that must borrow may stop.",
         examples=["LowerPriority"],
+        bound="`Never`, `LowerPriority`; in a cohort, with `reclaimWithinCohort`, without fair sharing",
+        source="kueue.x-k8s.io ClusterQueue preemption",
+        codes=("SPC005", "QUE016"),
     )
     max_priority_threshold: int | None = Field(
         None,
@@ -25,6 +29,8 @@ class BorrowWithinCohort(SpecModel):
         description="The highest priority of a job that may be stopped this way; unset: any that is lower than the "
         "waiting job's.",
         examples=[100],
+        bound="an int32",
+        source="kueue.x-k8s.io ClusterQueue preemption",
     )
 
 
@@ -36,6 +42,9 @@ class Weight(SpecModel):
         description="The weight against other members of the cohort in what is free; 0 is always last; Kueue takes "
         "1 where none is given.",
         examples=[2, "500m"],
+        bound="0 or more; of a queue in a cohort, or of a cohort with a parent",
+        source="kueue v0.19.2, pkg/webhooks/common.go",
+        codes=("SPC005",),
     )
 
 
@@ -47,18 +56,25 @@ class FlavorFungibility(SpecModel):
         description="Whether a job that would have to borrow nodes of a pool tries the next pool of the quota first "
         "(`TryNextFlavor`).",
         examples=["TryNextFlavor"],
+        bound="`MayStopSearch`, `TryNextFlavor`",
+        source="kueue.x-k8s.io ClusterQueue flavorFungibility",
     )
     when_can_preempt: Literal["MayStopSearch", "TryNextFlavor"] = Field(
         "TryNextFlavor",
         description="Whether a job that would have to stop others in a pool tries the next pool of the quota first "
         "(`TryNextFlavor`).",
         examples=["MayStopSearch"],
+        bound="`MayStopSearch`, `TryNextFlavor`",
+        source="kueue.x-k8s.io ClusterQueue flavorFungibility",
     )
     preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = Field(
         None,
         description="Which pool a job takes where each of them would need borrowing or preemption; needs both "
         "others as `TryNextFlavor`; unset: borrowing.",
         examples=["PreemptionOverBorrowing"],
+        bound="`BorrowingOverPreemption`, `PreemptionOverBorrowing`; with both others `TryNextFlavor`",
+        source="kueue.x-k8s.io ClusterQueue flavorFungibility, CEL rule (v0.19.2)",
+        codes=("SPC005",),
     )
 
     @model_validator(mode="after")
@@ -80,12 +96,19 @@ class Cohort(SpecModel):
     model_config = needed(fairSharing="parentName")
 
     name: Name = Field(
-        description="The cohort's name, which queues refer to.", examples=["training"]
+        description="The cohort's name, which queues refer to.",
+        examples=["training"],
+        bound="a label of 63 characters at most, unique",
+        source="kueue.x-k8s.io Cohort",
+        codes=("RES009",),
     )
     parent_name: Name | None = Field(
         None,
         description="The cohort that this one lends to and borrows from; unset: none.",
         examples=["company"],
+        bound="a declared cohort; not one below it",
+        source="kueue.x-k8s.io Cohort parentName",
+        codes=("RES014", "REF003"),
     )
     fair_sharing: Weight | None = Field(
         None,
@@ -124,6 +147,9 @@ class FairSharing(SpecModel):
         "before it found too little.",
         examples=[["LessThanOrEqualToFinalShare"]],
         json_schema_extra={"enum": [list(each) for each in _STRATEGIES]},
+        bound="one of three lists",
+        source="kueue v0.19.2, pkg/config/validation.go",
+        codes=("SPC005",),
     )
 
     @model_validator(mode="after")
@@ -142,21 +168,38 @@ class FairSharing(SpecModel):
 class PoolQuota(SpecModel):
     """A share of a pool, in whole nodes."""
 
-    pool: Name = Field(description="The pool that the nodes belong to.", examples=["h100"])
+    pool: Name = Field(
+        description="The pool that the nodes belong to.",
+        examples=["h100"],
+        bound="a declared pool, each once",
+        source="kueue.x-k8s.io ClusterQueue resourceGroups",
+        codes=("RES009", "RES011"),
+    )
     nodes: int = Field(
-        ge=0, description="The nodes of the pool that are this queue's own.", examples=[8]
+        ge=0,
+        description="The nodes of the pool that are this queue's own.",
+        examples=[8],
+        bound="0 or more; all queues together no more than the pool has",
+        source="kueue.x-k8s.io ClusterQueue nominalQuota",
+        codes=("QUE004",),
     )
     borrowing_limit: int | None = Field(
         None,
         ge=0,
         description="The most nodes that the queue may borrow from its cohort; unset: all that are free.",
         examples=[4],
+        bound="0 or more, in a cohort",
+        source="kueue.x-k8s.io ClusterQueue borrowingLimit",
+        codes=("SPC005",),
     )
     lending_limit: int | None = Field(
         None,
         ge=0,
         description="The most of its own nodes that the queue lends to its cohort; unset: all.",
         examples=[4],
+        bound="0 to `nodes`, in a cohort",
+        source="kueue.x-k8s.io ClusterQueue lendingLimit",
+        codes=("SPC005",),
     )
 
     @model_validator(mode="after")
@@ -178,12 +221,16 @@ class Preemption(SpecModel):
         "LowerPriority",
         description="Which running jobs of the same queue a waiting job may stop.",
         examples=["LowerPriority"],
+        bound="`Never`, `LowerPriority`, `LowerOrNewerEqualPriority`",
+        source="kueue.x-k8s.io ClusterQueue preemption",
     )
     reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = Field(
         "Any",
         description="Which jobs of other queues, that borrowed this queue's nodes, a waiting job may stop; used only "
         "in a cohort.",
         examples=["Any"],
+        bound="`Never`, `LowerPriority`, `Any`",
+        source="kueue.x-k8s.io ClusterQueue preemption",
     )
     borrow_within_cohort: BorrowWithinCohort | None = Field(
         None,
@@ -215,16 +262,28 @@ class Queue(SpecModel):
 
     model_config = needed(fairSharing="cohort")
 
-    name: Name = Field(description="The queue's name, which jobs refer to.", examples=["research"])
+    name: Name = Field(
+        description="The queue's name, which jobs refer to.",
+        examples=["research"],
+        bound="a label of 63 characters at most, unique",
+        source="kueue.x-k8s.io ClusterQueue, LocalQueue; it is a label's value",
+        codes=("RES009",),
+    )
     namespaces: Annotated[list[Name], Distinct] = Field(
         min_length=1,
         description="The namespaces whose jobs the queue takes.",
         examples=[["team-a"]],
+        bound="one or more, each once and declared",
+        source="kueue.x-k8s.io ClusterQueue namespaceSelector",
+        codes=("RES013", "RES021"),
     )
     cohort: Name | None = Field(
         None,
         description="The cohort in which the queue lends and borrows nodes; unset: it does neither.",
         examples=["training"],
+        bound="a declared cohort, where any is",
+        source="kueue.x-k8s.io ClusterQueue cohortName",
+        codes=("RES014",),
     )
     quota: list[PoolQuota] = Field(
         min_length=1,
@@ -236,6 +295,8 @@ class Queue(SpecModel):
         description="Whether smaller jobs may start before an older one that does not fit yet: `BestEffortFIFO` yes, "
         "`StrictFIFO` no.",
         examples=["StrictFIFO"],
+        bound="`BestEffortFIFO`, `StrictFIFO`",
+        source="kueue.x-k8s.io ClusterQueue queueingStrategy",
     )
     preemption: Preemption = Field(
         Preemption.model_construct(),
@@ -258,6 +319,9 @@ class Queue(SpecModel):
         description="Whether the queue is stopped: `Hold` admits no more jobs, `HoldAndDrain` stops those that run as "
         "well.",
         examples=["Hold"],
+        bound="`None`, `Hold`, `HoldAndDrain`; no job goes to a queue that is stopped",
+        source="kueue.x-k8s.io ClusterQueue stopPolicy",
+        codes=("QUE012",),
     )
 
     @model_validator(mode="after")
@@ -291,18 +355,28 @@ class Queue(SpecModel):
 class Priority(SpecModel):
     """A priority class of workloads in the queues."""
 
-    name: Name = Field(description="The priority's name, which jobs refer to.", examples=["urgent"])
+    name: Name = Field(
+        description="The priority's name, which jobs refer to.",
+        examples=["urgent"],
+        bound="a label of 63 characters at most, unique",
+        source="kueue.x-k8s.io WorkloadPriorityClass",
+        codes=("RES009",),
+    )
     value: int = Field(
         ge=-(2**31),
         le=1_000_000_000,
         description="The rank of the priority: jobs of a higher value go first.",
         examples=[1000],
+        bound="-2147483648 to 1000000000",
+        source="kueue.x-k8s.io WorkloadPriorityClass value (int32); above are the system's",
     )
     description: str = Field(
         "",
         max_length=2048,
         description="What the priority is for, in a sentence for whoever lists the priorities.",
         examples=["Runs that a release waits for."],
+        bound="2048 characters at most",
+        source="kueue.x-k8s.io WorkloadPriorityClass",
     )
 
 
@@ -314,12 +388,18 @@ class WaitForPodsReady(SpecModel):
         description="How long all pods of an admitted job may take until they are ready, before Kueue puts it back in "
         "the queue; derived: `30m`.",
         examples=["40m"],
+        bound="above 0; as long as a node and its image take",
+        source="config.kueue.x-k8s.io waitForPodsReady",
+        codes=("QUE010", "QUE025"),
     )
     recovery_timeout: Duration | None = Field(
         None,
         description="How long a running job may miss a pod before Kueue puts it back in the queue, `0s` for ever; "
         "derived: a repair of its node, at least `timeout`.",
         examples=["45m"],
+        bound="0 (for ever), or 10m to 6h",
+        source="config.kueue.x-k8s.io waitForPodsReady",
+        codes=("QUE024", "QUE030"),
     )
     requeues: int | None = Field(
         None,
@@ -328,6 +408,8 @@ class WaitForPodsReady(SpecModel):
         description="How often a job whose pods were not ready in time is admitted again, before it waits for "
         "somebody; derived: 10, fewer where the nodes of a pool are dear.",
         examples=[3],
+        bound="0 to 1000",
+        source="config.kueue.x-k8s.io waitForPodsReady.requeuingStrategy",
     )
 
 

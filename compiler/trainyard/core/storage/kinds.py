@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from trainyard.language.models.aws import (
     Bucket,
@@ -20,6 +20,7 @@ from trainyard.language.models.aws import (
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import existing_or_created, one_of
+from trainyard.language.models.field import Field
 from trainyard.language.models.types import Distinct, Name, RepositoryPath, Size, Whole
 
 Event = Literal["NEW", "CHANGED", "DELETED"]
@@ -32,9 +33,17 @@ class LustreMetadata(SpecModel):
         "AUTOMATIC",
         description="Whether FSx sets the metadata IOPS from the size, or `iops` does.",
         examples=["USER_PROVISIONED"],
+        bound="AUTOMATIC, USER_PROVISIONED; of PERSISTENT_2",
+        source="FSx API CreateFileSystemLustreMetadataConfiguration",
+        codes=("RES121",),
     )
     iops: int | None = Field(
-        None, description="The metadata IOPS of mode USER_PROVISIONED.", examples=[12000]
+        None,
+        description="The metadata IOPS of mode USER_PROVISIONED.",
+        examples=[12000],
+        bound="1500, 3000, 6000, a multiple of 12000 up to 192000; of USER_PROVISIONED alone",
+        source="FSx API CreateFileSystemLustreMetadataConfiguration",
+        codes=("RES123",),
     )
 
 
@@ -46,11 +55,17 @@ class Backups(SpecModel):
         le=90,
         description="For how many days FSx keeps each daily backup; 0 makes none.",
         examples=[14],
+        bound="0 to 90; 0 of scratch, or with links to S3",
+        source="FSx API CreateFileSystemLustreConfiguration AutomaticBackupRetentionDays",
+        codes=("RES124",),
     )
     at: DayTime | None = Field(
         None,
         description="The time of the daily backup in UTC, in quotes; unset: FSx chooses one.",
         examples=["14:30"],
+        bound="`HH:MM`, quoted; of backups that are kept",
+        source="FSx API DailyTime",
+        codes=("YML009", "RES124"),
     )
 
 
@@ -62,22 +77,34 @@ class DataRepository(SpecModel):
     path: LustrePath = Field(
         description="The folder of the file system that is linked; `/` is all of it.",
         examples=["/datasets"],
+        bound="a folder from `/`, in no other one that is linked; eight at most",
+        source="FSx API CreateDataRepositoryAssociation FileSystemPath",
+        codes=("RES125",),
     )
     storage: Name | None = Field(
         None,
         description="The storage of this spec whose bucket it is linked to, below that storage's prefix.",
         examples=["datasets"],
+        bound="a storage of this spec with a bucket",
+        source="this language",
+        codes=("RES125",),
     )
     s3: S3Path | None = Field(
         None,
         description="The place in S3 that it is linked to, for a bucket that is no storage of this spec.",
         examples=["s3://datasets-111122223333/tokens/"],
+        bound="`s3://BUCKET/PREFIX` of a bucket that may be called so, in no other one that is linked",
+        source="FSx API CreateDataRepositoryAssociation DataRepositoryPath",
+        codes=("RES125",),
     )
     import_events: Annotated[list[Event], Distinct] = Field(
         ["NEW", "CHANGED", "DELETED"],
         alias="import",
         description="Which changes in S3 appear in the file system by themselves.",
         examples=[["NEW", "CHANGED"]],
+        bound="NEW, CHANGED, DELETED, each once; at least one of both, without `importOnCreate`",
+        source="FSx API EventType",
+        codes=("RES125",),
     )
     export_events: Annotated[list[Event], Distinct] = Field(
         [],
@@ -85,11 +112,16 @@ class DataRepository(SpecModel):
         description="Which changes in the file system are written to S3 by themselves; with `DELETED` an `rm` "
         "deletes the object.",
         examples=[["NEW", "CHANGED"]],
+        bound="NEW, CHANGED, DELETED, each once; at least one of both, without `importOnCreate`",
+        source="FSx API EventType",
+        codes=("RES125",),
     )
     import_on_create: bool = Field(
         True,
         description="Whether what is in S3 already is listed in the file system once the link is made.",
         examples=[False],
+        bound="`true` or `false`",
+        source="FSx API CreateDataRepositoryAssociation BatchImportMetaDataOnCreate",
     )
 
     @model_validator(mode="after")
@@ -108,11 +140,16 @@ class CreatedLustre(SpecModel):
     size: Size = Field(
         description="The storage capacity of the file system; it can be raised later, never lowered.",
         examples=["4800Gi"],
+        bound="steps of the deployment, wider ones with EFA; holds the checkpoints",
+        source="FSx API CreateFileSystem StorageCapacity; FSx for Lustre user guide, increase-storage-capacity",
+        codes=("RES022", "RES046", "RES122"),
     )
     deployment: Literal["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = Field(
         "PERSISTENT_2",
         description="The deployment type: scratch has no replicas, PERSISTENT_2 is the fastest.",
         examples=["SCRATCH_2"],
+        bound="SCRATCH_2, PERSISTENT_1, PERSISTENT_2",
+        source="FSx API LustreDeploymentType",
     )
     throughput_per_tib: int | None = Field(
         None,
@@ -121,19 +158,32 @@ class CreatedLustre(SpecModel):
         description="The throughput in MB/s for each TiB of capacity, which persistent ones need; 12 and 40 are disks "
         "(HDD).",
         examples=[250],
+        bound="steps of the deployment; needed by persistent ones, refused by scratch",
+        source="FSx API PerUnitStorageThroughput",
+        codes=("RES023", "RES120"),
     )
     version: LustreVersion = Field(
         "2.15",
         description="The Lustre version of the file system (FileSystemTypeVersion), in quotes.",
         examples=["2.15"],
+        bound="2.10, 2.12, 2.15; not 2.10 of PERSISTENT_2, with links or with AL2023; 2.15 with metadata or EFA",
+        source="FSx API FileSystemTypeVersion",
+        codes=("RES121", "RES125", "RUN033", "RES346"),
     )
     zone: Zone | None = Field(
         None,
         description="The zone of the file system's subnet; derived: that of the pools, where they are in one.",
         examples=["us-west-2a"],
+        bound="a zone of the Region with a private subnet; the one of the pools whose jobs mount it",
+        source="FSx API SubnetIds; FSx for Lustre user guide, accessing",
+        codes=("RES004", "RES128", "PLC015"),
     )
     compression: Literal["NONE", "LZ4"] = Field(
-        "NONE", description="How the file system compresses what is written.", examples=["LZ4"]
+        "NONE",
+        description="How the file system compresses what is written.",
+        examples=["LZ4"],
+        bound="NONE, LZ4",
+        source="FSx API DataCompressionType",
     )
     metadata: LustreMetadata | None = Field(
         None,
@@ -144,16 +194,26 @@ class CreatedLustre(SpecModel):
         False,
         description="Whether nodes reach it by EFA and GPUDirect Storage (EfaEnabled); it can be given only now.",
         examples=[True],
+        bound="`true` or `false`; `true` of PERSISTENT_2 with Lustre 2.15",
+        source="FSx API CreateFileSystemLustreConfiguration EfaEnabled; FSx for Lustre user guide, "
+        "efa-file-systems",
+        codes=("RES121", "RES122"),
     )
     drive_cache: Literal["NONE", "READ"] | None = Field(
         None,
         description="The SSD cache of a file system of disks (HDD), which needs it said.",
         examples=["READ"],
+        bound="NONE, READ; needed by disks, refused by others",
+        source="FSx API CreateFileSystemLustreConfiguration DriveCacheType",
+        codes=("RES121",),
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts it; unset: that of FSx in the account.",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
+        bound="the ARN of a key of the Region; not of scratch",
+        source="FSx API CreateFileSystem KmsKeyId; KMS developer guide, key ARN",
+        codes=("RES121",),
     )
     backups: Backups | None = Field(
         None,
@@ -164,6 +224,9 @@ class CreatedLustre(SpecModel):
         None,
         description="The weekly window of maintenance in UTC, in quotes: the day from 1 (Monday), and the time.",
         examples=["7:04:00"],
+        bound="`D:HH:MM`, quoted, D from 1 (Monday) to 7",
+        source="FSx API WeeklyTime",
+        codes=("YML009",),
     )
     data_repositories: list[DataRepository] = Field(
         [],
@@ -184,7 +247,12 @@ class Snapshots(SpecModel):
     """The snapshots of a volume that Amazon Data Lifecycle Manager takes."""
 
     every_hours: Annotated[Literal[1, 2, 3, 4, 6, 8, 12, 24], Whole] = Field(
-        24, description="How many hours lie between two snapshots.", examples=[12]
+        24,
+        description="How many hours lie between two snapshots.",
+        examples=[12],
+        bound="1, 2, 3, 4, 6, 8, 12, 24; of `namespace` alone",
+        source="DLM API CreateRule Interval",
+        codes=("RES183",),
     )
     keep: int = Field(
         7,
@@ -192,6 +260,8 @@ class Snapshots(SpecModel):
         le=1000,
         description="How many snapshots of a volume are kept; an older one is deleted when a newer one is complete.",
         examples=[14],
+        bound="1 to 1000",
+        source="DLM API RetainRule Count",
     )
 
 
@@ -202,26 +272,55 @@ class CreatedDisk(SpecModel):
         description="For whom a volume is: each `pod`, with which it goes, or each `namespace`, for jobs of one node, "
         "where it stays.",
         examples=["pod"],
+        bound="pod, namespace; a gang takes `pod`",
+        source="EBS user guide, ebs-attaching-volume",
+        codes=("RES181",),
     )
-    size: Size = Field(description="The size of each volume.", examples=["500Gi"])
+    size: Size = Field(
+        description="The size of each volume.",
+        examples=["500Gi"],
+        bound="whole GiB, 1 to 65536",
+        source="EC2 API CreateVolume Size (botocore 1.44.5)",
+        codes=("RES180",),
+    )
     iops: int | None = Field(
-        None, description="The IOPS of each volume; unset: 3000.", examples=[16000]
+        None,
+        description="The IOPS of each volume; unset: 3000.",
+        examples=[16000],
+        bound="3000 to 80000, 500 for each GiB",
+        source="EC2 API CreateVolume Iops (botocore 1.44.5); EBS user guide, general-purpose",
+        codes=("RES180",),
     )
     throughput: int | None = Field(
-        None, description="The throughput of each volume in MiB/s; unset: 125.", examples=[1000]
+        None,
+        description="The throughput of each volume in MiB/s; unset: 125.",
+        examples=[1000],
+        bound="125 to 2000, 0.25 for each IOPS",
+        source="EC2 API CreateVolume Throughput (botocore 1.44.5); EBS user guide, general-purpose",
+        codes=("RES180",),
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts it; unset: that of EBS in the account.",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
+        bound="the ARN of a key of the Region",
+        source="KMS developer guide, key ARN",
+        codes=("RES121",),
     )
     file_system: Literal["ext4", "xfs"] = Field(
-        "ext4", description="The file system that is made on a new volume.", examples=["xfs"]
+        "ext4",
+        description="The file system that is made on a new volume.",
+        examples=["xfs"],
+        bound="ext4, xfs",
+        source="aws-ebs-csi-driver v1.63.1, docs/parameters.md",
     )
     zone: Zone | None = Field(
         None,
         description="The zone of a volume that stays; derived: that of the pools, where they are in one.",
         examples=["us-west-2a"],
+        bound="a zone of the Region, that of the pools whose jobs mount it; of `namespace` alone",
+        source="EBS user guide, ebs-volumes",
+        codes=("RES004", "RES182", "RES183"),
     )
     snapshots: Snapshots | None = Field(
         None,
@@ -233,21 +332,42 @@ class CreatedDisk(SpecModel):
 class ExistingDisk(SpecModel):
     """An EBS volume, by id: jobs of one node and of one namespace mount it."""
 
-    id: VolumeId = Field(description="The id of the volume.", examples=["vol-0a1b2c3d4e5f60718"])
-    zone: Zone = Field(
-        description="The zone of the volume, in which its jobs run.", examples=["us-west-2a"]
+    id: VolumeId = Field(
+        description="The id of the volume.",
+        examples=["vol-0a1b2c3d4e5f60718"],
+        bound="`vol-` and 8 or 17 hex digits; of one storage, and of jobs of one node and one namespace",
+        source="EC2 API Volume; core/v1 CSIPersistentVolumeSource, v1.35",
+        codes=("RES177", "RES181"),
     )
-    size: Size = Field(description="The size of the volume.", examples=["200Gi"])
+    zone: Zone = Field(
+        description="The zone of the volume, in which its jobs run.",
+        examples=["us-west-2a"],
+        bound="a zone of the Region, that of the pools whose jobs mount it",
+        source="EBS user guide, ebs-volumes",
+        codes=("RES004", "RES182"),
+    )
+    size: Size = Field(
+        description="The size of the volume.",
+        examples=["200Gi"],
+        bound="a size above 0, 65536Gi at most",
+        source="core/v1 PersistentVolume capacity; EC2 API, Volume Size",
+        codes=("SPC005",),
+    )
     file_system: Literal["ext4", "xfs"] = Field(
         "ext4",
         description="The file system on the volume; the driver makes it on a volume that has none.",
         examples=["xfs"],
+        bound="ext4, xfs",
+        source="aws-ebs-csi-driver v1.63.1, docs/parameters.md",
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts it, which the driver may use then; unset: that of EBS in the account, "
         "or none.",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
+        bound="the ARN of a key of the Region",
+        source="KMS developer guide, key ARN",
+        codes=("RES121",),
     )
 
     @model_validator(mode="after")
@@ -293,12 +413,19 @@ class ExistingBucket(SpecModel):
     """An S3 bucket that exists."""
 
     bucket: Bucket = Field(
-        description="The name of the bucket.", examples=["datasets-111122223333"]
+        description="The name of the bucket.",
+        examples=["datasets-111122223333"],
+        bound="3 to 63 lowercase letters, digits, `.`, `-`; no two dots, no IP address, no prefix or suffix "
+        "that S3 keeps",
+        source="S3 user guide, bucketnamingrules",
     )
     read_only: bool = Field(
         False,
         description="Whether jobs and nodes only read it: they get no right to write.",
         examples=[True],
+        bound="`true`, `false`; mounts say `readOnly: true` too, and no file system exports to it",
+        source="Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md",
+        codes=("RES425",),
     )
 
 
@@ -314,9 +441,16 @@ class Transition(SpecModel):
         le=MOST_DAYS,
         description="How many days after it was written an object moves.",
         examples=[30],
+        bound="0 to 2147483647, 30 for STANDARD_IA and ONEZONE_IA, more than of the one before",
+        source="S3 user guide, lifecycle-transition-general-considerations",
+        codes=("RES127",),
     )
     to: StorageClass = Field(
-        description="The storage class that it moves to.", examples=["INTELLIGENT_TIERING"]
+        description="The storage class that it moves to.",
+        examples=["INTELLIGENT_TIERING"],
+        bound="a storage class that comes after the one before; one that jobs can read, for 90 days",
+        source="S3 user guide, lifecycle-transition-general-considerations",
+        codes=("RES127", "RES282"),
     )
 
 
@@ -329,6 +463,9 @@ class Lifecycle(SpecModel):
         le=MOST_DAYS,
         description="For how many days S3 keeps what was overwritten or deleted; derived: 30 where versions are kept.",
         examples=[90],
+        bound="1 to 2147483647; of a bucket that keeps versions",
+        source="S3 API NoncurrentVersionExpiration",
+        codes=("RES127",),
     )
     incomplete_upload_days: int = Field(
         7,
@@ -336,6 +473,8 @@ class Lifecycle(SpecModel):
         le=MOST_DAYS,
         description="After how many days S3 drops the parts of an upload that never ended.",
         examples=[2],
+        bound="1 to 2147483647",
+        source="S3 API AbortIncompleteMultipartUpload",
     )
     transitions: list[Transition] = Field(
         [],
@@ -348,10 +487,16 @@ class Upload(SpecModel):
     """A folder of this repository that jobs find in a bucket."""
 
     folder: RepositoryPath = Field(
-        description="The folder, from the root of the repository.", examples=["specs/workshop/code"]
+        description="The folder, from the root of the repository.",
+        examples=["specs/workshop/code"],
+        bound="a folder inside the repository",
+        source="kustomize.toolkit.fluxcd.io/v1 Kustomization path",
     )
     to: RepositoryPath = Field(
-        description="The beginning of the keys in the bucket.", examples=["code"]
+        description="The beginning of the keys in the bucket.",
+        examples=["code"],
+        bound="a path without `..`, without `/` at its beginning",
+        source="S3 user guide, object-keys",
     )
 
 
@@ -362,16 +507,24 @@ class CreatedBucket(SpecModel):
         None,
         description="The name of the bucket; derived: cluster, storage, account and Region, joined by `-`.",
         examples=["datasets-111122223333-us-west-2"],
+        bound="as of `existing`; 63 characters also where it is derived; of one storage",
+        source="S3 user guide, bucketnamingrules",
+        codes=("RES126",),
     )
     versioning: bool = Field(
         True,
         description="Whether S3 keeps what is overwritten or deleted, until the lifecycle ends it.",
         examples=[False],
+        bound="`true` or `false`",
+        source="S3 user guide, Versioning",
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts its objects; unset: keys of S3 (SSE-S3).",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
+        bound="the ARN of a key of the Region",
+        source="KMS developer guide, key ARN",
+        codes=("RES121",),
     )
     lifecycle: Lifecycle = Field(
         Lifecycle.model_construct(),
@@ -388,11 +541,19 @@ class CreatedBucket(SpecModel):
 class BucketCache(SpecModel):
     """What Mountpoint keeps on a node of the objects that were read: one cache for all pods of a node that share it."""
 
-    size: Size = Field(description="How much of it a node keeps.", examples=["1Ti"])
+    size: Size = Field(
+        description="How much of it a node keeps.",
+        examples=["1Ti"],
+        bound="a quantity of bytes",
+        source="awslabs/mountpoint-s3-csi-driver v2.7.0, docs/CACHING.md",
+    )
     storage: Name | None = Field(
         None,
         description="The storage `ebs` with `each: pod` whose volumes hold it; unset: the node's own disks.",
         examples=["scratch"],
+        bound="a storage `ebs` with `each: pod`",
+        source="awslabs/mountpoint-s3-csi-driver v2.7.0, docs/CACHING.md",
+        codes=("RES012", "RES184"),
     )
 
 
@@ -415,11 +576,16 @@ class S3(SpecModel):
         "",
         description="The beginning of the keys that are mounted; unset: the whole bucket.",
         examples=["runs/"],
+        bound="a key's beginning of 1024 bytes at most; no bucket in it, no `/` first, no empty part, `.` or "
+        "`..`",
+        source="awslabs/mountpoint-s3 58817ca doc/SEMANTICS.md; S3 user guide, object-keys",
     )
     expected_size: Size | None = Field(
         None,
         description="How much is expected below the prefix, for the costs of the report; unset: not counted.",
         examples=["20Ti"],
+        bound="a quantity of bytes",
+        source="an assumption of the report",
     )
     cache: BucketCache | None = Field(
         None,

@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from trainyard.core.storage.kinds import (
     S3,
@@ -16,6 +16,7 @@ from trainyard.language.models.aws import FileSystemId, IpAddress, LustreVersion
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
 from trainyard.language.models.choice import existing_or_created, one_of
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Name, Size
 from trainyard.plan.naming import LONGEST_BUCKET, OWN_BUCKETS, joined
@@ -25,28 +26,49 @@ class FsxLustre(SpecModel):
     """An FSx for Lustre file system, by id."""
 
     id: FileSystemId = Field(
-        description="The id of the file system.", examples=["fs-0a1b2c3d4e5f60718"]
+        description="The id of the file system.",
+        examples=["fs-0a1b2c3d4e5f60718"],
+        bound="`fs-` and 8 to 17 hex digits",
+        source="FSx API FileSystemId",
+        codes=("RES044",),
     )
     address: IpAddress | None = Field(
         None,
         description="The IPv4 address of its first network interface, for a file system in another VPC, where its DNS "
         "name is unknown.",
         examples=["10.1.4.20"],
+        bound="an IPv4 address that a host can have",
+        source="RFC 6890",
     )
     mount_name: MountName = Field(
-        description="The MountName that FSx gave the file system.", examples=["abcdefgh"]
+        description="The MountName that FSx gave the file system.",
+        examples=["abcdefgh"],
+        bound="1 to 8 letters, digits, `_`, `-`; `fsx` of SCRATCH_1; the same wherever the id is named",
+        source="FSx API LustreFileSystemMountName",
+        codes=("RES044",),
     )
-    size: Size = Field(description="The storage capacity of the file system.", examples=["4800Gi"])
+    size: Size = Field(
+        description="The storage capacity of the file system.",
+        examples=["4800Gi"],
+        bound="steps of the deployment; the same wherever the id is named; holds the checkpoints",
+        source="FSx API CreateFileSystem StorageCapacity",
+        codes=("RES022", "RES044", "RES046"),
+    )
     version: LustreVersion | None = Field(
         None,
         description="The Lustre version of the file system (FileSystemTypeVersion), in quotes; nodes of AL2023 cannot "
         "mount 2.10.",
         examples=["2.15"],
+        bound="2.10, 2.12, 2.15; not 2.10 of PERSISTENT_2, or with AL2023",
+        source="FSx API FileSystemTypeVersion; FSx for Lustre user guide, client matrix",
+        codes=("RES044", "RUN033", "RES346"),
     )
     deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = Field(
         "PERSISTENT_2",
         description="The deployment type of the file system.",
         examples=["PERSISTENT_2"],
+        bound="SCRATCH_1, SCRATCH_2, PERSISTENT_1, PERSISTENT_2",
+        source="FSx API LustreDeploymentType",
     )
     throughput_per_tib: int | None = Field(
         None,
@@ -54,11 +76,17 @@ class FsxLustre(SpecModel):
         alias="throughputPerTiB",
         description="The throughput in MB/s for each TiB of capacity (PerUnitStorageThroughput).",
         examples=[250],
+        bound="steps of the deployment",
+        source="FSx API PerUnitStorageThroughput",
+        codes=("RES023",),
     )
     zone: Zone | None = Field(
         None,
         description="The zone of the file system's subnet; unset: not compared with the zones of the pools.",
         examples=["us-west-2a"],
+        bound="a zone of the Region; the one of the pools whose jobs mount it",
+        source="FSx for Lustre user guide, accessing",
+        codes=("RES004", "PLC015"),
     )
 
 
@@ -97,7 +125,12 @@ class Storage(SpecModel):
     model_config = one_of("fsxLustre", "s3", "ebs")
 
     name: Name = Field(
-        description="The storage's name, which jobs mount it by.", examples=["checkpoints"]
+        description="The storage's name, which jobs mount it by.",
+        examples=["checkpoints"],
+        bound="a label of 63 characters at most, unique; joined to its namespace too; 45 of a file system that "
+        "is made",
+        source="Kubernetes, object names; core/v1 PersistentVolume; Kubernetes, label values",
+        codes=("RES009", "RES129"),
     )
     lustre: Lustre | None = Field(
         None,

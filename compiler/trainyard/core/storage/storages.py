@@ -8,6 +8,7 @@ from trainyard.core.network.zones import in_region
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.storage import spec as spec_storage
 from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
+from trainyard.core.storage.made import made_bucket, made_file_system
 from trainyard.core.storage.plan import MadeBucket, MadeFileSystem
 from trainyard.core.storage.spec import FsxLustre, StorageSection
 from trainyard.language.dataclass import dataclass
@@ -216,8 +217,6 @@ def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | N
     bucket = storage.spec.created_bucket
     if lustre is None and bucket is None:
         return None
-    # Most specs make none.
-    from trainyard.core.storage.made import made_bucket, made_file_system
 
     if lustre is not None:
         return made_file_system(context, storage.spec.name, lustre, storage.place)

@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.eks.addons.addon import AddOn, Controller, Setting
 from trainyard.eks.addons.placing import APART, BUDGET, REPLICAS, labels
 from trainyard.eks.kueue.plan import GATES, QueueManager
+from trainyard.language.source.libyaml import DUMPER, yaml
 from trainyard.output.lowering.body import given
 from trainyard.plan.context import SPEC
 
@@ -89,8 +90,6 @@ def values(setting: Setting) -> dict[str, Any]:
 @lru_cache(64)
 def _yaml(config: str) -> str:
     """YAML of a value in JSON: the clusters of a fleet share theirs."""
-    from trainyard.language.source.libyaml import DUMPER, yaml
-
     value = json.loads(config)
     text: str = yaml.dump(value, Dumper=DUMPER, sort_keys=False, default_flow_style=False)
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.core.pools.pools import GPU_PRESENT, pool_types
+from trainyard.core.pools.sharing import WHOLE, plugin_config
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
 from trainyard.plan.context import Context
 
@@ -40,7 +41,6 @@ def _sharing(context: Context) -> dict[str, Any]:
     shared = [pool.gpu_sharing for pool, _ in context.once(pool_types) if pool.gpu_sharing]
     if not shared:
         return {}
-    from trainyard.core.pools.sharing import WHOLE, plugin_config
 
     name, text = WHOLE
     shared_configs = sorted(plugin_config(sharing) for sharing in shared)

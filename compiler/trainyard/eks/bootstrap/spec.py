@@ -2,11 +2,12 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from trainyard.language.models.aws import GeneralBucket, Region
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 
 
@@ -16,9 +17,17 @@ class StateBucket(SpecModel):
     bucket: GeneralBucket = Field(
         description="The S3 bucket of the state, which exists; it keeps versions.",
         examples=["terraform-state-111122223333"],
+        bound="the name of a bucket; of `terraform` alone, which needs it",
+        source="S3 user guide, bucketnamingrules",
+        codes=("RES245",),
     )
     region: Region | None = Field(
-        None, description="The Region of that bucket; unset: the cluster's.", examples=["us-west-2"]
+        None,
+        description="The Region of that bucket; unset: the cluster's.",
+        examples=["us-west-2"],
+        bound="a Region of the cluster's partition",
+        source="EC2 API DescribeRegions; IAM user guide, reference-arns",
+        codes=("RES280",),
     )
 
 
@@ -29,6 +38,9 @@ class BootstrapTool(SpecModel):
         "cloudFormation",
         description="What makes the stacks: CloudFormation, or Terraform with a module in JSON for each.",
         examples=["terraform"],
+        bound="cloudFormation, terraform; the same as before",
+        source="Terraform language, backends",
+        codes=("CHG028",),
     )
     state: StateBucket | None = Field(
         None,

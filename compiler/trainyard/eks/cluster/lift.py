@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.catalog.ami_families import of_eksctl
+from trainyard.core.cloud.plan import AccessEntryStack, ControlPlane
 from trainyard.core.launch.plan import BootScript
 from trainyard.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
 from trainyard.eks.network.plan import Network, Subnet
@@ -18,11 +19,11 @@ from trainyard.lift.pods import taints
 from trainyard.lift.reader import Reader, embedded, name_of
 from trainyard.output.artifact import part_of
 from trainyard.output.body import at
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import Taint
 
 
-def cluster_config(body: Reader) -> Iterator[PlanNode]:
+def cluster_config(body: Reader) -> Iterator[PlanItem]:
     """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig).
 
     One of our own for a pool has node groups, and describes no cluster.
@@ -40,6 +41,14 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     pod_identities = [_identity(identity) for identity in identities.items()]
     entries = body.follow("accessConfig", "accessEntries")
     access = [_entry(entry) for entry in entries.items()]
+    for entry, known in zip(entries.items(), access, strict=True):
+        yield AccessEntryStack(
+            at=entry.at,
+            logical="",
+            principal=known.principal,
+            groups=known.groups,
+            origins={"groups": (entry / "kubernetesGroups").at},
+        )
     auto_mode = body.follow("autoModeConfig", "enabled").flag()
     if body / "outpost":
         auto_mode = False
@@ -49,12 +58,26 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     else:
         auto_pools = None
     nodes = tuple(subnet for _, subnet in subnets)
+    network = _network(body, nodes)
+    yield ControlPlane(
+        at=body.at,
+        logical="",
+        name=name_of(body),
+        kubernetes=(metadata / "version").word(),
+        public=network.public_endpoint,
+        public_cidrs=network.public_cidrs,
+        origins={
+            "kubernetes": (metadata / "version").at,
+            "public": network.where("public_endpoint"),
+            "public_cidrs": network.where("public_cidrs"),
+        },
+    )
     yield Cluster(
         at=body.at,
         name=name_of(body),
         region=(metadata / "region").word(),
         kubernetes=(metadata / "version").word(),
-        network=_network(body, nodes),
+        network=network,
         tags=(metadata / "tags").strings(),
         addons=tuple(addons),
         pod_identities=tuple(pod_identities),

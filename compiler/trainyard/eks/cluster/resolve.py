@@ -12,6 +12,7 @@ from trainyard.catalog.ami_families import AL2023, families
 from trainyard.core.teams.spec import NamespacesSection
 from trainyard.eks import addons
 from trainyard.eks.addons.addon import EKS, HELM, MANIFESTS, OWN, AddOn, Setting
+from trainyard.eks.cluster.auto_mode import POOLS, check_auto_mode
 from trainyard.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
 from trainyard.eks.delivery.resolve import setting
 from trainyard.eks.network.resolve import network
@@ -22,7 +23,7 @@ from trainyard.eks.release.ami import ami_build
 from trainyard.eks.settings.launcher import SYSTEM
 from trainyard.eks.settings.spec import AT_EKS, AddonSettings, ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 # Principals with access to the cluster that AWS would refuse.
@@ -70,12 +71,10 @@ def node_role_arn(context: Context) -> str:
     return f"arn:{context.partition}:iam::{account}:role/{node_role(context)}"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The cluster, as eksctl creates it."""
     check_principals(context)
     if ClusterSection.of(context.spec).auto_mode is not None:
-        from trainyard.eks.cluster.auto_mode import check_auto_mode
-
         check_auto_mode(context)
     yield context.once(cluster)
 
@@ -138,8 +137,6 @@ def _node_access(context: Context) -> tuple[AccessEntry, ...]:
 def _with_auto_mode(context: Context, whole: Cluster) -> Cluster:
     """A cluster whose nodes EKS runs. EKS makes the access entry of the role that the node pools of its own have (EKS
     user guide, create-node-class: considerations), and all other nodes have that role as well."""
-    from trainyard.eks.cluster.auto_mode import POOLS
-
     return replace(whole, auto_mode=True, auto_pools=POOLS, auto_node_role=node_role_arn(context))
 
 

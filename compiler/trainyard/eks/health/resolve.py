@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.images import facts_of
 from trainyard.core.health.spec import HealthSection
+from trainyard.core.jobs.launchers.nccl_test.acceptance import IMAGE
 from trainyard.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
 from trainyard.eks.flux.accounts import deliverer, makes, reads
 from trainyard.eks.flux.stages import stage
@@ -22,7 +23,7 @@ from trainyard.eks.health.plan import (
 from trainyard.eks.settings.launcher import launcher_of
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 from trainyard.plan.scheduling import Toleration
 
@@ -33,7 +34,7 @@ TAINT = "trainyard.dev/gpu-xid-fatal"
 NAMESPACE = "kube-system"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The detectors, what acts on what they find, and the stage that carries both."""
     running = detectors(context, context.once(resolve_pools))
     yield from running
@@ -71,7 +72,6 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
         wanted = pool.spec.burn_in
         if wanted is None:
             continue
-        from trainyard.core.jobs.launchers.nccl_test.acceptance import IMAGE
 
         at = pool.at / "burnIn"
         context.derive(

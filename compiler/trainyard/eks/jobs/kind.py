@@ -20,6 +20,7 @@ from trainyard.eks.jobs.lifting import Part
 from trainyard.eks.jobs.origins import head_origins, pod_origins, program_origins
 from trainyard.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
 from trainyard.eks.jobs.run_pods import RunPods
+from trainyard.eks.jobs.unlike import unlike
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.words import a
@@ -28,7 +29,7 @@ from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import path
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs import spec as spec_jobs
@@ -199,8 +200,6 @@ class JobKind(Kind):
         )
 
     def unlike(self, job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[Unlike]:
-        from trainyard.eks.jobs.unlike import unlike  # few jobs name several pools
-
         return unlike(job, first, other)
 
     def processes(self, declared: int | None) -> int | None:
@@ -240,7 +239,7 @@ class JobKind(Kind):
         """The object of a job."""
         raise NotImplementedError
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         """The job of an object that was written here, and its pods as a runtime."""
         raise NotImplementedError
 

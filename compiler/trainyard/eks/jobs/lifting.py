@@ -13,7 +13,7 @@ from trainyard.language.shellwords import split
 from trainyard.language.units import count
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
@@ -82,7 +82,7 @@ def job_and_pods(
     *,
     nodes: int | None,
     processes: int | str | None = None,
-) -> Iterator[PlanNode]:
+) -> Iterator[PlanItem]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
     first = next((part for part in runtime.jobs if part.name in _FIRST), None)
     program = _program(body, first, runtime.main, fields.entrypoint)

@@ -12,7 +12,7 @@ from trainyard.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from trainyard.core.queues import spec as spec_queues
 from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from trainyard.core.queues.queues import Queue, resolve_queues
-from trainyard.core.queues.spec import QueuesSection, Weight
+from trainyard.core.queues.spec import FairSharing, QueuesSection, Weight
 from trainyard.eks.flux.accounts import deliverer, makes
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kinds import kinds
@@ -37,7 +37,7 @@ from trainyard.eks.settings.launcher import launcher_of
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
 from trainyard.output import body
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 # Kueue's Topologies: one for each way in which pools place gangs.
@@ -58,7 +58,7 @@ TRAINING = "trainyard.dev/training"
 # moment. Flux would give the stage up and try again minutes later. What stays inactive runs into the timeout.
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Everything that Kueue reads, and the stage that carries it."""
     pools = context.once(resolve_pools)
     queues = context.once(resolve_queues)
@@ -389,7 +389,6 @@ def _preemption_strategies(context: Context) -> tuple[str, ...]:
     weights += [cohort.fair_sharing for cohort in section.cohorts]
     if not any(weights):
         return ()
-    from trainyard.core.queues.spec import FairSharing
 
     strategies = FairSharing().preemption_strategies
     context.derive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.network.plan import MadeNetwork, PolicySwitch
+from trainyard.eks.network.stack import network_stack
 from trainyard.output import Artifact
 from trainyard.output.lowering.body import head, manifest_in
 from trainyard.output.manifest import Body
@@ -18,8 +19,6 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield manifest_in("platform", policy_switch(switch), switch.at)
     made = plan.one(MadeNetwork)
     if made is not None:
-        from trainyard.eks.network.stack import network_stack
-
         yield network_stack(made)
 
 

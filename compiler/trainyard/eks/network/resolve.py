@@ -8,29 +8,26 @@ from typing import TYPE_CHECKING, Any
 from trainyard.core.network.spec import ExistingNetwork, NetworkSection
 from trainyard.core.network.zones import check_zones
 from trainyard.core.pools.pools import resolve_pools
-from trainyard.eks.network.plan import Network, Subnet
+from trainyard.eks.network.made import made_network
+from trainyard.eks.network.plan import VPC_ID, Network, PolicySwitch, Subnet
 from trainyard.eks.network.sizes import fits, fits_existing, fits_made
 from trainyard.eks.network.zones import AT_NETWORK, new_vpc, takes_eks
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
     from trainyard.eks.network.plan import MadeNetwork
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The VPC that the bootstrap makes, where it does."""
     if NetworkSection.of(context.spec).network.cilium is not None:
         _one_enforcer(context)
     if NetworkSection.of(context.spec).network.is_made:
-        from trainyard.eks.network.made import made_network
-
         yield context.once(made_network)
     if ClusterSection.of(context.spec).auto_mode is not None:
-        from trainyard.eks.network.plan import PolicySwitch
-
         yield PolicySwitch(at=AT_EKS / "autoMode")
 
 
@@ -61,8 +58,6 @@ def network(context: Context) -> Network:
         fits_existing(context, spec.existing, pools)
         return _existing(context, spec.existing, AT_NETWORK / "existing", reached)
     if spec.is_made:
-        from trainyard.eks.network.made import made_network
-
         made = context.once(made_network)
         fits_made(context, made, pools)
         return _made(made, reached)
@@ -98,8 +93,6 @@ def _reached(context: Context) -> dict[str, Any]:
 
 def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
     """The VPC of the bootstrap: eksctl finds its subnets by their blocks (0.230.0, pkg/vpc, describeSubnets)."""
-    from trainyard.eks.network.plan import VPC_ID
-
     subnets = [
         Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.private) for subnet in made.subnets
     ]

@@ -17,6 +17,7 @@ from trainyard.eks.addons import startup_taints
 from trainyard.eks.nodes.boot import boot_of_pool, boot_place
 from trainyard.eks.nodes.parts import Part, parts
 from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.eks.nodes.sharing import sharing_labels
 from trainyard.eks.release.ami import ami_build
 from trainyard.eks.settings.launcher import SICK_SHARE, SYSTEM, Refused, Repairs, Volume
 from trainyard.language.diagnostics.diagnostic import listed
@@ -51,8 +52,6 @@ def _labels(context: Context, pool: Pool, part: Part) -> dict[str, str]:
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
     if pool.spec.gpu_sharing is not None:
-        from trainyard.eks.nodes.sharing import sharing_labels
-
         labels.update(sharing_labels(context, pool))
     return labels
 

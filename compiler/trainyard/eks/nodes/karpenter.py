@@ -13,16 +13,19 @@ from trainyard.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, placeme
 from trainyard.core.pools.share import ROOT_GIB
 from trainyard.eks.addons import startup_taints
 from trainyard.eks.flux.plan import HelmRelease
+from trainyard.eks.network.plan import NODES_TAG
 from trainyard.eks.nodes.boot import boot_of_pool, boot_place
 from trainyard.eks.nodes.parts import Part, parts
 from trainyard.eks.nodes.plan import (
     BLOCK_ENDS,
     Budget,
+    EC2NodeClass,
     NodeClass,
     NodeOverlay,
     NodePool,
     SelectorTerm,
 )
+from trainyard.eks.nodes.sharing import sharing_labels
 from trainyard.eks.release.versions import OF_THE_PLATFORM, own_versions
 from trainyard.eks.settings.launcher import Repairs, Volume, launcher_of
 from trainyard.eks.settings.spec import ClusterSection
@@ -56,7 +59,7 @@ def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
     return tuple(classes)
 
 
-def _node_class(context: Context, pool: Pool) -> NodeClass:
+def _node_class(context: Context, pool: Pool) -> EC2NodeClass:
     spec, at = pool.spec, pool.at
     origins = {
         "interfaces": pool.at_type,
@@ -82,7 +85,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     profile = instance_profile(context)
     store = "RAID0" if pool.local_storage == "raid0" else None
     boot = boot_of_pool(context, pool)
-    return NodeClass(
+    return EC2NodeClass(
         at=at,
         name=pool.name,
         origins=origins,
@@ -142,8 +145,6 @@ def _security_groups(context: Context) -> list[SelectorTerm]:
     """Those that the spec names in addition to the cluster's, or the one that the network of the bootstrap has."""
     network = NetworkSection.of(context.spec).network
     if network.is_made:
-        from trainyard.eks.network.plan import NODES_TAG
-
         return [SelectorTerm(tags={NODES_TAG: context.name})]
     existing = network.existing
     if existing is None:
@@ -248,8 +249,6 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
     if spec.gpu_sharing is not None:
-        from trainyard.eks.nodes.sharing import sharing_labels
-
         labels.update(sharing_labels(context, pool))
     _explain(context, pool)
     return NodePool(

@@ -9,6 +9,7 @@ from trainyard.core.launch.plan import BlockDevice, NetworkInterface
 from trainyard.eks.nodes.plan import (
     BLOCK_ENDS,
     AutoNodeClass,
+    EC2NodeClass,
     NodeClass,
     NodeOverlay,
     NodePool,
@@ -26,7 +27,7 @@ FOLDER = "platform"
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     """A class and a NodePool for every pool, and an overlay where Karpenter has to know more."""
-    for node in plan.of(NodeClass):
+    for node in plan.of(EC2NodeClass):
         yield manifest_in(FOLDER, node_class(node), node.at, _class_origins(node))
     for auto in plan.of(AutoNodeClass):
         yield manifest_in(FOLDER, auto_node_class(auto), auto.at, _auto_origins(auto))

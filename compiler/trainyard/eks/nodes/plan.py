@@ -10,7 +10,7 @@ from trainyard.core.launch.plan import BlockDevice, Launch
 from trainyard.core.pools.plan import Pool
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import POOL_LABEL, Requirement, Taint
 
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
@@ -47,10 +47,11 @@ class Boot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeClass(Launch):
-    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
-    (``user_data``). ``boot`` is what its user data does.
-    ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
-    and takes the other as it is.
+    """How nodes of a pool are launched: an EC2NodeClass, or a NodeClass of EKS Auto Mode.
+
+    ``own_kubelet``: it configures the kubelet, or the system by user data (``user_data``). ``boot`` is what its user
+    data does. ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of
+    the one, and takes the other as it is.
     """
 
     called: ClassVar[str] = "node class"
@@ -72,6 +73,11 @@ class NodeClass(Launch):
     def efa(self) -> int:
         """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
         return sum(interface.type != "interface" for interface in self.interfaces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EC2NodeClass(NodeClass):
+    """karpenter.k8s.aws/v1 EC2NodeClass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +125,7 @@ class NodePool(Pool):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeOverlay(PlanNode):
+class NodeOverlay(PlanItem):
     """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not report. Behind a gate.
 
     Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trainyard.catalog import InstanceType, allocatable
 from trainyard.catalog.capacity import huge_pages_mib
 from trainyard.core.pools.share import Share
+from trainyard.core.pools.sharing import shares_of
 from trainyard.core.pools.spec import NodePool
 from trainyard.eks.nodes.daemons import daemons, total
 from trainyard.eks.nodes.included import included_daemons
@@ -29,8 +30,6 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
     if pool.gpu_sharing is not None:
-        from trainyard.core.pools.sharing import shares_of
-
         shares = shares_of(pool.gpu_sharing, instance)
         accelerators *= shares.count
         resource = shares.resource

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import (
     ChartDigest,
@@ -28,6 +29,9 @@ class SignerIdentity(SpecModel):
         min_length=1,
         description="A regular expression of Go for the issuer of the identity.",
         examples=["^https://token.actions.githubusercontent.com$"],
+        bound="a regular expression of Go; not with `secretRef`",
+        source="source-controller v1.10.1, OIDCIdentityMatch",
+        codes=("RES239",),
     )
     subject: str = Field(
         min_length=1,
@@ -35,6 +39,9 @@ class SignerIdentity(SpecModel):
         examples=[
             "^https://github.com/aws/karpenter-provider-aws/.github/workflows/release.yaml@.+$"
         ],
+        bound="a regular expression of Go; not with `secretRef`",
+        source="source-controller v1.10.1, OIDCIdentityMatch",
+        codes=("RES239",),
     )
 
 
@@ -42,7 +49,11 @@ class SecretOfKeys(SpecModel):
     """A Secret in the namespace of Flux."""
 
     name: ObjectName = Field(
-        description="The name of the Secret, in `flux-system`.", examples=["chart-keys"]
+        description="The name of the Secret, in `flux-system`.",
+        examples=["chart-keys"],
+        bound="a DNS subdomain of 253 characters at most; asked for by `notation`",
+        source="Kubernetes, object names; source-controller v1.10, ocirepository_controller.go",
+        codes=("RES239",),
     )
 
 
@@ -50,7 +61,12 @@ class ChartSignature(SpecModel):
     """Whose signature a chart must have: of a key, or of an identity."""
 
     provider: Literal["cosign", "notation"] = Field(
-        "cosign", description="What the chart is signed with.", examples=["notation"]
+        "cosign",
+        description="What the chart is signed with.",
+        examples=["notation"],
+        bound="`cosign`, `notation`; of a chart in an OCI registry",
+        source="Flux source-controller v1.10.1, OCIRepository `spec.verify`",
+        codes=("RES239",),
     )
     secret_ref: SecretOfKeys | None = Field(
         None,
@@ -79,12 +95,19 @@ class Component(SpecModel):
         None,
         description="The version of the component; derived: the release's, or the one that another component needs.",
         examples=["0.19.2"],
+        bound="a component of the release, by a whole version that the release supports and that works with "
+        "the others",
+        source="the release's sources; Kueue and Trainer release notes",
+        codes=("RES002", "RES034", "RES080", "RES081", "RES084"),
     )
     digest: ChartDigest | None = Field(
         None,
         description="The digest of its chart in an OCI registry, which Flux then takes even if its tag has moved; "
         "goes with `version`, whose chart it is.",
         examples=["sha256:" + "3b0c" * 16],
+        bound="the digest of a chart in an OCI registry, next to its `version`",
+        source="Flux source-controller v1.10, OCIRepository `spec.ref`",
+        codes=("RES238",),
     )
     verify: ChartSignature | None = Field(
         None,
@@ -96,6 +119,10 @@ class Component(SpecModel):
         description="Values of its chart, over Trainyard's: mappings merge by key, lists and scalars replace, `null` "
         "removes a value of Trainyard's.",
         examples=[{"controllerManager": {"replicas": 3}}],
+        bound="values of a component that is installed by a chart; `null` only for what Trainyard sets",
+        source="helm v3 values files; the rendered HelmRelease is judged; what controllers request fits on the "
+        "system's nodes, limits are no smaller than 64Mi, 10m and the requests",
+        codes=("RES042", "RES082", "RES083", "RUN135", "RUN137", "LIM042"),
     )
 
 
@@ -103,20 +130,51 @@ class PatchTarget(SpecModel):
     """Which objects a patch is for: those that have all of this."""
 
     group: str | None = Field(
-        None, description="The API group; empty for Kubernetes' core.", examples=["apps"]
+        None,
+        description="The API group; empty for Kubernetes' core.",
+        examples=["apps"],
+        bound="text, the group of an object that is rendered",
+        source="kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches",
+        codes=("RES085",),
     )
-    version: str | None = Field(None, description="The version of the API group.", examples=["v1"])
-    kind: Kind = Field(description="The kind.", examples=["ClusterQueue"])
+    version: str | None = Field(
+        None,
+        description="The version of the API group.",
+        examples=["v1"],
+        bound="text, the version of an object that is rendered",
+        source="kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches",
+        codes=("RES085",),
+    )
+    kind: Kind = Field(
+        description="The kind.",
+        examples=["ClusterQueue"],
+        bound="a kind that is rendered",
+        source="kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches",
+        codes=("RES085",),
+    )
     name: NamePattern | None = Field(
-        None, description="A regular expression for the whole name.", examples=["finetune-.*"]
+        None,
+        description="A regular expression for the whole name.",
+        examples=["finetune-.*"],
+        bound="a regular expression that matches a whole name",
+        source="kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches",
+        codes=("RES085",),
     )
     namespace: NamePattern | None = Field(
-        None, description="A regular expression for the whole namespace.", examples=["team-.*"]
+        None,
+        description="A regular expression for the whole namespace.",
+        examples=["team-.*"],
+        bound="a regular expression that matches a whole namespace",
+        source="kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches",
+        codes=("RES085",),
     )
     label_selector: LabelSelector | None = Field(
         None,
         description="A selector of Kubernetes' form for the labels.",
         examples=["trainyard.dev/job=finetune"],
+        bound="requirements of equality and sets, separated by commas",
+        source="Kubernetes, labels and selectors",
+        codes=("RES085",),
     )
 
 
@@ -124,22 +182,34 @@ class JsonOperation(SpecModel):
     """One operation of a JSON patch (RFC 6902)."""
 
     op: Literal["add", "remove", "replace", "move", "copy", "test"] = Field(
-        description="What is done.", examples=["replace"]
+        description="What is done.",
+        examples=["replace"],
+        bound="`add`, `remove`, `replace`, `move`, `copy`, `test`",
+        source="RFC 6902, section 4",
     )
     path: JsonPointer = Field(
         description="A JSON pointer to what is changed; `-` is the end of a list, `~1` a slash.",
         examples=["/spec/template/spec/containers/0/image"],
+        bound="a pointer to what the object has, or to where it can have more",
+        source="RFC 6901",
+        codes=("RES086", "RES088"),
     )
     from_: JsonPointer | None = Field(
         None,
         alias="from",
         description="For `move` and `copy`: a JSON pointer to where the value is.",
         examples=["/metadata/labels/team"],
+        bound="a pointer to what the object has",
+        source="RFC 6902, sections 4.4 and 4.5",
+        codes=("SPC005", "RES086"),
     )
     value: Any = Field(
         None,
         description="For `add`, `replace` and `test`: the value.",
         examples=["registry.example/train:1.4.3"],
+        bound="any value; what comes of it is verified and judged",
+        source="RFC 6902, section 4",
+        codes=("SPC005", "RES086", "RES087"),
     )
 
     @model_validator(mode="after")
@@ -210,6 +280,9 @@ class OverridesSection(Section):
         description="Files, or folders of them, with objects of your own, relative to this file: written, applied and "
         "judged with the rest.",
         examples=[["monitoring/"]],
+        bound="relative paths to files, or folders of `*.yaml`, of the repository; each once",
+        source="fluxcd/pkg ssa ApplyAllStaged for the order",
+        codes=("YML046", "YML047", "YML048", "NAM005", "SCH014"),
     )
     patches: list[Patch] = Field(
         [],

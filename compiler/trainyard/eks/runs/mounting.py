@@ -18,6 +18,7 @@ from trainyard.core.pods.plan import (
 )
 from trainyard.core.storage.storages import Storage, resolve_storage
 from trainyard.eks.jobs.plan import TRAIN_JOB, Patch, Runtime
+from trainyard.eks.runs import released
 from trainyard.eks.runs.volumes import files_volume, free
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
@@ -52,8 +53,6 @@ def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> t
         mounting = None
     pod = mounting
     if spec.runtime is not None:
-        from trainyard.eks.runs import released
-
         pod = released.patch(own, mounting)
     if pod is None:
         return ()

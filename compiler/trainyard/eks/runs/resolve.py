@@ -17,25 +17,28 @@ from trainyard.core.storage.storages import resolve_storage
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kind import JobKind, kind_of
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, InitializerSource, Runtime, TrainJob
+from trainyard.eks.runs import initializing
 from trainyard.eks.runs.explanation import explain
 from trainyard.eks.runs.fallbacks import one_pod_set
 from trainyard.eks.runs.identity import digest_of, identity_of
+from trainyard.eks.runs.initializing import sources, with_initializers
 from trainyard.eks.runs.mounting import own_volumes, patches_for, with_mounts
 from trainyard.eks.runs.pod import pod_of
 from trainyard.eks.runs.volumes import file_set, needs
 from trainyard.eks.settings.launcher import launcher_of as pool_launcher
+from trainyard.eks.volumes.disks import check_mount, check_namespaces
 from trainyard.eks.volumes.resolve import check_volumes, volumes
 from trainyard.eks.volumes.stages import VOLUMES, accounts, stages
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # The volumes that jobs mount: one of each storage in each namespace whose jobs name it.
 
 
-def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanItem]:
     """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
     stages too that carry them."""
     yield from accounts()
@@ -48,16 +51,11 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
                 continue
             pairs[job.namespace, mount.storage] = None
             if storage.spec.ebs is not None:
-                # Most specs have none.
-                from trainyard.eks.volumes.disks import check_mount
-
                 at = job.at / "mounts" / index / "storage"
                 check_mount(context, storage, job.spec, job.pools, at)
     check_volumes(context, storages, list(pairs))
     for name, storage in storages.items():
         if storage.spec.existing_disk is not None:
-            from trainyard.eks.volumes.disks import check_namespaces
-
             mounting = [pair for pair in pairs if pair[1] == name]
             owners = [namespace for namespace, _ in mounting]
             check_namespaces(context, storage, owners)
@@ -83,7 +81,7 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
 JOB_LABEL = "trainyard.dev/job"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
     for job in checked_jobs(context):
         for launcher in dict.fromkeys(map(pool_launcher, job.pools)):
@@ -94,8 +92,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             able = _able(context, launcher_of(job).framework)
             kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
-            from trainyard.eks.runs import initializing  # few jobs have one
-
             initializing.check(context, job)
         if job.spec.runtime is not None:
             from trainyard.eks.runs import released
@@ -134,7 +130,7 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
     context.diagnostics[reported:] = fresh
 
 
-def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanItem]:
     """The nodes of jobs, and of what they mount."""
     # One whose kind cannot start it is reported, and is no object.
     settled = [settle(context, job) for job in jobs if _has_launcher(job)]
@@ -192,8 +188,6 @@ def runtime(context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity])
     launcher = launcher_of(job)
     replicated = launcher.jobs(context, job, pod, asked)
     if spec.initializer is not None and refers:
-        from trainyard.eks.runs.initializing import with_initializers
-
         replicated = with_initializers(context, job, replicated, pod)
     if not refers:
         replicated = with_mounts(context, job, replicated)
@@ -222,7 +216,6 @@ def runtime(context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity])
 def _initializers(job: Job) -> tuple[InitializerSource, ...]:
     if job.spec.initializer is None:
         return ()
-    from trainyard.eks.runs.initializing import sources
 
     return sources(job)
 

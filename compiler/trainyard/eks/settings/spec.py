@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from trainyard.language.models.aws import (
     AddonName,
@@ -15,6 +15,7 @@ from trainyard.language.models.aws import (
 )
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Distinct, KubernetesVersion, ObjectName, Period, Whole
 from trainyard.language.places import Route
@@ -25,14 +26,24 @@ class AddonRole(SpecModel):
     """The rights of an add-on: those of policies, for a service account."""
 
     namespace: ObjectName = Field(
-        description="The namespace of the add-on.", examples=["external-dns"]
+        description="The namespace of the add-on.",
+        examples=["external-dns"],
+        bound="the name of a namespace; not of an add-on of every cluster",
+        source="EKS API, AddonPodIdentityConfiguration",
+        codes=("RES223",),
     )
     service_account: ObjectName = Field(
-        description="The service account of the add-on's pods.", examples=["external-dns"]
+        description="The service account of the add-on's pods.",
+        examples=["external-dns"],
+        bound="the name of a service account",
+        source="EKS API, AddonPodIdentityConfiguration",
     )
     policies: Annotated[list[PolicyArn], Distinct] = Field(
         description="The IAM policies that its role has; none: it needs no role.",
         examples=[["arn:aws:iam::111122223333:policy/dns"]],
+        bound="ARNs of policies of AWS or of the account, each once; none: no role",
+        source="IAM service model, pathType and policyNameType; IAM API, AttachRolePolicy",
+        codes=("RES286",),
     )
 
 
@@ -44,11 +55,17 @@ class AddonSettings(SpecModel):
         description="The build of the add-on; derived: the release's, or the one that EKS takes for an add-on that "
         "the release does not know.",
         examples=["v1.63.1-eksbuild.1"],
+        bound="a build of the add-on; not of one whose chart Flux installs",
+        source="EKS API, DescribeAddonVersions",
+        codes=("RES070",),
     )
     values: dict[str, Any] = Field(
         {},
         description="The configuration of the add-on (configurationValues), over what Trainyard sets.",
         examples=[{"env": {"WARM_ENI_TARGET": "1"}}],
+        bound="a mapping, as the schema of the add-on has it",
+        source="EKS API, DescribeAddonConfiguration",
+        codes=("SPC003",),
     )
     role: AddonRole | None = Field(
         None,
@@ -79,6 +96,9 @@ class AutoMode(SpecModel):
         description="How long a run goes on where its node has reached its age, which is 504h less this; derived: "
         "`168h`.",
         examples=["240h"],
+        bound="1h to 480h",
+        source="EKS user guide, auto-security: a node lives 504h at most",
+        codes=("SPC005", "RES192", "HLT045"),
     )
 
     @model_validator(mode="after")
@@ -117,6 +137,9 @@ class ApiServer(SpecModel):
         max_length=40,
         description="The address blocks that reach the Kubernetes API over the internet.",
         examples=[["203.0.113.0/24"]],
+        bound="IPv4 blocks of the internet, 40 at most; none is nobody; not everybody",
+        source="EKS user guide, cluster-endpoint and service-quotas",
+        codes=("ACC001",),
     )
 
 
@@ -139,6 +162,10 @@ class SystemNodes(SpecModel):
         "m7i.2xlarge",
         description="The EC2 instance type of the system nodes, without accelerators.",
         examples=["m7i.2xlarge"],
+        bound="a type of the catalog without accelerators, with room for the controllers",
+        source="requests of kueue v0.19.2, jobset v0.12.0, metrics-server v0.9.0, Flux 2.9, CoreDNS of eksctl "
+        "v0.230.0 (compiler/trainyard/eks/system/resolve.py)",
+        codes=("RES005", "RES018", "RES042", "RES287"),
     )
     nodes: int = Field(
         2,
@@ -146,6 +173,9 @@ class SystemNodes(SpecModel):
         le=20,
         description="The number of system nodes; the node group may have one more during an update.",
         examples=[2],
+        bound="2 to 20: Karpenter's two pods are on two nodes",
+        source="karpenter v1.14.1 charts/karpenter/values.yaml",
+        codes=("RES042", "RES287"),
     )
 
 
@@ -156,11 +186,17 @@ class Eks(SpecModel):
         None,
         description="The Kubernetes version of the cluster, without a patch; derived: the release's.",
         examples=["1.35"],
+        bound="`1.35` and the like; one that the release supports, and the version of Karpenter takes",
+        source="EKS Kubernetes versions; Karpenter's compatibility matrix",
+        codes=("RES002", "RES235", "HLT024", "HLT029"),
     )
     ami: AmiAlias | None = Field(
         None,
         description="The image that the pools' nodes boot, as an AMI alias of Karpenter; derived: the release's.",
         examples=["al2023@v20260714"],
+        bound="`FAMILY@VERSION`; a family that the Kubernetes version has",
+        source="karpenter.k8s.aws/v1 EC2NodeClass amiSelectorTerms.alias",
+        codes=("RES002", "HLT018", "HLT021", "HLT057"),
     )
     api_server: Annotated[
         ApiServer,
@@ -175,6 +211,9 @@ class Eks(SpecModel):
         description="The IAM roles and users that may do everything in the cluster, in addition to the principal that "
         "creates it.",
         examples=[["arn:aws:iam::111122223333:role/platform"]],
+        bound="ARNs of IAM roles and users of the partition, each once, not the nodes'",
+        source="EKS API CreateAccessEntry; IAM service model",
+        codes=("RES043",),
     )
     system_nodes: SystemNodes = Field(
         SystemNodes.model_construct(),
@@ -187,6 +226,8 @@ class Eks(SpecModel):
         description="The days for which CloudWatch keeps the log of the control plane, `/aws/eks/NAME/cluster`, from "
         "the creation of the cluster on; derived: 90.",
         examples=[365],
+        bound="1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653",
+        source="eksctl v0.230.0, schema.json: ClusterCloudWatchLogging.logRetentionInDays",
     )
     auto_mode: AutoMode | None = Field(
         None,

@@ -16,16 +16,23 @@ from trainyard.core.storage.plan import (
     VolumeClaim,
 )
 from trainyard.core.storage.storages import Storage, resolve_storage
+from trainyard.eks.volumes.disks import (
+    check_cache,
+    check_existing,
+    disk_claim,
+    disk_nodes,
+    disk_volume,
+)
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What the bootstrap makes. A volume is made where a job mounts it."""
     storages = context.once(resolve_storage)
     check_file_systems(context)
@@ -33,36 +40,25 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if storage.made is not None:
             yield storage.made
         if storage.spec.disk is not None:
-            # Most specs have none.
-            from trainyard.eks.volumes.disks import disk_nodes
-
             yield from disk_nodes(context, storage)
         if storage.spec.existing_disk is not None:
-            from trainyard.eks.volumes.disks import check_existing
-
             check_existing(context, storage, storages)
         cache = None
         if storage.spec.s3 is not None:
             cache = storage.spec.s3.cache
         if cache is not None and cache.storage is not None:
-            from trainyard.eks.volumes.disks import check_cache
-
             check_cache(context, cache.storage, storages, storage.at)
 
 
-def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNode, ...]:
+def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanItem, ...]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage. The EBS CSI driver makes the
     volume of a claim, and both of one that is each pod's own."""
     disk = storage.spec.disk
     if disk is not None:
-        from trainyard.eks.volumes.disks import disk_claim
-
         if disk.each == "pod":
             return ()
         return (disk_claim(storage, disk, namespace),)
     if storage.spec.existing_disk is not None:
-        from trainyard.eks.volumes.disks import disk_volume
-
         return disk_volume(storage, storage.spec.existing_disk, namespace)
     fsx = storage.spec.fsx_lustre
     s3 = storage.spec.s3

@@ -18,6 +18,7 @@ from trainyard.eks.settings.spec import AT_EKS
 from trainyard.extensions.hyperpod.cluster.resolve import CHART
 from trainyard.extensions.hyperpod.groups.launcher import LAUNCHER
 from trainyard.extensions.hyperpod.groups.share import node_share
+from trainyard.extensions.hyperpod.groups.watch import AGENT
 from trainyard.extensions.hyperpod.jobs.kind import kinds
 from trainyard.extensions.hyperpod.jobs.wanted import operated
 from trainyard.language.diagnostics import Diagnostic
@@ -57,8 +58,6 @@ def launcher(context: Context, pool: NodePool) -> Launcher:
 
 def node_watch() -> NodeWatch:
     """What watches the nodes of pools, and replaces them."""
-    from trainyard.extensions.hyperpod.groups.watch import AGENT
-
     return AGENT
 
 
@@ -119,6 +118,6 @@ def addon_values(context: Context, component: str) -> Mapping[str, Any]:
 
 
 def settle(context: Context) -> None:
-    """What is recorded once every room has resolved: the versions of what the cluster uses."""
+    """What is recorded once every feature has resolved: the versions of what the cluster uses."""
     addons.check_release(context)
     settle_versions(context, addons.used(context) | {CHART})

@@ -94,7 +94,7 @@ def _files_below(folder: str, reading: Reading) -> Iterator[str]:
             if name.startswith("."):
                 continue
             other_format = _other_format(name)
-            if other_format:
+            if other_format and not named(name):
                 reading.formats[other_format] += 1
             elif _may_hold_objects(name):
                 path = os.path.join(parent, name)
@@ -140,7 +140,10 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     file_name = os.path.basename(path)
     for name in named(file_name):
         if format_of(name).recognised(file.text):
-            _read_text(name, file, reading)
+            _read_named(name, file, reading)
+            return
+        if _other_format(file_name):
+            reading.formats[_other_format(file_name)] += 1
             return
     if file_name.lower().endswith(_SCRIPTS):
         reading.others += 1
@@ -186,6 +189,22 @@ def _read_objects(
             reading.kustomizations[path] = known
         else:
             _unpack(body, text, Route((number,)), reading)
+
+
+def _read_named(name: str, file: SourceFile, reading: Reading) -> None:
+    """A text that is no YAML: one that its format parses, or lines."""
+    parsed = getattr(format_of(name), "parsed", None)
+    if parsed is None:
+        _read_text(name, file, reading)
+        return
+    reading.files.add(file.name)
+    document, faults = parsed(file)
+    reading.diagnostics += faults
+    if document is None:
+        reading.broken.append(file.name)
+        return
+    artifact = Artifact(document.root.to_python(), file.name, format=name, text=file.text)
+    reading.alone.append(LintArtifact(artifact, Text(file, [document]), Route((0,))))
 
 
 def _read_text(name: str, file: SourceFile, reading: Reading) -> None:

@@ -16,6 +16,8 @@ from trainyard.cli.output import as_json, require_text_or_json, say
 from trainyard.cli.settings import command, complain, run_options
 from trainyard.cli.streams import UsageError, out, put_err, visible
 from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
+from trainyard.extensions.forecast.simulation_shown import forecasts
 from trainyard.extensions.operate import drift_shown, shown
 from trainyard.extensions.operate.api import Api
 from trainyard.extensions.operate.debug import create, debug_job, steps
@@ -216,8 +218,6 @@ def _proven(options: argparse.Namespace, api: Api, subject: Subject) -> bool:
 
 def _forecasts(compilation: Compilation, settings: Options) -> Mapping[str, str]:
     """What the simulation of the spec says of each job."""
-    from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
-    from trainyard.extensions.forecast.simulation_shown import forecasts
 
     (found,) = forecasts(Outcome([compilation]), settings, [])
     said = {}

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from trainyard.extensions.operate.api import Api, Context
 from trainyard.extensions.operate.faults import ClusterError
 from trainyard.language.diagnostics.near import meant
+from trainyard.language.source.libyaml import yaml
 
 PLUGIN_SECONDS = 60.0
 """How long a credential plugin may take: a person may have to confirm in a browser."""
@@ -157,8 +158,6 @@ def chosen(location: str, wanted: str | None) -> tuple[str, dict[str, Any]]:
 
 
 def _parsed(file: Path) -> Mapping[str, Any]:
-    from trainyard.language.source.libyaml import yaml
-
     _regular(file, "the kubeconfig")
     try:
         data = yaml.safe_load(file.read_bytes())

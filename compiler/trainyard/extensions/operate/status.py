@@ -345,7 +345,7 @@ class _Reader:
         self._places = Places(api)
         self._remembered = {run.key: run for run in subject.runs}
         self._saves = _intervals(subject.plan.of(CheckpointSchedule))
-        watched = subject.plan.every(SaveWatcher)
+        watched = subject.plan.of(SaveWatcher)
         self._exporters = {(each.namespace, each.job): each for each in watched}
 
     def planned(self, job: TrainJob, run: Run | None) -> JobStatus:

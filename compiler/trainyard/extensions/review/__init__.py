@@ -1,3 +1,3 @@
-"""What an edit means, for the people who review it: plan, report, consequences."""
+"""What an edit means: plan, report and consequences, for the people who review it."""
 
 NEEDS = ("forecast",)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from trainyard.cli.output import as_json
 from trainyard.cli.subjects import subject
 from trainyard.extensions.review.consequences import Change
+from trainyard.extensions.review.html import page
 from trainyard.extensions.review.report import (
     Subject,
     overview,
@@ -16,6 +17,7 @@ from trainyard.extensions.review.report import (
     report,
     unfinished,
 )
+from trainyard.extensions.review.report.figures import figures
 from trainyard.extensions.review.report.moving import moving
 from trainyard.extensions.review.report.shortened import Report, joined, shortened
 from trainyard.extensions.review.revisions import changes_of, earlier, revisions
@@ -47,8 +49,6 @@ def text(done: Outcome, options: Options, limit: int | None = None, link: str = 
 
 def html(done: Outcome, options: Options) -> str:
     """The same of all clusters as one HTML file."""
-    from trainyard.extensions.review.html import page
-
     ids = page.Ids()
     clusters = []
     rows = []
@@ -67,8 +67,6 @@ def html(done: Outcome, options: Options) -> str:
 
 def json_text(done: Outcome, options: Options) -> str:
     """What each cluster costs, as JSON; nothing of one that has no plan."""
-    from trainyard.extensions.review.report.figures import figures
-
     planned = [
         each for each in done.compilations if each.plan is not None and each.spec is not None
     ]

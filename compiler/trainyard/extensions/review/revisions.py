@@ -54,7 +54,7 @@ def _forget_unwritten(done: Compilation, folder: Path) -> None:
     known = {run.key for run in Committed(folder).runs}
     if done.plan is not None and done.runs is not None:
         jobs = [job for job in done.plan.of(TrainJob) if (job.namespace, job.name) in known]
-        done.plan = done.plan.with_nodes(TrainJob, jobs)
+        done.plan = done.plan.with_items(TrainJob, jobs)
 
 
 def revisions(
@@ -118,7 +118,7 @@ def _places(subject: Subject, revision: Revision) -> Mapping[str, Place]:
     """The line of each job in the spec, by its name."""
     assert revision.document is not None
     found = {}
-    for job in subject.plan.every(Gang):
+    for job in subject.plan.of(Gang):
         span = revision.document.span(job.at)
         found[job.source_name or job.name] = Place(span.file.name, span.line, span.column)
     return found

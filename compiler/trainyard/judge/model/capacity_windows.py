@@ -31,7 +31,7 @@ def block_ends(plan: Plan) -> Iterator[BlockEnd]:
                 day = datetime.fromtimestamp(window.ends, UTC).date()
                 yield BlockEnd(window.name, day, window.at / "ends")
         return
-    for node_class in plan.every(NodeClass):
+    for node_class in plan.of(NodeClass):
         said = node_class.annotations.get(BLOCK_ENDS, "").partition("T")[0]
         try:
             day = date.fromisoformat(said)

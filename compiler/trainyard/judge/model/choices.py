@@ -159,7 +159,7 @@ def knows_flavors(work: Work, nodes: Nodes) -> bool:
 
 def describes_nodes(nodes: Nodes) -> bool:
     """Whether the set says on which nodes jobs run: by its node pools, or by node groups with accelerators."""
-    if nodes.plan.every(Pool):
+    if nodes.plan.of(Pool):
         return True
     return any(nodes.accelerated(pool) for pool in nodes.pools)
 

@@ -32,7 +32,7 @@ class Cohorts:
         root = self.root(queue.cohort)
         others = [
             other
-            for other in self._plan.every(Queue)
+            for other in self._plan.of(Queue)
             if other is not queue and self.root(other.cohort) == root
         ]
         if self._plan.closed or (others and self._knows_all_cohorts):
@@ -53,7 +53,7 @@ class Cohorts:
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
         queues = self._plan.of(ClusterQueue)
         cohorts = self._plan.of(Cohort)
-        for local in self._plan.every(LocalQueue):
+        for local in self._plan.of(LocalQueue):
             if self._plan.named(ClusterQueue, local.cluster_queue) is None:
                 return False
         if not cohorts:

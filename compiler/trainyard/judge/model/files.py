@@ -32,7 +32,7 @@ def all_files(plan: Plan) -> Iterator[tuple[str, File]]:
     for files in plan.of(FileSet):
         for key, text in files.files.items():
             yield key, File(text, files.where(f"files.{key}"))
-    for job in plan.every(Gang):
+    for job in plan.of(Gang):
         for path, text in job.files.items():
             yield path, File(text, job.where(f"files.{path}"), in_pods=job.has_pods)
 

@@ -14,7 +14,14 @@ from trainyard.core.pools.plan import FixedPool, Pool
 from trainyard.eks.cluster.plan import Bootstrap, Cluster
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.kueue.plan import Flavor
-from trainyard.eks.nodes.plan import BLOCK_ENDS, AutoNodeClass, NodeClass, NodeGroup, NodePool
+from trainyard.eks.nodes.plan import (
+    BLOCK_ENDS,
+    AutoNodeClass,
+    EC2NodeClass,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
 from trainyard.judge.model import values
 from trainyard.judge.model.choice import Offer
 from trainyard.judge.model.offers import (
@@ -39,7 +46,7 @@ def class_of(plan: Plan, pool: Pool) -> NodeClass | None:
     """The node class by which a pool launches: of Karpenter, or of EKS Auto Mode."""
     if not isinstance(pool, NodePool):
         return None
-    kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
+    kind: type[NodeClass] = AutoNodeClass if pool.auto else EC2NodeClass
     return plan.named(kind, pool.node_class)
 
 
@@ -78,7 +85,7 @@ class Nodes:
         if cluster is not None:
             groups = (*cluster.node_groups, *groups)
         group_pools = map(as_pool, groups)
-        return (*self.plan.every(Pool), *group_pools)
+        return (*self.plan.of(Pool), *group_pools)
 
     def types(self, pool: Pool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not say all of them."""
@@ -142,7 +149,7 @@ class Nodes:
         """Everything that says how machines start."""
         cluster = self.plan.one(Cluster)
         groups = cluster.node_groups if cluster is not None else ()
-        return (*self.plan.every(Launch), *groups)
+        return (*self.plan.of(Launch), *groups)
 
     def accelerated(self, pool: Pool) -> bool:
         """Whether every node of a pool is known to have accelerators."""

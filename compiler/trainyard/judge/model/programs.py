@@ -46,7 +46,7 @@ def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator
 
 def _words_of_jobs(plan: Plan) -> list[tuple[Gang, str]]:
     """Every job, with all words of its command, in which hints are sought at once."""
-    return [(job, "\n".join((*job.command, *job.args))) for job in plan.every(Gang)]
+    return [(job, "\n".join((*job.command, *job.args))) for job in plan.of(Gang)]
 
 
 def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:

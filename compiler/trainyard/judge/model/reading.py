@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -83,7 +84,7 @@ class Reading(Nodes):
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """Every job, joined."""
-        return tuple(self._work(job) for job in self.plan.every(Gang))
+        return tuple(self._work(job) for job in self.plan.of(Gang))
 
     @cached_property
     def pods(self) -> tuple[Work, ...]:
@@ -138,6 +139,31 @@ class Reading(Nodes):
     def roles(self) -> tuple[Work, ...]:
         """The pods of jobs that run another program than the job's own, each as a job: roles of a JobSet."""
         return tuple(role for work in self.works for role in roles_of(work))
+
+    @cached_property
+    def parts_beside(self) -> tuple[Work, ...]:
+        """The other pods of a job's runtime that ask for devices in another way than its nodes do, each as a job."""
+        return tuple(part for work in self.works for part in self._parts_of(work))
+
+    def _parts_of(self, work: Work) -> Iterator[Work]:
+        if work.runtime is None or work.main is None:
+            return
+        own = requested(work.main)
+        for part, pod, _ in work.others:
+            main = main_container(pod)
+            if part.step is not None or main is None or requested(main) == own:
+                continue
+            joined = self._join(
+                replace(work.job, at=part.at, image=None, command=(), args=(), env=(), origins={}),
+                runtime=work.runtime,
+                pod=pod,
+                main=main,
+                queue=work.queue,
+                nodes=part.nodes,
+                unknown="node_affinity" in pod.unread,
+            )
+            if joined.accelerator is not None:
+                yield replace(joined, role=part.name)
 
     @cached_property
     def containers_beside(self) -> tuple[Work, ...]:
@@ -398,7 +424,7 @@ class Reading(Nodes):
 
     @cached_property
     def _queues(self) -> dict[str, Queue]:
-        return {queue.name: queue for queue in self.plan.every(Queue)}
+        return {queue.name: queue for queue in self.plan.of(Queue)}
 
     @cached_property
     def cohorts(self) -> Cohorts:
@@ -425,7 +451,7 @@ class Reading(Nodes):
     @cached_property
     def region(self) -> str:
         """The Region that all clusters of the plan are in; empty where it is unknown."""
-        regions = {cluster.region for cluster in self.plan.every(RegionalCluster)}
+        regions = {cluster.region for cluster in self.plan.of(RegionalCluster)}
         return regions.pop() if len(regions) == 1 else ""
 
     # -- delivery

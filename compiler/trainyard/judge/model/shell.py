@@ -47,7 +47,7 @@ def commands_of(plan: Plan) -> tuple[Said, ...]:
 
 
 def _commands(plan: Plan) -> Iterator[Said]:
-    for job in plan.every(Gang):
+    for job in plan.of(Gang):
         patches = patches_of(job)
         if not patches and not read_commands((*job.command, *job.args)):
             continue

@@ -1,6 +1,6 @@
 """The interface of policies, described from its own classes: what a rule is given, and what it yields.
 
-``trainyard explain Work`` prints a class, and docs/policy-interface.md has them all.
+``trainyard explain --interface`` lists the classes, and ``--interface Work`` prints one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.output.manifest import Manifest, ObjectRef
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.features import parts
 from trainyard.plan.scheduling import Requirement, Taint, Toleration
 
@@ -36,7 +36,7 @@ def _nodes() -> list[type]:
         for module in parts("plan")
         for kind in vars(module).values()
         if isinstance(kind, type)
-        and issubclass(kind, PlanNode)
+        and issubclass(kind, PlanItem)
         and kind.__module__ == module.__name__
     ]
 
@@ -62,7 +62,7 @@ _PARTS = (
     Quantity,
     Route,
 )
-CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
+CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanItem, *_nodes(), *_PARTS)))
 """Everything that a rule meets, the nearest first."""
 
 
@@ -76,9 +76,10 @@ def describe(name: str) -> str | None:
     return None
 
 
-def names() -> list[str]:
-    """What can be described."""
-    return ["rule", *(kind.__name__ for kind in CLASSES)]
+def summaries() -> list[tuple[str, str]]:
+    """What can be described, with its first sentence."""
+    described = [("rule", rule), *((kind.__name__, kind) for kind in CLASSES)]
+    return [(name, _summary(each).partition(". ")[0]) for name, each in described]
 
 
 def _rule() -> Iterator[str]:
@@ -152,8 +153,13 @@ def _own(kind: type) -> Iterator[tuple[str, object]]:
 
 
 def _member(head: str, documented: object) -> str:
-    first = _docstring(documented).partition("\n\n")[0]
-    sentence = " ".join(first.split())
-    if sentence:
-        return f"{head}    {sentence}"
+    summary = _summary(documented)
+    if summary:
+        return f"{head}    {summary}"
     return head
+
+
+def _summary(documented: object) -> str:
+    """The first paragraph of a docstring, on one line."""
+    first = _docstring(documented).partition("\n\n")[0]
+    return " ".join(first.split())

@@ -1,4 +1,4 @@
-"""Rules: a generator function with a code, run over one kind of plan node."""
+"""Rules: a generator function with a code, run over one kind of plan item."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _shown(value: object) -> str:
 class Rule:
     """A policy.
 
-    ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
+    ``subject`` is the class that ``check`` is run on: a plan item, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
     rule on ``Work`` that holds for the pods of any kind, ``roles`` one that holds for every program of a job,
     ``gangs`` one that holds for all pods of a third-party job together, ``containers`` one that holds for every

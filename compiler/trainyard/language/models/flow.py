@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from trainyard.language.source.scalars import resolve
+
 if TYPE_CHECKING:
     from yaml import SafeDumper
 
@@ -27,8 +29,6 @@ def flow(value: Any) -> str:
 @cache
 def _dumper() -> type[SafeDumper]:
     import yaml
-
-    from trainyard.language.source.scalars import resolve
 
     class Dumper(yaml.SafeDumper):
         """Floats with an exponent, as there are only large ones, like `8.03e+9`; double quotes; and quotes around all

@@ -36,9 +36,9 @@ from trainyard.lift import lift
 from trainyard.output import Artifact
 from trainyard.output.manifest import Body, Manifest, ref_of
 from trainyard.plan import Plan
-from trainyard.run.driver import once_a_key, traced
 from trainyard.run.language.load import load, platform_of
 from trainyard.run.lower import lower
+from trainyard.run.passes import once_a_key, traced
 from trainyard.run.patching import apply_patches
 from trainyard.run.resolve import resolve
 from trainyard.verify.formats import lifted as lifted_plan

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.eks.cluster.plan import Bootstrap, Cluster
 from trainyard.eks.network.plan import VPC_ID, MadeNetwork, Network
+from trainyard.eks.network.stack import PATH, network_stack
 from trainyard.judge.model.values import mapping
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
@@ -98,8 +99,6 @@ def _shown(vpc: str | None) -> str:
 
 
 def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
-    from trainyard.eks.network.stack import PATH, network_stack
-
     old = committed.template(PATH) or _as_stack(committed)
     if old is None:
         return

@@ -16,8 +16,10 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.models import aws
 from trainyard.language.models import types as spec_types
+from trainyard.language.models.field import Bound, bound_of
 from trainyard.language.models.flow import flow
 from trainyard.language.models.models import holds, inner_model, model_of
+from trainyard.language.models.types import Distinct
 from trainyard.language.units import Duration
 from trainyard.run.language.whole import every_language
 
@@ -94,6 +96,23 @@ class Key:
         assert self.model is not None
         return _together(self.model)
 
+    @property
+    def bound(self) -> Bound | None:
+        """What its value may be; a mapping has none, but the keys inside have."""
+        return bound_of(self.field)
+
+    @property
+    def holders(self) -> list[str]:
+        """What refuses another value: its types, `model` (a choice, a number, a length), codes."""
+        parts = list(_within(self.declared))
+        held = [name for value, name in _NAMED if value in parts]
+        is_choice = any(get_origin(part) is Literal or part is bool for part in parts)
+        if is_choice or self.limits:
+            held.append("model")
+        if any(Distinct in getattr(part, "__metadata__", ()) for part in parts):
+            held.append("Distinct")
+        return [*held, *(self.bound.codes if self.bound else ())]
+
     def kind(self, name_of: Callable[[type[BaseModel]], str]) -> str:
         """The type in words; ``name_of`` says what a model is called."""
         return _kind(self.declared, name_of)
@@ -103,6 +122,13 @@ class Key:
 def _declared(model: type[BaseModel]) -> dict[str, Any]:
     """The types of a model's fields as they are written: a model is met below each key that has it."""
     return get_type_hints(model, include_extras=True)
+
+
+def _within(declared: Any) -> Iterator[Any]:
+    """A type and all that it is made of."""
+    yield declared
+    for part in get_args(declared):
+        yield from _within(part)
 
 
 def keys(model: type[BaseModel], above: str = "") -> list[Key]:

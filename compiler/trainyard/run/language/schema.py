@@ -18,8 +18,6 @@ from trainyard.run.platforms import PLATFORMS
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
-ALL = "all"
-"""Selects the one schema for all documents in a folder of specs."""
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
@@ -40,8 +38,15 @@ _CLUSTER = {
 }
 
 
+_WIDTH = 100
+_HEADER: dict[str, Any] = {"apiVersion": {}, "kind": {}}  # which the schema of all kinds describes
+
+
 class _Editors(GenerateJsonSchema):
     """With what checks say of themselves (language/models/editor.py), and the form of the keys of a mapping."""
+
+    def get_title_from_name(self, name: str) -> str:
+        return name  # heads what an editor shows of a key
 
     def function_before_schema(
         self, schema: core_schema.BeforeValidatorFunctionSchema
@@ -66,10 +71,7 @@ class _Editors(GenerateJsonSchema):
 
 def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     body = model.model_json_schema(by_alias=True, schema_generator=_Editors)
-    definitions = body.get("$defs", {})
-    for definition in (body, definitions.get("Job")):
-        if definition is not None and definition["title"] == "Job":
-            _list_kinds(definition["properties"]["kind"])
+    _list_kinds(body["$defs"]["Job"]["properties"]["kind"])
     return body
 
 
@@ -80,41 +82,35 @@ def _list_kinds(key: dict[str, Any]) -> None:
     key["anyOf"][0] = {"type": "string", "enum": list(dict.fromkeys(names))}
 
 
-def schema(kind: str) -> dict[str, Any]:
-    """The schema of a whole document of a kind (JSON Schema 2020-12)."""
-    if kind in documents():
-        _, model = documents()[kind]
-        body = _document(kind, _schema_of(model))
-    else:
-        cluster = _schema_of(every_language())
-        if kind == _BASE:
-            body = _base(cluster)
-        else:
-            body = _cluster(cluster)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+def schema() -> dict[str, Any]:
+    """The one schema of the language (JSON Schema 2020-12): a document's ``kind`` says which definition it must fit.
 
-
-def combined() -> dict[str, Any]:
-    """The schema of a document of any kind, for a folder that holds several: its ``kind`` says which one it must fit.
-
-    Definitions that several kinds share are there once; where they differ, that of the later kind has its name before.
+    A definition stands once. What is a part of another (of a base, of a document of its own, ``jobDefaults``) leads to
+    the keys of that one, where they are the same.
     """
-    definitions: dict[str, Any] = {}
-    choices = []
-    for kind in KINDS:
-        body = schema(kind)
-        del body["$schema"]
-        own = body.pop("$defs", {})
-        names = {name: f"{kind}.{name}" for name in _different(own, definitions)}
-        for name, definition in own.items():
-            definitions[names.get(name, name)] = _renamed(definition, names)
-        definitions[kind] = _renamed(body, names)
-        choices.append(
-            {
-                "if": {"required": ["kind"], "properties": {"kind": {"const": kind}}},
-                "then": {"$ref": f"{_DEFINITIONS}{kind}"},
-            }
-        )
+    cluster = _schema_of(every_language())
+    models = cluster.pop("$defs")
+    parts = _parts(models)
+    own = {
+        kind: _document(kind, model.__name__, models[model.__name__])
+        for kind, (_, model) in documents().items()
+    }
+    _let_inherit(models)
+    definitions = {
+        **models,
+        **parts,
+        "JobDefaults": _defaults(parts[f"{_PARTIAL}Job"]),
+        "TrainingCluster": _cluster(cluster),
+        _BASE: _base(),
+        **own,
+    }
+    for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):
+        described = models["ClusterSpec"]["properties"][DEFAULTS]
+        definitions[spec]["properties"][DEFAULTS] = {
+            "$ref": f"{_DEFINITIONS}JobDefaults",
+            "description": described["description"],
+            "examples": described["examples"],
+        }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$defs": definitions,
@@ -123,86 +119,43 @@ def combined() -> dict[str, Any]:
         "type": "object",
         "required": ["apiVersion", "kind"],
         "properties": {
+            "apiVersion": {
+                "const": API_VERSION,
+                "description": "The version of the spec language.",
+                "examples": [API_VERSION],
+            },
             "kind": {
                 "enum": list(KINDS),
                 "description": "What the document is.",
                 "examples": [KINDS[0]],
-            }
+            },
         },
-        "allOf": choices,
+        "allOf": [
+            {
+                "if": {"required": ["kind"], "properties": {"kind": {"const": kind}}},
+                "then": {"$ref": f"{_DEFINITIONS}{kind}"},
+            }
+            for kind in KINDS
+        ],
     }
-
-
-def _different(own: dict[str, Any], known: dict[str, Any]) -> set[str]:
-    """The definitions that are others than those known by the same name, or lead to such."""
-    different = {
-        name for name, definition in own.items() if name in known and known[name] != definition
-    }
-    grown = True
-    while grown:
-        more = {
-            name
-            for name, definition in own.items()
-            if name not in different and _refs(definition) & different
-        }
-        different |= more
-        grown = bool(more)
-    return different
-
-
-def _refs(schema: Any) -> set[str]:
-    """The names of the definitions that a schema leads to at once."""
-    if isinstance(schema, list):
-        values = schema
-    elif isinstance(schema, dict):
-        values = list(schema.values())
-    else:
-        return set()
-    names: set[str] = set()
-    ref = schema.get("$ref") if isinstance(schema, dict) else None
-    if isinstance(ref, str):
-        names.add(ref.removeprefix(_DEFINITIONS))
-    for value in values:
-        names |= _refs(value)
-    return names
-
-
-def _renamed(schema: Any, names: dict[str, str]) -> Any:
-    """A schema that leads to definitions by other names."""
-    if isinstance(schema, list):
-        return [_renamed(item, names) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    renamed = {key: _renamed(value, names) for key, value in schema.items()}
-    ref = schema.get("$ref")
-    if isinstance(ref, str):
-        name = ref.removeprefix(_DEFINITIONS)
-        renamed["$ref"] = _DEFINITIONS + names.get(name, name)
-    return renamed
 
 
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
-    """With ``extends``, a base may have what is missing; pools may be documents of their own."""
-    definitions = body["$defs"]
-    models = definitions.items()
-    partials = {_PARTIAL + name: _partial(model) for name, model in models}
-    definitions |= partials
-    definitions["ClusterSpec"]["required"].remove("nodePools")
-    _let_inherit(definitions)
-    for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):
-        _with_defaults(definitions, spec)
+    """With ``extends``, a base may have what is missing."""
     whole = body["properties"].pop("spec")
-    partial = _partial({"$ref": f"{_DEFINITIONS}ClusterSpec"})
-    body["properties"] |= {"spec": {}, "extends": _EXTENDS}
+    part = {**whole, "$ref": f"{_DEFINITIONS}{_PARTIAL}ClusterSpec"}
+    body["properties"] |= {**_HEADER, "spec": {}, "extends": _EXTENDS}
     return body | {
         "if": {"required": ["extends"]},
-        "then": {"properties": {"spec": partial}},
+        "then": {"properties": {"spec": part}},
         "else": {"properties": {"spec": whole}},
     }
 
 
 def _let_inherit(definitions: dict[str, Any]) -> None:
-    """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
+    """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give. Pools may be
+    documents of their own."""
+    definitions["ClusterSpec"]["required"].remove("nodePools")
     pool = definitions["NodePool"]
     job = definitions["Job"]
     pool |= _unless("extends", {"required": _but_name(pool)})
@@ -238,45 +191,27 @@ def _but_name(schema: dict[str, Any]) -> list[str]:
     return [key for key in schema["required"] if key != "name"]
 
 
-def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
+def _defaults(part: dict[str, Any]) -> dict[str, Any]:
     """``jobDefaults`` of a spec: any part of a job that another can inherit."""
-    part = definitions[f"{_PARTIAL}Job"]
     keys = part["properties"]
-    inherited = dict(keys)
-    for name in NEVER_INHERITED:
-        inherited.pop(name, None)
-    definitions["JobDefaults"] = {
+    return {
         **part,
         "title": "JobDefaults",
         "description": "What every job has that does not say it itself.",
-        "properties": inherited,
-    }
-    field = definitions[spec]["properties"][DEFAULTS]
-    definitions[spec]["properties"][DEFAULTS] = {
-        "$ref": f"{_DEFINITIONS}JobDefaults",
-        "description": field["description"],
-        "examples": field["examples"],
+        "properties": {key: keys[key] for key in keys if key not in NEVER_INHERITED},
     }
 
 
-def _base(cluster: dict[str, Any]) -> dict[str, Any]:
+def _base() -> dict[str, Any]:
     """A part of a cluster's spec, at any depth."""
-    definitions = {
-        _PARTIAL + name: _partial(model)
-        for name, model in cluster["$defs"].items()
-        if name != "Metadata"
-    }
-    _with_defaults(definitions, f"{_PARTIAL}ClusterSpec")
     return {
-        "$defs": definitions,
         "title": _BASE,
         "description": "What several clusters share.",
         "type": "object",
         "additionalProperties": False,
-        "required": ["apiVersion", "kind"],
         "anyOf": [{"required": ["spec"]}, {"required": ["extends"]}],
         "properties": {
-            **_header(_BASE),
+            **_HEADER,
             "extends": _EXTENDS,
             "metadata": {
                 "description": "The name of the base; it may be left out.",
@@ -286,23 +221,11 @@ def _base(cluster: dict[str, Any]) -> dict[str, Any]:
                 "properties": {"name": _NAME},
             },
             "spec": {
-                **_partial({"$ref": f"{_DEFINITIONS}ClusterSpec"}),
+                "$ref": f"{_DEFINITIONS}{_PARTIAL}ClusterSpec",
                 "description": "Any part of a cluster's spec.",
                 "examples": [{"tags": {"cost-center": "research"}}],
             },
         },
-    }
-
-
-def _header(kind: str) -> dict[str, Any]:
-    """What every document begins with."""
-    return {
-        "apiVersion": {
-            "const": API_VERSION,
-            "description": "The version of the spec language.",
-            "examples": [API_VERSION],
-        },
-        "kind": {"const": kind, "description": "What the document is.", "examples": [kind]},
     }
 
 
@@ -312,50 +235,86 @@ _OF_THE_WHOLE = frozenset(
 )
 
 
-def _partial(schema: Any) -> Any:
-    """The schema of a part of the values: nothing is required, at any depth, and lists may be empty."""
+def _parts(models: dict[str, Any]) -> dict[str, Any]:
+    """Parts of those models of which a part may have less than the whole: nothing is required, at any depth, and lists
+    may be empty."""
+    less = {name for name, model in models.items() if _partial(model, {}) != model}
+    while leading := {name for name in models.keys() - less if _refs(models[name]) & less}:
+        less |= leading
+    names = {name: _PARTIAL + name for name in models if name in less}
+    return {
+        part: _leading(_partial(models[name], names), name, models[name])
+        for name, part in names.items()
+    }
+
+
+def _refs(schema: Any) -> set[str]:
+    """The names of the definitions that a schema leads to at once."""
     if isinstance(schema, list):
-        return [_partial(item) for item in schema]
-    if isinstance(schema, str):
-        return schema.replace(_DEFINITIONS, _DEFINITIONS + _PARTIAL)
+        return set().union(*map(_refs, schema))
+    if not isinstance(schema, dict):
+        return set()
+    names = _refs(list(schema.values()))
+    if "$ref" in schema:
+        names.add(schema["$ref"].removeprefix(_DEFINITIONS))
+    return names
+
+
+def _partial(schema: Any, names: dict[str, str]) -> Any:
+    """The schema of a part of the values, which leads to the parts of the definitions that have some."""
+    if isinstance(schema, list):
+        return [_partial(item, names) for item in schema]
     if not isinstance(schema, dict):
         return schema
     partial = {}
     for key, value in schema.items():
         is_required_list = key == "required" and isinstance(value, list)
         if key not in _OF_THE_WHOLE and not is_required_list:
-            partial[key] = _partial(value)
+            partial[key] = _partial(value, names)
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(_DEFINITIONS)
+        partial["$ref"] = _DEFINITIONS + names.get(name, name)
     return partial
 
 
-def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+def _leading(part: dict[str, Any], name: str, model: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose keys lead to those of a model, where they are the same."""
+    same = {
+        key: {"$ref": f"{_DEFINITIONS}{name}/properties/{key}"}
+        for key, value in model["properties"].items()
+        if part["properties"].get(key) == value
+    }
+    return {**part, "properties": part["properties"] | same}
+
+
+def _document(kind: str, name: str, model: dict[str, Any]) -> dict[str, Any]:
     """A document of its own: the fields of a list item, without its name, under ``spec``."""
-    definitions = body.pop("$defs", {})
-    name = body["properties"].pop("name")
-    required = _but_name(body)
-    examples = {"examples": [_example(body, required)]}
-    del body["required"]
+    required = _but_name(model)
+    properties = {key: value for key, value in model["properties"].items() if key != "name"}
+    spec = _leading({**model, "properties": properties}, name, model)
+    del spec["required"]
     if kind == "TrainingNodePool":
-        body |= _unless("extends", {"required": required})
+        spec |= _unless("extends", {"required": required})
     elif kind != "TrainingJob":  # what a job lacks the cluster's `jobDefaults` may give
-        body["required"] = required
+        spec["required"] = required
+    named = {"$ref": f"{_DEFINITIONS}{name}/properties/name"}
+    example = model["properties"]["name"]["examples"][0]
     return {
-        "$defs": definitions,
         "title": kind,
         "type": "object",
         "additionalProperties": False,
-        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "required": ["metadata", "spec"],
         "properties": {
-            **_header(kind),
+            **_HEADER,
             "metadata": {
                 "description": "The name of it, and the cluster that it belongs to.",
-                "examples": [{"name": name["examples"][0]}],
+                "examples": [{"name": example}],
                 "type": "object",
                 "required": ["name"],
                 "additionalProperties": False,
-                "properties": {"name": name, "cluster": _CLUSTER},
+                "properties": {"name": named, "cluster": _CLUSTER},
             },
-            "spec": body | examples,
+            "spec": {**spec, "examples": [_example(model, required)]},
         },
     }
 
@@ -368,8 +327,21 @@ def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {key: properties[key]["examples"][0] for key in needed}
 
 
-def schema_text(kind: str) -> str:
-    """The schema of a kind, or of ``ALL``, as it is printed and committed."""
-    body = combined() if kind == ALL else schema(kind)
-    text = json.dumps(body, indent=2, ensure_ascii=False)
-    return text + "\n"
+def schema_text() -> str:
+    """The schema as it is printed and committed: what fits into a line stands in one."""
+    return _written(schema(), 0) + "\n"
+
+
+def _written(value: Any, indent: int) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or indent + len(line) <= _WIDTH:
+        return line
+    inside = indent + 2
+    if isinstance(value, dict):
+        open_, close = "{}"
+        items = [f"{json.dumps(key)}: {_written(item, inside)}" for key, item in value.items()]
+    else:
+        open_, close = "[]"
+        items = [_written(item, inside) for item in value]
+    lines = ",\n".join(" " * inside + item for item in items)
+    return f"{open_}\n{lines}\n{' ' * indent}{close}"

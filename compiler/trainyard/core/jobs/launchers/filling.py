@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.catalog.runtimes import image_of
 from trainyard.core.jobs.launchers.nccl_test.acceptance import FILLS
+from trainyard.core.jobs.launchers.torchtune.released import brought
 
 FILLING: Mapping[str, tuple[str, ...]] = {
     "ncclTest": tuple(FILLS),
@@ -19,8 +21,6 @@ def filled(job: Any) -> Any:
     if not isinstance(job, dict):
         return job
     if isinstance(job.get("runtime"), str):
-        from trainyard.catalog.runtimes import image_of
-
         image = image_of(job["runtime"])
         if image is not None:
             job = {"image": image, **job}
@@ -30,7 +30,5 @@ def filled(job: Any) -> Any:
     if "ncclTest" in launcher:
         job = {**FILLS, **job}
     if "torchtune" in launcher:
-        from trainyard.core.jobs.launchers.torchtune.released import brought
-
         job = {**brought(launcher["torchtune"]), **job}
     return job

@@ -27,7 +27,7 @@ from trainyard.language.places import Route
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -155,7 +155,7 @@ class JobSet(OwnPods):
             pods.append(("spec", "replicatedJobs", index, "template", "spec", "template", "spec"))
         return given(managedBy=job.managed_by, **spec), pods
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         failure = spec / "failurePolicy"
         items = (spec / "replicatedJobs").items()

@@ -29,7 +29,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_MPI_JOB
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -101,7 +101,7 @@ class MPIJob(OwnPods):
         )
         return replica_bodies("mpiReplicaSpecs", spec, runtime)
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         policy = run_policy(body)
         parts = replicas(spec / "mpiReplicaSpecs")

@@ -44,7 +44,7 @@ from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -214,7 +214,7 @@ class RayJob(OwnPods):
         )
         return spec, pods
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         cluster = spec / "rayClusterSpec"
         head = cluster / "headGroupSpec"

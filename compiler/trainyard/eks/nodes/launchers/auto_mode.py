@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from trainyard.core.jobs.job import Job
 from trainyard.core.pools.pools import Pool
 from trainyard.core.pools.spec import NodePool
+from trainyard.eks.nodes.auto import auto_nodes, check_life, refused, root_volume
 from trainyard.eks.settings.launcher import (
     Drainer,
     NoCommands,
@@ -18,7 +19,7 @@ from trainyard.eks.settings.launcher import (
 )
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.models.cluster import ClusterSpec
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import NODEPOOL_LABEL
 
@@ -49,18 +50,12 @@ class AutoMode(PoolLauncher):
         return ClusterSection.of(spec).auto_mode is not None
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
-        from trainyard.eks.nodes.auto import refused
-
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
-        from trainyard.eks.nodes.auto import auto_nodes
-
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from auto_nodes(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:
-        from trainyard.eks.nodes.auto import root_volume
-
         return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
@@ -71,8 +66,6 @@ class AutoMode(PoolLauncher):
         return share_repaired(pool.nodes.max)
 
     def check_job(self, context: Context, job: Job) -> None:
-        from trainyard.eks.nodes.auto import check_life
-
         check_life(context, job)
 
 

@@ -6,6 +6,13 @@ from collections.abc import Iterator
 
 from trainyard.core.pools.pools import Pool
 from trainyard.core.pools.spec import NodePool
+from trainyard.eks.nodes.karpenter import (
+    node_classes,
+    node_overlay,
+    node_pools,
+    repairs,
+    root_volume,
+)
 from trainyard.eks.settings.launcher import (
     Drainer,
     PoolLauncher,
@@ -17,7 +24,7 @@ from trainyard.eks.settings.launcher import (
 )
 from trainyard.language.models.cluster import ClusterSpec
 from trainyard.language.units import Duration
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import NODEPOOL_LABEL
 
@@ -53,22 +60,16 @@ class Karpenter(PoolLauncher):
                 "karpenter v1.14.1, pkg/controllers/disruption: of static NodePools only drift is looked at",
             )
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
-        from trainyard.eks.nodes.karpenter import node_classes, node_overlay, node_pools
-
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from node_classes(context, pool)
         yield from node_pools(context, pool)
         if pool.overlaid:
             yield node_overlay(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:
-        from trainyard.eks.nodes.karpenter import root_volume
-
         return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
-        from trainyard.eks.nodes.karpenter import repairs
-
         return repairs(plan)
 
     def most_repaired(self, pool: NodePool) -> tuple[int, str]:

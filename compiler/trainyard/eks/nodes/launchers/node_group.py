@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from trainyard.core.pools.pools import Pool
 from trainyard.core.pools.spec import NodePool
+from trainyard.eks.nodes.groups import most_repaired, node_groups, refused, repairs, root_volume
 from trainyard.eks.settings.launcher import Drainer, PoolLauncher, Refused, Repairs, Volume
 from trainyard.language.models.cluster import ClusterSpec
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 
 
@@ -40,28 +41,18 @@ class NodeGroup(PoolLauncher):
         return pool.managed_node_group is not None
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
-        from trainyard.eks.nodes.groups import refused
-
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
-        from trainyard.eks.nodes.groups import node_groups
-
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from node_groups(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:
-        from trainyard.eks.nodes.groups import root_volume
-
         return root_volume(plan, pool)
 
     def repairs(self, plan: Plan, pool: str) -> Repairs:
-        from trainyard.eks.nodes.groups import repairs
-
         return repairs(plan, pool)
 
     def most_repaired(self, pool: NodePool) -> tuple[int, str]:
-        from trainyard.eks.nodes.groups import most_repaired
-
         return most_repaired(pool)
 
 

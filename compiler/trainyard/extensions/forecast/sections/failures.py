@@ -85,7 +85,7 @@ def walks(subject: Subject) -> list[Walk]:
 
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each failure of jobs that are alike, then one for the week of each, then the repair of nodes."""
-    if not subject.plan.every(Gang):
+    if not subject.plan.of(Gang):
         return
     found = walks(subject)
     yield Heading("Failures")

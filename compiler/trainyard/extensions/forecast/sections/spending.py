@@ -37,7 +37,7 @@ class JobCost:
 def by_job(subject: Subject) -> Iterator[JobCost]:
     """What each job costs, in the price of its nodes alone."""
     nodes = _nodes(subject)
-    for job in subject.plan.every(Gang):
+    for job in subject.plan.of(Gang):
         items = tuple(nodes[pool] for pool in (job.pool, *job.fallbacks) if pool in nodes)
         yield JobCost(job, items, _is_exact(subject, items))
 

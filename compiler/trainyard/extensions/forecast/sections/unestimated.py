@@ -26,7 +26,7 @@ def unestimated(spec: ClusterSpec, plan: Plan, catalog: Catalog) -> Iterator[Une
     """Each job with a model and without an estimate."""
     states = {state.name: state for state in states_of(plan)}
     waiting = [node for node in plan.waiting if isinstance(node, Gang)]
-    gangs = {gang.source_name: gang for gang in (*plan.every(Gang), *waiting)}
+    gangs = {gang.source_name: gang for gang in (*plan.of(Gang), *waiting)}
     for job in JobsSection.of(spec).jobs:
         if job.model is None:
             continue

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainyard.catalog import hyperpod
+from trainyard.catalog.hyperpod import ml_name, types
+from trainyard.catalog.prices import sagemaker
 from trainyard.core.pods.plan import HUGEPAGES
 from trainyard.core.pools.pools import GPU_PRESENT, Pool
 from trainyard.eks.settings.launcher import NoCommands, PoolLauncher, Refused
@@ -26,7 +28,7 @@ from trainyard.extensions.hyperpod.groups.plan import (
 from trainyard.extensions.hyperpod.settings.spec import AT, HyperPodSection
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
 
@@ -178,21 +180,15 @@ class HyperPod(PoolLauncher):
 
     def quota(self, context: Context, pool: Pool) -> tuple[str, str, bool]:
         """SageMaker developer guide, sagemaker-hyperpod-prerequisites: quotas; nothing of spot and training plans."""
-        from trainyard.catalog.hyperpod import ml_name
-        from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 
         planned = pool.name in HyperPodSection.of(context.spec).own.training_plans
         established = not planned and "spot" not in pool.spec.capacity_types
         return "sagemaker", f"{ml_name(pool.instance.name)} for cluster usage", established
 
     def type_label(self, name: str) -> str:
-        from trainyard.catalog.hyperpod import ml_name, types
-
         return ml_name(name) if name in types() else ""
 
     def price(self, catalog: Catalog, name: str, region: str) -> Price | None:
-        from trainyard.catalog.prices import sagemaker
-
         return sagemaker(catalog, name, region)
 
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
@@ -200,7 +196,7 @@ class HyperPod(PoolLauncher):
 
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         from trainyard.extensions.hyperpod.groups.launcher import instance_group
 
         yield instance_group(context, pool)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trainyard.catalog import InstanceType
+from trainyard.catalog.efa import NOTES, known_since, numbers, versions_of
 from trainyard.core.delivery.folder import folder
 from trainyard.core.images.plan import Workflow
 from trainyard.core.jobs.images import Use, is_name, unknown
 from trainyard.core.jobs.spec import Job
 from trainyard.extensions.images.built.resolve import Image, resolve_images
+from trainyard.extensions.images.built.versions import plugin_of
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
@@ -88,7 +90,6 @@ def _torch(image: Image | None) -> str | None:
     """The PyTorch of an image: what the spec says of the base, or its tag."""
     if image is None:
         return None
-    from trainyard.catalog.efa import versions_of
 
     spec = image.spec
     return spec.contents.torch or versions_of(spec.base).torch
@@ -115,9 +116,6 @@ def _check_nodes(context: Context, job: Job, pool: Pool, image: Image, at: Route
     _check_arch(context, job, pool.instances, image, at)
     if job.nodes < 2 or not pool.efa:
         return
-    # Most specs have no images.
-    from trainyard.catalog.efa import NOTES, known_since, numbers
-    from trainyard.extensions.images.built.versions import plugin_of
 
     plugin = plugin_of(image.spec)
     for instance in pool.instances:

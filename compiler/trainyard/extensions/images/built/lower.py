@@ -12,6 +12,7 @@ from typing import Any
 from trainyard.core.cloud.plan import TerraformState
 from trainyard.core.images.plan import RECIPE_LABEL, Installer, MadeImage, Recipe, Workflow
 from trainyard.extensions.images.built.plan import MadeCache
+from trainyard.extensions.images.built.stacks import cache_stack, image_stack
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.text import rendered
@@ -280,7 +281,6 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         return
     # Most specs have none.
     from trainyard.extensions.images.built.lower import lines, origins
-    from trainyard.extensions.images.built.stacks import cache_stack, image_stack
 
     by_terraform = plan.one(TerraformState) is not None
     for kept in caches:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.core.images.plan import MadeImage, Recipe
+from trainyard.extensions.images.built.caches import resolve_caches
+from trainyard.extensions.images.built.made import made_image
 from trainyard.extensions.images.built.spec import Image as ImageSpec
 from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 
@@ -31,11 +33,9 @@ class Image:
         return f"image/{self.spec.name}"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The recipe of each image, what the bootstrap makes for it, and the caches."""
     if ImagesSection.of(context.spec).image_caches:
-        from trainyard.extensions.images.built.caches import resolve_caches
-
         yield from context.once(resolve_caches).values()
     for image in context.once(resolve_images).values():
         yield image.recipe
@@ -47,8 +47,6 @@ def resolve_images(context: Context) -> Mapping[str, Image]:
     declared = ImagesSection.of(context.spec).images
     if not declared:
         return {}
-    # Most specs have none.
-    from trainyard.extensions.images.built.made import made_image
 
     at = SPEC / "images"
     unique(context, "image", (image.name for image in declared), at)

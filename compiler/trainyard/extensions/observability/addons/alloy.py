@@ -6,6 +6,7 @@ from typing import Any
 
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from trainyard.eks.jobs.pod_labels import pod_labels
+from trainyard.extensions.observability.logs.pipeline import POSITIONS, configuration
 from trainyard.extensions.observability.logs.stack import ALLOY, LOKI, address, at, wanted
 from trainyard.output.lowering.body import resources, without_rights
 
@@ -19,8 +20,6 @@ def values(setting: Setting) -> dict[str, Any]:
     It runs as root, as which the files of pods are written, and has no other right. Of the API server it asks for pods;
     the chart's own rules let it read all Secrets.
     """
-    from trainyard.extensions.observability.logs.pipeline import POSITIONS, configuration
-
     context = setting.context
     push = f"{address(context)}/loki/api/v1/push"
     return {

@@ -6,6 +6,7 @@ from typing import Any
 
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Endpoint, Setting
 from trainyard.eks.jobs.pod_labels import pod_labels
+from trainyard.extensions.observability.logs import fluent_bit
 from trainyard.extensions.observability.logs.stack import (
     FLUENT_BIT,
     TO_CLOUD_WATCH,
@@ -25,8 +26,6 @@ def values(setting: Setting) -> dict[str, Any]:
     It runs as root, as which the files of pods are written, and has no other right. Of the API server it asks for pods
     and namespaces, by the chart's own rules.
     """
-    from trainyard.extensions.observability.logs import fluent_bit
-
     context = setting.context
     state = {"name": "state", "mountPath": fluent_bit.STATE}
     folder = {"path": fluent_bit.STATE, "type": "DirectoryOrCreate"}

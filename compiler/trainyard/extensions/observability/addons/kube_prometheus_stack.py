@@ -36,6 +36,7 @@ from trainyard.extensions.observability.monitoring.stack import (
     scraper,
     wanted,
 )
+from trainyard.extensions.observability.notifications import alertmanager
 from trainyard.extensions.observability.notifications.stack import alerts_of
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context
@@ -145,7 +146,6 @@ def _alertmanager(context: Context) -> dict[str, Any]:
     notifications = alerts_of(context)
     if notifications is None:
         return {"serviceMonitor": monitor, "alertmanagerSpec": spec}
-    from trainyard.extensions.observability.notifications import alertmanager
 
     secrets = alertmanager.mounted(notifications)
     if secrets:

@@ -16,12 +16,14 @@ from trainyard.extensions.observability.managed_monitoring.plan import (
 )
 from trainyard.extensions.observability.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
 from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring.alerts import rule_groups
 from trainyard.extensions.observability.monitoring.sizing import size
 from trainyard.extensions.observability.monitoring.spec import ManagedGrafana
 from trainyard.extensions.observability.notifications import stack as notifications
+from trainyard.extensions.observability.notifications.alertmanager import configuration, routed
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # Whom the Alertmanager of AWS tells: standard topics of SNS in its own account, and nothing else.
@@ -39,7 +41,6 @@ def alertmanager(context: Context) -> Mapping[str, Any] | None:
     said = notifications_of(context)
     if said is None or said.default is None:
         return None
-    from trainyard.extensions.observability.notifications.alertmanager import configuration, routed
 
     used = routed(said)
     for index, receiver in enumerate(said.receivers):
@@ -111,12 +112,10 @@ LONGEST = 1095
 """Days that samples are kept at most (AMP user guide, AMP-workspace-configuration)."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the cluster's own Prometheus keeps the samples."""
     if not monitoring.is_managed(context):
         return
-    # Most clusters have no managed monitoring, and no use for the texts of alerts.
-    from trainyard.extensions.observability.monitoring.alerts import rule_groups
 
     managed = monitoring.monitoring_of(context).managed
     assert managed is not None, "monitoring is not managed"

@@ -9,6 +9,7 @@ from trainyard.eks.flux.accounts import deliverer, makes, reads
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.resolve import privileged_namespace
+from trainyard.extensions.observability.monitoring.alerts import rule_groups
 from trainyard.extensions.observability.monitoring.plan import EfaExporter, MonitoringSize
 from trainyard.extensions.observability.monitoring.sizing import Size, size
 from trainyard.extensions.observability.monitoring.sources import exporter_monitor, monitors
@@ -26,7 +27,7 @@ from trainyard.extensions.observability.monitoring.stack import (
     type_labels,
     wanted,
 )
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _STAGE = "monitoring"
@@ -41,7 +42,7 @@ EFA_PORT = 9810
 """That of AWS' own exporter."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
     if not wanted(context):
         return
@@ -52,8 +53,6 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         needed = size(context, monitoring)
         _check_disk(context, monitoring, needed)
         yield _size(context, monitoring, needed)
-        # Their texts are only needed here, and are of no use to a cluster without monitoring.
-        from trainyard.extensions.observability.monitoring.alerts import rule_groups
 
         yield from rule_groups(context)
     yield encrypted_class(context, CLASS, at())
@@ -116,7 +115,7 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
     )
 
 
-def _efa(context: Context) -> Iterator[PlanNode]:
+def _efa(context: Context) -> Iterator[PlanItem]:
     """On nodes of any type that has EFA: the list follows from the catalog, so no pool that comes changes it."""
     yield EfaExporter(
         at=at(),

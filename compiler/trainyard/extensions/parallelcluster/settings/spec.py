@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 
 from trainyard.core.pools.spec import Volume
 from trainyard.language.diagnostics.words import kind_of
@@ -15,6 +15,7 @@ from trainyard.language.models.aws import (
 )
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.checks import fault, matched
+from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import (
     BootstrapTime,
@@ -66,16 +67,30 @@ class Accounting(SpecModel):
     uri: _Uri = Field(
         description="The host of a MySQL server that the head node reaches, and its port after `:`.",
         examples=["slurm-db.cluster-abc.us-west-2.rds.amazonaws.com:3306"],
+        bound="a host, and a port from 1 to 65535 after `:`",
+        source="aws-parallelcluster 3.16.1, DatabaseSchema",
+        codes=("SPC005",),
     )
-    user_name: Line = Field(description="The user of the database.", examples=["slurm"])
+    user_name: Line = Field(
+        description="The user of the database.",
+        examples=["slurm"],
+        bound="a text of one line",
+        source="aws-parallelcluster 3.16.1, DatabaseSchema",
+    )
     password_secret_arn: _SecretArn = Field(
         description="The ARN of the secret of Secrets Manager with the user's password, as plain text.",
         examples=["arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"],
+        bound="the ARN of a secret of Secrets Manager, of the Region of the cluster",
+        source="aws-parallelcluster 3.16.1, DatabaseSchema",
+        codes=("SPC005", "RES456"),
     )
     database_name: _DatabaseName | None = Field(
         None,
         description="The name of the database; unset: ParallelCluster derives it from the cluster's name.",
         examples=["research_slurm"],
+        bound="1 to 64 of `a-z0-9_`",
+        source="aws-parallelcluster 3.16.1, DatabaseSchema",
+        codes=("SPC005",),
     )
 
 
@@ -91,13 +106,21 @@ class Budget(SpecModel):
     """A monthly budget (AWS::Budgets::Budget) over everything with the tag of the cluster."""
 
     monthly: int = Field(
-        ge=1, le=1_000_000_000, description="The US dollars of a month.", examples=[500000]
+        ge=1,
+        le=1_000_000_000,
+        description="The US dollars of a month.",
+        examples=[500000],
+        bound="1 to 1,000,000,000 US dollars",
+        source="AWS::Budgets::Budget, BudgetLimit",
     )
     emails: Annotated[list[_Email], Distinct] = Field(
         min_length=1,
         max_length=10,
         description="Who gets mail when 50, 80 and 100 percent are spent, and when a forecast says so.",
         examples=[["platform@example.com"]],
+        bound="1 to 10 addresses, each once",
+        source="AWS::Budgets::Budget, Subscribers: 10 addresses at most",
+        codes=("SPC005",),
     )
 
 
@@ -121,8 +144,17 @@ class OwnScript(SpecModel):
     script: _Script = Field(
         description="Where it is: an object of a bucket that nodes may read, or a page that anybody may get.",
         examples=["s3://scripts-111122223333/setup.sh"],
+        bound="an object of S3, or a page of HTTPS",
+        source="aws-parallelcluster 3.16.1, UrlValidator",
+        codes=("SPC005",),
     )
-    args: list[Line] = Field([], description="Its arguments.", examples=[["--metrics"]])
+    args: list[Line] = Field(
+        [],
+        description="Its arguments.",
+        examples=[["--metrics"]],
+        bound="texts of one line",
+        source="aws-parallelcluster 3.16.1, CustomActionScriptSchemaBase",
+    )
 
 
 class CustomActions(SpecModel):
@@ -159,26 +191,38 @@ class LoginNodes(SpecModel):
         le=100,
         description="How many there are; with 0 their other keys can be changed.",
         examples=[2],
+        bound="0 to 100; ParallelCluster itself names no largest number",
+        source="aws-parallelcluster 3.16.1, LoginNodesPoolSchema.Count",
     )
     instance_type: InstanceType = Field(
         "m7i.xlarge",
         description="The EC2 instance type of each of them, without accelerators.",
         examples=["m7i.2xlarge"],
+        bound="a type of the catalog, of the architecture of the head node",
+        source="aws-parallelcluster 3.16.1, BaseClusterConfig.login_nodes_ami",
+        codes=("RES005", "RES315"),
     )
     subnet: SubnetId | None = Field(
         None,
         description="The subnet of the login nodes, one of `network.existing`; derived: that of the head node.",
         examples=["subnet-0a1b2c3d4e5f60718"],
+        bound="a subnet of `network.existing`",
+        source="aws-parallelcluster 3.16.1, LoginNodesNetworkingSchema.SubnetIds",
+        codes=("RES316",),
     )
     allowed_cidr: PublicCidr | None = Field(
         None,
         description="The address block that reaches their SSH port; derived: `ssh.allowedCidr`.",
         examples=["203.0.113.0/24"],
+        bound="an IPv4 block of the internet; unset: that of `ssh`",
+        source="aws-parallelcluster 3.16.1, LoginNodesSshSchema.AllowedIps",
     )
     gracetime_period: GracetimePeriod | None = Field(
         None,
         description="How long people have to end their work when a login node goes, in whole minutes; derived: `10m`.",
         examples=["30m"],
+        bound="3m to 120m, whole minutes",
+        source="aws-parallelcluster 3.16.1, LoginNodesPoolSchema.GracetimePeriod",
     )
     custom_actions: CustomActions | None = Field(
         None,
@@ -194,11 +238,15 @@ class Timeouts(SpecModel):
         None,
         description="How long the head node may take, scripts of one's own too, in whole minutes; unset: 35m.",
         examples=["1h"],
+        bound="1m to 1440m, whole minutes",
+        source="aws-parallelcluster 3.16.1, TimeoutsSchema",
     )
     compute_node_bootstrap: BootstrapTime | None = Field(
         None,
         description="How long a compute node may take before it is replaced, in whole minutes; unset: 35m.",
         examples=["45m"],
+        bound="1m to 1440m, whole minutes",
+        source="aws-parallelcluster 3.16.1, TimeoutsSchema",
     )
 
 
@@ -217,11 +265,17 @@ class HeadNode(SpecModel):
         "m7i.2xlarge",
         description="The EC2 instance type of the head node, without accelerators.",
         examples=["m7i.2xlarge"],
+        bound="a type of the catalog, of the architecture of the pools, with memory for their number of nodes",
+        source="aws-parallelcluster 3.16.1, HeadNodeMemorySizeValidator",
+        codes=("RES005", "RES315"),
     )
     subnet: SubnetId | None = Field(
         None,
         description="The subnet of the head node, one of `network.existing`; derived: the first private one.",
         examples=["subnet-0a1b2c3d4e5f60718"],
+        bound="a subnet of `network.existing`",
+        source="aws-parallelcluster 3.16.1, HeadNodeNetworkingSchema",
+        codes=("RES316",),
     )
     root_volume: Volume | None = Field(
         None,
@@ -232,6 +286,8 @@ class HeadNode(SpecModel):
         [],
         description="Security groups of the head node alone, beside those of all nodes.",
         examples=[["sg-0a1b2c3d4e5f60718"]],
+        bound="ids of security groups, each once",
+        source="EC2 API, CreateSecurityGroup",
     )
     custom_actions: CustomActions | None = Field(
         None,
@@ -247,11 +303,15 @@ class Ssh(SpecModel):
         None,
         description="The name of the EC2 key pair of the first user; unset: people log in by Session Manager alone.",
         examples=["research"],
+        bound="a text of one line: a key pair of the Region",
+        source="EC2 API, CreateKeyPair",
     )
     allowed_cidr: PublicCidr | None = Field(
         None,
         description="The address block that reaches the SSH port; derived: `127.0.0.1/32`, which is nobody.",
         examples=["203.0.113.0/24"],
+        bound="an IPv4 block of the internet; unset: nobody",
+        source="aws-parallelcluster 3.16.1, HeadNodeSshSchema.AllowedIps",
     )
 
 
@@ -319,6 +379,8 @@ class ParallelCluster(SpecModel):
         "alinux2023",
         description="The operating system of all nodes, in an image of AWS.",
         examples=["ubuntu2204"],
+        bound="`alinux2023`, `ubuntu2204`, `ubuntu2404`, `rhel8`, `rhel9`",
+        source="aws-parallelcluster 3.16.1, constants.py SUPPORTED_OSES",
     )
     head_node: HeadNode = Field(
         HeadNode.model_construct(),
@@ -350,6 +412,8 @@ class ParallelCluster(SpecModel):
         None,
         description="How long a node stays when it has no job (`ScaledownIdletime`), in whole minutes; derived: `15m`.",
         examples=["30m"],
+        bound="0s to 720h",
+        source="aws-parallelcluster 3.16.1, SlurmSettingsSchema.ScaledownIdletime",
     )
     accounting: Accounting | None = Field(
         None,
@@ -364,22 +428,33 @@ class ParallelCluster(SpecModel):
         ],
     )
     log_retention_days: Annotated[Retention, Whole] = Field(
-        180, description="For how many days CloudWatch keeps the logs of the nodes.", examples=[30]
+        180,
+        description="For how many days CloudWatch keeps the logs of the nodes.",
+        examples=[30],
+        bound="a number of days that CloudWatch Logs takes",
+        source="aws-parallelcluster 3.16.1, CloudWatchLogsSchema.RetentionInDays",
     )
     detailed_monitoring: bool = Field(
         False,
         description="Whether EC2 reports the metrics of nodes every minute, which is paid for; its own every five.",
         examples=[True],
+        bound="`true`, `false`",
+        source="aws-parallelcluster 3.16.1, MonitoringSchema",
     )
     policies: Annotated[list[PolicyArn], Distinct] = Field(
         [],
         description="IAM policies of the head node and the compute nodes, beside those that are derived.",
         examples=[["arn:aws:iam::111122223333:policy/datasets"]],
+        bound="ARNs of policies of AWS or of the account, each once",
+        source="aws-parallelcluster 3.16.1, AdditionalIamPolicySchema; IAM service model",
     )
     mount_dirs: dict[Name, ContainerPath] = Field(
         {},
         description="Where all nodes mount a storage, by its name; derived: `/fsx/NAME`.",
         examples=[{"checkpoints": "/fsx2"}],
+        bound="absolute paths outside of the system's folders, by the name of a storage that nodes mount",
+        source="aws-parallelcluster 3.16.1, SharedStorageMountDirValidator",
+        codes=("RES422", "SCH011"),
     )
     timeouts: Timeouts | None = Field(
         None,
@@ -390,6 +465,9 @@ class ParallelCluster(SpecModel):
         {},
         description="Parameters of `slurm.conf` that nothing else here has a key for.",
         examples=[{"MaxArraySize": 10001}],
+        bound="parameters of `slurm.conf`, but those that ParallelCluster sets",
+        source="aws-parallelcluster 3.16.1, SLURM_SETTINGS_DENY_LIST",
+        codes=("SPC005",),
     )
     budget: Budget | None = Field(
         None,

@@ -148,7 +148,7 @@ def _pool(
         most=most,
         placed=placed,
         free=max(0, most - taken),
-        asking=tuple(_asking(subject.plan.every(Gang), pool.name, jobs)),
+        asking=tuple(_asking(subject.plan.of(Gang), pool.name, jobs)),
         drawn=squares([(each.nodes, f"shade-{each.shade}") for each in placed], most),
     )
 

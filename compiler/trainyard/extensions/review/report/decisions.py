@@ -29,7 +29,7 @@ def section(subject: Subject) -> Iterator[Block]:
             given.append(value)
         else:
             decided.append(value)
-    jobs = subject.plan.every(Gang)
+    jobs = subject.plan.of(Gang)
     runs = {f"job/{job.source_name}": job.name for job in jobs}
     with_reasons = ("of", "field", "value", "reason")
     yield from _part("Decisions of the compiler", decided, with_reasons, runs)

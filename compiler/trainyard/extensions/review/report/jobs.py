@@ -19,7 +19,7 @@ from trainyard.run.subject import Subject
 
 def section(subject: Subject) -> Iterator[Block]:
     """A line for each job: its queue, its nodes, and what these are."""
-    jobs = subject.plan.every(Gang)
+    jobs = subject.plan.of(Gang)
     if not jobs:
         return
     yield Heading("Jobs")

@@ -63,8 +63,8 @@ def _key(fault: Diagnostic) -> tuple[str, ...]:
 
 def _jobs(here: Subject, there: Subject) -> Iterator[Block]:
     """What runs each job, and what it asks for, on both."""
-    before = {_identity(job): job for job in here.plan.every(Gang)}
-    jobs = there.plan.every(Gang)
+    before = {_identity(job): job for job in here.plan.of(Gang)}
+    jobs = there.plan.of(Gang)
     if not jobs:
         return
     yield Heading("Jobs")

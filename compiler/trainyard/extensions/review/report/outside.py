@@ -11,7 +11,7 @@ from trainyard.core.secrets.spec import SecretsSection
 from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.eks.jobs.plan import Runtime
 from trainyard.eks.kueue.plan import LocalQueue, WorkloadPriority
-from trainyard.eks.nodes.plan import AutoNodeClass, NodeClass
+from trainyard.eks.nodes.plan import NodeClass
 from trainyard.run.subject import Subject
 
 _MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}
@@ -75,7 +75,7 @@ def _rules(subject: Subject) -> str:
     """
     rules = []
     plan = subject.plan
-    classes = (*plan.of(NodeClass), *plan.of(AutoNodeClass))
+    classes = plan.of(NodeClass)
     if any(node_class.efa for node_class in classes):
         rules.append("all traffic through from and to itself, for EFA")
     storages = StorageSection.of(subject.spec).storage
@@ -86,7 +86,7 @@ def _rules(subject: Subject) -> str:
 
 def _images(subject: Subject) -> set[str]:
     """The images that the jobs name: of their nodes, and of what runs before them."""
-    images = {job.image for job in subject.plan.every(Gang)}
+    images = {job.image for job in subject.plan.of(Gang)}
     for runtime in subject.plan.of(Runtime):
         for job in runtime.jobs:
             containers = job.pod.init_containers

@@ -49,6 +49,7 @@ TYPES = (
     "AWS::ECR::PullThroughCacheRule",
     "AWS::ECR::Repository",
     "AWS::EKS::AccessEntry",
+    "AWS::EKS::Cluster",
     "AWS::EKS::Nodegroup",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",

@@ -1,4 +1,4 @@
-"""The resources of a template as plan nodes. What a function fills in is unknown; `Ref` and `Fn::GetAtt` give names."""
+"""The resources of a template as plan items. What a function fills in is unknown; `Ref` and `Fn::GetAtt` give names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from trainyard.core.cloud.plan import (
     AccessPolicy,
     Bucket,
     CloudResource,
+    ControlPlane,
     EventRule,
     FileSystemStack,
     IamRole,
@@ -248,6 +249,29 @@ def _is_said(value: Reader) -> bool:
     return bool(text_at(value))
 
 
+def _control_plane(body: Reader, logical: str) -> list[CloudResource]:
+    """Without a word the endpoint is public, for every address (AWS::EKS::Cluster, ResourcesVpcConfig)."""
+    network = body / "ResourcesVpcConfig"
+    public = network / "EndpointPublicAccess"
+    blocks = network / "PublicAccessCidrs"
+    version = body / "Version"
+    cluster = ControlPlane(
+        at=body.at,
+        logical=logical,
+        name=text_at(body / "Name") or logical,
+        kubernetes=text_at(version) or "",
+        public=flag_at(public) if public else True,
+        public_cidrs=texts_at(blocks),
+        origins={
+            "kubernetes": version.at,
+            "public": public.at if public else network.at,
+            "public_cidrs": blocks.at,
+        },
+        unread=unread_of(kubernetes=version, public=network, public_cidrs=blocks),
+    )
+    return [cluster]
+
+
 def _node_group(body: Reader, logical: str) -> list[CloudResource]:
     types = body / "InstanceTypes"
     image = body / "AmiType"
@@ -405,6 +429,7 @@ _READERS: dict[str, Read] = {
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::EC2::SecurityGroup": _security_group,
     "AWS::EKS::AccessEntry": _access_entry,
+    "AWS::EKS::Cluster": _control_plane,
     "AWS::EKS::Nodegroup": _node_group,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,
 }

@@ -1,8 +1,7 @@
 """The spec of the launcher ``mpi``: Open MPI's mpirun."""
 
-from pydantic import Field
-
 from trainyard.language.models.base import SpecModel
+from trainyard.language.models.field import Field
 from trainyard.language.models.types import Path
 
 
@@ -18,7 +17,13 @@ class Mpi(SpecModel):
         le=65535,
         description="The port of the SSH server in each pod.",
         examples=[2222],
+        bound="1024 to 65535",
+        source="sshd(8); ports below need a capability",
     )
     sshd: Path = Field(
-        "/usr/sbin/sshd", description="The SSH server in the image.", examples=["/usr/sbin/sshd"]
+        "/usr/sbin/sshd",
+        description="The SSH server in the image.",
+        examples=["/usr/sbin/sshd"],
+        bound="an absolute path",
+        source="sshd(8): it restarts itself by its absolute path",
     )

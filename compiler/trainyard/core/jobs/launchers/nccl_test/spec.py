@@ -1,8 +1,7 @@
 """The spec of the launcher ``ncclTest``: the network's acceptance test."""
 
-from pydantic import Field
-
 from trainyard.language.models.base import SpecModel
+from trainyard.language.models.field import Field
 
 
 class NcclTest(SpecModel):
@@ -18,6 +17,10 @@ class NcclTest(SpecModel):
         description="The bus bandwidth in GB/s to expect of the largest message; derived: what was measured, or the "
         "network's rate.",
         examples=[480],
+        bound="above 0, at most 2000 GB/s, more than NVLink of any GPU carries; needed where no bandwidth is "
+        "known",
+        source="nccl-tests, doc/PERFORMANCE.md; NVIDIA, NVLink: 1.8 TB/s of a GPU",
+        codes=("RES133",),
     )
     share: float = Field(
         0.75,
@@ -25,4 +28,6 @@ class NcclTest(SpecModel):
         le=1,
         description="The share of the expected bandwidth below which the job fails.",
         examples=[0.9],
+        bound="above 0, at most 1",
+        source="a share",
     )

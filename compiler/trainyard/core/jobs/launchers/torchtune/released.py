@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.catalog.runtimes import released_runtimes
+
 # torchtune runs its recipe in one process unless an option of torchrun stands in the command (torchtune 0031bfb,
 # torchtune/_cli/run.py _is_distributed_args). The other options of torchrun come by PET_*.
 _DISTRIBUTED = "--rdzv_backend=c10d"
@@ -17,7 +19,6 @@ def brought(launcher: Any) -> Mapping[str, Any]:
         name = launcher.get("runtime")
     if not isinstance(name, str):
         return {}
-    from trainyard.catalog.runtimes import released_runtimes
 
     runtime = released_runtimes().get(name)
     if runtime is None:

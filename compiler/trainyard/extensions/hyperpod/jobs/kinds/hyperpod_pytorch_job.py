@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trainyard.core.jobs.launchers.hyperpodrun.resolve import refused_torch
+from trainyard.core.jobs.launchers.launcher import launcher_of
 from trainyard.core.jobs.retrying import job_retries
 from trainyard.core.jobs.variables import variable
 from trainyard.core.pods.plan import EnvVar, ReplicatedJob
@@ -28,11 +30,12 @@ from trainyard.eks.jobs.lifting import (
 )
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import RunPods
+from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -107,9 +110,6 @@ class HyperPodPyTorchJob(OwnPods):
         _check_spot(context, job)
 
     def instead_elastic(self, context: Context, job: Job) -> str:
-        # only specs have jobs
-        from trainyard.core.jobs.launchers.hyperpodrun.resolve import refused_torch
-        from trainyard.core.jobs.launchers.launcher import launcher_of
 
         is_other = launcher_of(job).framework != "torch" or bool(job.spec.roles)
         is_spot = any("spot" in pool.spec.capacity_types for pool in job.pools)
@@ -176,7 +176,7 @@ class HyperPodPyTorchJob(OwnPods):
         )
         return spec, [("spec", "replicaSpecs", 0, *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         policy = run_policy(body)
         elastic = spec / "elasticPolicy"
@@ -266,10 +266,6 @@ def _check_governance(context: Context, job: Job) -> None:
 
 
 def _has_governance(context: Context) -> bool:
-    from trainyard.extensions.hyperpod.settings.spec import (
-        HyperPodSection,  # only specs have settings
-    )
-
     return HyperPodSection.of(context.spec).own.task_governance is not None
 
 

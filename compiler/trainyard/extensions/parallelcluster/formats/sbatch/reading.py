@@ -32,7 +32,7 @@ from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.language.units import Quantity
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 
 # Amounts and times as options of Slurm write them (Slurm 25.05, sbatch: --mem, --gres, --gpus, --time).
 
@@ -66,14 +66,19 @@ def gpus_of(value: str | None, *, named: bool = True) -> int:
     return 0
 
 
+def _number(digits: str | None) -> int:
+    """A number of any length, as far as eight digits: so many minutes are 190 years."""
+    return int((digits or "").lstrip("0")[:8] or 0)
+
+
 def seconds_of(value: str | None) -> int | None:
     """A time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]]."""
     if value is None:
         return None
-    found = re.fullmatch(r"(?:(\d{1,5})-)?(\d{1,7})(?::(\d{1,2}))?(?::(\d{1,2}))?", value)
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", value)
     if found is None:
         return None
-    days, first, second, third = (int(part) if part else 0 for part in found.groups())
+    days, first, second, third = map(_number, found.groups())
     if found[1] is not None:
         return days * 86400 + first * 3600 + second * 60 + third
     if found[4] is not None:
@@ -98,7 +103,7 @@ _OF_A_HOST = ("MASTER_ADDR", "MASTER_PORT")
 _RENDEZVOUS = (*_OF_A_HOST, "PET_")
 
 
-def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanNode]:
+def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanItem]:
     """The job of a script."""
     text = artifact.content
     options: dict[str, Directive] = {}

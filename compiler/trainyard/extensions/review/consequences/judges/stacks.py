@@ -245,6 +245,7 @@ _PLAIN = (
         "FSx::DataRepositoryAssociation",
     ),
     *("DLM::LifecyclePolicy", "ECR::PullThroughCacheRule", "KMS::Alias", "EC2::PlacementGroup"),
+    "EKS::Cluster",
     *("EC2::VPC", "EC2::Subnet", "EC2::Route", "EC2::RouteTable", "EC2::InternetGateway"),
     *("EC2::SubnetRouteTableAssociation", "EC2::VPCGatewayAttachment"),
 )

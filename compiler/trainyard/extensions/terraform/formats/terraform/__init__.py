@@ -1,34 +1,47 @@
-"""Terraform modules in JSON (`*.tf.json`).
+"""Terraform modules, in JSON (`*.tf.json`) and in the native syntax (`*.tf`, ``native``).
 
 ``structure`` has the arguments of the AWS provider's types, ``faults`` what is wrong with a module, ``reading`` what
 its resources say: the same nodes that templates of CloudFormation are read into, so that the same rules judge both.
-Modules in the native syntax (`*.tf`) are not read.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainyard.core.cloud.plan import RESOURCES
 from trainyard.core.launch.plan import Launch, LaunchTemplate
 from trainyard.extensions.terraform.formats.terraform.faults import faults
+from trainyard.extensions.terraform.formats.terraform.native import parsed
 from trainyard.extensions.terraform.formats.terraform.reading import nodes
 from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 from trainyard.verify.verifier import diagnostic
 
-__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+__all__ = [
+    "LATE",
+    "TAGS",
+    "hinted",
+    "lifted",
+    "named",
+    "parsed",
+    "parts",
+    "recognised",
+    "verified",
+    "written",
+]
 
 LATE = False
 SUBJECTS = (*RESOURCES, Launch, LaunchTemplate)
 TAGS: Mapping[str, str] = {}
 _SECTIONS = ("resource", "data")
+_NATIVE = re.compile(r'^[ \t]*(?:resource|data)[ \t]+"?aws_', re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
@@ -40,7 +53,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     ]
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The resources of modules, as far as they are read. A module is all files of a folder."""
     modules: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
@@ -54,8 +67,15 @@ def hinted(text: str) -> bool:
     return '"aws_' in text and ('"resource"' in text or '"data"' in text)
 
 
+def named(name: str) -> bool:
+    """Whether a file is of the native syntax, by its name."""
+    return name.endswith(".tf")
+
+
 def recognised(body: Any) -> bool:
-    """Whether a document is a module with resources of the AWS provider."""
+    """Whether a document, or a text of the native syntax, is a module with resources of the AWS provider."""
+    if isinstance(body, str):
+        return _NATIVE.search(body) is not None
     if not isinstance(body, dict) or "apiVersion" in body:
         return False
     return any(

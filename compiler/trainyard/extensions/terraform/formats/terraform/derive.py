@@ -31,6 +31,7 @@ TYPES = (
     "aws_eip",
     "aws_eks_access_entry",
     "aws_eks_access_policy_association",
+    "aws_eks_cluster",
     "aws_eks_node_group",
     "aws_eks_pod_identity_association",
     "aws_fsx_data_repository_association",

@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.extensions.terraform.formats.terraform.structure import Shape, structure, types
+from trainyard.extensions.terraform.formats.terraform.values import is_filled_in
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.output.artifact import Body
 from trainyard.verify.fault import REFERENCE, SCHEMA, UNKNOWN, Fault, Path, nearest
 
 _SECTIONS = (
     "//",
+    "action",
     "check",
     "data",
     "ephemeral",
@@ -139,7 +141,7 @@ def _arguments(
 
 def _value(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
     form = shape["is"]
-    if form == "any" or _is_expression(value):
+    if form == "any" or is_filled_in(value):
         return
     if form in ("block", "blocks"):
         yield from _blocks(place, value, shape, name)
@@ -163,7 +165,7 @@ def _blocks(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]
             below = (*place, index)
         if isinstance(item, dict):
             yield from _arguments(below, item, shape["of"], name)
-        elif not _is_expression(item):
+        elif not is_filled_in(item):
             yield _wrong(below, item, "a block")
 
 
@@ -200,12 +202,6 @@ def _is_scalar(value: Any, form: str) -> bool:
     if form == "bool":
         return isinstance(value, bool) or value in ("true", "false")
     return True
-
-
-def _is_expression(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
-    return re.search(_EXPRESSION, value) is not None
 
 
 def _wrong(place: Path, value: Any, wanted: str) -> Fault:

@@ -1,4 +1,4 @@
-"""The resources of a module as plan nodes, the same nodes as those of a CloudFormation template.
+"""The resources of a module as plan items, the same nodes as those of a CloudFormation template.
 
 A resource's logical name is its address (`aws_iam_role.nodes`). What an expression gives is unknown: it is left out,
 and its field is among the node's ``unread``; a reference gives the address of what it is to.
@@ -15,6 +15,7 @@ from trainyard.core.cloud.plan import (
     AccessPolicy,
     Bucket,
     CloudResource,
+    ControlPlane,
     EventRule,
     FileSystemStack,
     IamRole,
@@ -229,6 +230,32 @@ def _repository(body: Reader, address: str) -> list[CloudResource]:
     return [repository]
 
 
+def _control_plane(body: Reader, address: str) -> list[CloudResource]:
+    """Without a word the endpoint is public, for every address (provider's page, aws_eks_cluster)."""
+    network = field_of(body, "VpcConfig")
+    public = network / "endpoint_public_access"
+    blocks = network / "public_access_cidrs"
+    version = body / "version"
+    unread = unread_of(kubernetes=version, public=public, public_cidrs=blocks)
+    if not isinstance(network.value, dict):
+        unread |= {"public", "public_cidrs"}
+    cluster = ControlPlane(
+        at=body.at,
+        logical=address,
+        name=text_at(body / "name") or address,
+        kubernetes=text_at(version) or "",
+        public=flag_at(public) if public else True,
+        public_cidrs=texts_at(blocks),
+        origins={
+            "kubernetes": version.at,
+            "public": public.at if public else network.at,
+            "public_cidrs": blocks.at,
+        },
+        unread=unread,
+    )
+    return [cluster]
+
+
 def _node_group(body: Reader, address: str) -> list[CloudResource]:
     types = body / "instance_types"
     image = body / "ami_type"
@@ -347,6 +374,7 @@ _READERS: dict[str, Read] = {
     "aws_placement_group": _placement_group,
     "aws_security_group": _security_group,
     "aws_eks_access_entry": _access_entry,
+    "aws_eks_cluster": _control_plane,
     "aws_eks_node_group": _node_group,
     "aws_eks_pod_identity_association": _pod_identity,
 }

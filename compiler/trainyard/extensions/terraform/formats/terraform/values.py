@@ -7,16 +7,27 @@ from typing import Any
 
 from trainyard.lift.reader import Reader
 
-_WHOLE = r"\$\{[^{}]*\}\Z"
 _TO = r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z"
 
 
 def text_at(value: Reader) -> str | None:
     """A text that is known; one with an expression within is, with its `${}`."""
     text = value.text()
-    if text is None or re.match(_WHOLE, text):
+    if text is None or _is_expression(text):
         return None
     return text.replace("$${", "${").replace("%%{", "%{")
+
+
+def _is_expression(text: str) -> bool:
+    """Whether an expression is the whole of a text."""
+    if not text.startswith("${"):
+        return False
+    depth = 0
+    for brace in re.finditer(r"[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end() == len(text)
+    return True
 
 
 def name_at(value: Reader) -> str | None:
