@@ -13,7 +13,15 @@ from trainyard.core.jobs.retrying import job_retries
 from trainyard.core.pods.plan import ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
-from trainyard.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, part_of_job
+from trainyard.eks.jobs.lifting import (
+    JobFields,
+    Part,
+    framework_of,
+    job_and_pods,
+    own_runtime,
+    parallelism,
+    part_of_job,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
@@ -91,15 +99,10 @@ class Errand(OwnPods):
             backoff_limit=limit.integer(),
             origins={"backoff_limit": limit.at},
         )
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            [part],
-            nodes=parallelism(spec),
-            deadline=spec / "activeDeadlineSeconds",
-            framework=framework_of([own]),
-        )
+        framework = framework_of([own])
+        runtime = own_runtime(body, self.name, self.main, [part], framework=framework)
+        fields = JobFields(deadline=spec / "activeDeadlineSeconds")
+        yield from job_and_pods(body, runtime, fields, nodes=parallelism(spec))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         yield part_of_job(body / "spec")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from typing import ClassVar, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.plan import Runtime, TrainJob
-from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.language.units import count
@@ -41,92 +40,94 @@ class Part(NamedTuple):
     policy: Reader | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How many nodes an object asks for, and processes on each. ``counted``, ``least`` and ``started``: where its nodes
-    (of several parts, the most), the fewest with which it starts, and the processes stand in a field of their own."""
+class JobFields(NamedTuple):
+    """Where an object says what every kind of job has. ``nodes`` (of several parts, the most), ``least_nodes`` and
+    ``processes``: only where they stand in a field of their own; ``entrypoint``: a line of shell with the program."""
 
-    nodes: int | None
-    processes: int | str | None = None
-    counted: Reader | None = None
-    least: Reader | None = None
-    started: Reader | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """How an object is run: what starts its processes, how often it is tried again and what then begins anew, which
-    parts decide its end, and the fields that its kind alone has."""
-
-    framework: str | None
+    deadline: Reader
     max_restarts: Reader | None = None
-    strategy: str | None = None
-    decisive: tuple[str, ...] = ()
-    settings: Settings = field(default_factory=dict)
+    nodes: Reader | None = None
+    least_nodes: Reader | None = None
+    processes: Reader | None = None
+    entrypoint: Reader | None = None
 
 
-class Named(Protocol):
-    """A kind of job: its name, and that of the container which runs the program."""
-
-    name: ClassVar[str]
-    main: ClassVar[str]
+def own_runtime(
+    body: Reader,
+    kind: str,
+    main: str,
+    parts: Sequence[ReplicatedJob],
+    *,
+    framework: str | None,
+    settings: Settings | None = None,
+) -> Runtime:
+    """The pods of an object as a runtime, with the program in them."""
+    return Runtime(
+        at=body.at,
+        name=name_of(body),
+        namespace=namespace_of(body),
+        kind=kind,
+        main=main,
+        jobs=tuple(parts),
+        framework=framework,
+        prune=pruned(body),
+        settings=settings or {},
+    )
 
 
 def job_and_pods(
-    kind: Named,
     body: Reader,
-    parts: Sequence[ReplicatedJob],
-    counts: Counts,
-    terms: Terms,
+    runtime: Runtime,
+    fields: JobFields,
     *,
-    deadline: Reader,
-    entrypoint: Reader | None = None,
+    nodes: int | None,
+    processes: int | str | None = None,
 ) -> Iterator[PlanItem]:
-    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job, unless the
-    object has an ``entrypoint``."""
-    name = name_of(body)
-    namespace = namespace_of(body)
-    leading = (part for part in parts if part.name in _FIRST)
-    first = next(leading, None)
-    program = _program(body, first, kind.main, entrypoint)
-    jobs = tuple(_as_trainer(part, kind.main) if part is first else part for part in parts)
-    restarts = None
-    places = dict[str, Route]()
-    if terms.max_restarts is not None:
-        restarts = terms.max_restarts.integer()
-        places = {"max_restarts": terms.max_restarts.at}
-    yield Runtime(
-        at=body.at,
-        name=name,
-        namespace=namespace,
-        kind=kind.name,
-        main=kind.main,
-        jobs=jobs,
-        framework=terms.framework,
-        max_restarts=restarts,
-        restart_strategy=terms.strategy,
-        prune=pruned(body),
-        settings=terms.settings,
-        decisive=terms.decisive,
-        origins=places,
+    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
+    first = next((part for part in runtime.jobs if part.name in _FIRST), None)
+    program = _program(body, first, runtime.main, fields.entrypoint)
+    yield _without_program(runtime, first, fields.max_restarts)
+    yield _own_job(body, runtime, program, fields, nodes=nodes, processes=processes)
+
+
+def _without_program(
+    runtime: Runtime, first: ReplicatedJob | None, max_restarts: Reader | None
+) -> Runtime:
+    """The runtime as a job finds it: ``first`` is the part that takes its program."""
+    jobs = tuple(
+        _as_trainer(part, runtime.main) if part is first else part for part in runtime.jobs
     )
+    if max_restarts is None:
+        return replace(runtime, jobs=jobs)
+    places = {"max_restarts": max_restarts.at}
+    return replace(runtime, jobs=jobs, max_restarts=max_restarts.integer(), origins=places)
+
+
+def _own_job(
+    body: Reader,
+    runtime: Runtime,
+    program: Container,
+    fields: JobFields,
+    *,
+    nodes: int | None,
+    processes: int | str | None,
+) -> TrainJob:
     labels = labels_of(body)
-    of_counts = {"nodes": counts.counted, "processes": counts.started, "least_nodes": counts.least}
     annotations = own_annotations(body)
     fewest = count(annotations.pop(_LEAST, None))
-    if counts.least is not None:
-        fewest = counts.least.integer()
-    yield TrainJob(
+    if fields.least_nodes is not None:
+        fewest = fields.least_nodes.integer()
+    return TrainJob(
         at=body.at,
-        name=name,
-        namespace=namespace,
-        kind=kind.name,
-        runtime=name,
-        runtime_kind=kind.name,
+        name=runtime.name,
+        namespace=runtime.namespace,
+        kind=runtime.kind,
+        runtime=runtime.name,
+        runtime_kind=runtime.kind,
         queue=labels.pop(QUEUE, None),
         priority=labels.pop(PRIORITY, None),
-        nodes=counts.nodes,
-        processes=counts.processes,
+        nodes=nodes,
+        processes=processes,
         image=program.image,
         command=program.command,
         args=program.args,
@@ -134,7 +135,7 @@ def job_and_pods(
         requests=program.requests,
         limits=program.limits,
         misspelt=program.misspelt,
-        deadline=deadline.integer(),
+        deadline=fields.deadline.integer(),
         managed_by=_managed_by(body).text(),
         suspend=_suspend(body).flag(),
         prune=pruned(body),
@@ -142,7 +143,7 @@ def job_and_pods(
         annotations=annotations,
         least_nodes=fewest,
         unread=program.unread,
-        origins=_places(body, program, deadline, of_counts),
+        origins=_places(body, program, fields),
     )
 
 
@@ -158,10 +159,8 @@ def _program(
     return program
 
 
-def _places(
-    body: Reader, program: Container, deadline: Reader, of_counts: Mapping[str, Reader | None]
-) -> dict[str, Route]:
-    """Where what the job says stands; ``of_counts``: counts that have a field of their own."""
+def _places(body: Reader, program: Container, fields: JobFields) -> dict[str, Route]:
+    """Where what the job says stands."""
     labels = body.follow("metadata", "labels")
     places = {
         **program.origins,
@@ -169,7 +168,7 @@ def _places(
         "queue": (labels / QUEUE).at,
         "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
         "priority": (labels / PRIORITY).at,
-        "deadline": deadline.at,
+        "deadline": fields.deadline.at,
         "suspend": _suspend(body).at,
         "managed_by": _managed_by(body).at,
         "name": body.follow("metadata", "name").at,
@@ -177,7 +176,12 @@ def _places(
         "runtime": (body / "spec").at,
         "trainer": (body / "spec").at,
     }
-    return places | {name: field.at for name, field in of_counts.items() if field is not None}
+    counts = {
+        "nodes": fields.nodes,
+        "processes": fields.processes,
+        "least_nodes": fields.least_nodes,
+    }
+    return places | {name: field.at for name, field in counts.items() if field is not None}
 
 
 def _started_by(program: Container, entrypoint: Reader) -> Container:
@@ -292,8 +296,8 @@ def replica_parts(body: Reader) -> Iterator[Part]:
     """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training, unless it runs
     ranks as the workers do."""
     ranks = body.follow("spec", "runLauncherAsWorker").flag()
-    for key, specs in (body / "spec").entries():
-        if not key.endswith("ReplicaSpecs"):
+    for field, specs in (body / "spec").entries():
+        if not field.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
             counted = replica / "replicas"

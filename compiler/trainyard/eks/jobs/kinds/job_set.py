@@ -12,12 +12,12 @@ from trainyard.eks.jobs.bodies import KeyPath, Written, runtime_spec
 from trainyard.eks.jobs.by_jobset import DELETES, explain_restart, host_of
 from trainyard.eks.jobs.kind import Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
-    Terms,
     framework_of,
     job_and_pods,
     one_or,
+    own_runtime,
     parallelism,
     part_of_job,
 )
@@ -162,19 +162,18 @@ class JobSet(OwnPods):
         alone = len(items) == 1
         parts = [_replicated(item, alone=alone) for item in items]
         counts = [parallelism(item.follow("template", "spec")) for item in items]
-        yield from job_and_pods(
-            self,
-            body,
-            parts,
-            Counts(nodes=sum(counts), counted=_largest(items, counts)),
-            Terms(
-                max_restarts=failure / "maxRestarts",
-                strategy=(failure / "restartStrategy").text(),
-                decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
-                framework=framework_of([part.pod for part in parts]),
-            ),
-            deadline=spec / "activeDeadlineSeconds",
+        framework = framework_of([part.pod for part in parts])
+        runtime = replace(
+            own_runtime(body, self.name, self.main, parts, framework=framework),
+            restart_strategy=(failure / "restartStrategy").text(),
+            decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
         )
+        fields = JobFields(
+            deadline=spec / "activeDeadlineSeconds",
+            max_restarts=failure / "maxRestarts",
+            nodes=_largest(items, counts),
+        )
+        yield from job_and_pods(body, runtime, fields, nodes=sum(counts))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         for replicated in body.follow("spec", "replicatedJobs").items():

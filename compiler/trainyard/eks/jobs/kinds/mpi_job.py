@@ -15,10 +15,10 @@ from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
-    Terms,
     job_and_pods,
+    own_runtime,
     replica_count,
     replica_parts,
     replicas,
@@ -112,18 +112,18 @@ class MPIJob(OwnPods):
             "sshAuthMountPath",
         )
         settings = {**settings_of(policy, "cleanPodPolicy"), **settings_of(spec, *named)}
-        yield from job_and_pods(
-            self,
-            body,
-            parts,
-            Counts(
-                nodes=replica_count(parts),
-                counted=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
-                processes=(spec / "slotsPerWorker").integer(),
-                started=spec / "slotsPerWorker",
-            ),
-            Terms(max_restarts=policy / "backoffLimit", framework="mpi", settings=settings),
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
+            max_restarts=policy / "backoffLimit",
+            nodes=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
+            processes=spec / "slotsPerWorker",
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="mpi", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=(spec / "slotsPerWorker").integer(),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -18,11 +18,11 @@ from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
 from trainyard.eks.jobs.kinds.job_set import torch_variables
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
-    Terms,
     framework_of,
     job_and_pods,
+    own_runtime,
     parallelism,
     part_of_job,
 )
@@ -162,14 +162,10 @@ class PlainJob(OwnPods):
             backoff_limit=limit.integer(),
             origins={"backoff_limit": limit.at},
         )
-        yield from job_and_pods(
-            self,
-            body,
-            [part],
-            Counts(nodes=parallelism(spec), counted=spec / "parallelism"),
-            Terms(framework=framework_of([own])),
-            deadline=spec / "activeDeadlineSeconds",
-        )
+        framework = framework_of([own])
+        runtime = own_runtime(body, self.name, self.main, [part], framework=framework)
+        fields = JobFields(deadline=spec / "activeDeadlineSeconds", nodes=spec / "parallelism")
+        yield from job_and_pods(body, runtime, fields, nodes=parallelism(spec))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         yield part_of_job(body / "spec")

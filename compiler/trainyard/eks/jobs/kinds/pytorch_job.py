@@ -15,11 +15,11 @@ from trainyard.core.pods.plan import Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods, program_part, renamed
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
-    Terms,
     count_or_text,
     job_and_pods,
+    own_runtime,
     replica_count,
     replica_parts,
     replicas,
@@ -149,22 +149,19 @@ class PyTorchJob(OwnPods):
         spec = body / "spec"
         policy = run_policy(body)
         parts = replicas(spec / "pytorchReplicaSpecs")
-        yield from job_and_pods(
-            self,
-            body,
-            parts,
-            Counts(
-                nodes=replica_count(parts),
-                counted=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
-                processes=count_or_text((spec / "nprocPerNode").text()),
-                started=spec / "nprocPerNode",
-            ),
-            Terms(
-                max_restarts=policy / "backoffLimit",
-                framework="torch",
-                settings=settings_of(policy, "cleanPodPolicy"),
-            ),
+        settings = settings_of(policy, "cleanPodPolicy")
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
+            max_restarts=policy / "backoffLimit",
+            nodes=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
+            processes=spec / "nprocPerNode",
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="torch", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=count_or_text((spec / "nprocPerNode").text()),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

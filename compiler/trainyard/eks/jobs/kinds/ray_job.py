@@ -28,11 +28,11 @@ from trainyard.core.pods.plan import (
 from trainyard.eks.jobs.bodies import POD, KeyPath, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, NameLimit, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
-    Terms,
     job_and_pods,
     one_or,
+    own_runtime,
     replica_count,
     settings_of,
 )
@@ -221,21 +221,21 @@ class RayJob(OwnPods):
         parts = [ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))]
         groups = (cluster / "workerGroupSpecs").items()
         workers = [_group(group) for group in groups]
-        yield from job_and_pods(
-            self,
+        runtime = own_runtime(
             body,
+            self.name,
+            self.main,
             [*parts, *workers],
-            Counts(
-                nodes=replica_count(workers), counted=groups[0] / "replicas" if groups else None
-            ),
-            Terms(
-                max_restarts=spec / "backoffLimit",
-                framework="ray",
-                settings=settings_of(spec, "submissionMode", "shutdownAfterJobFinishes"),
-            ),
+            framework="ray",
+            settings=settings_of(spec, "submissionMode", "shutdownAfterJobFinishes"),
+        )
+        fields = JobFields(
             deadline=spec / "activeDeadlineSeconds",
+            max_restarts=spec / "backoffLimit",
+            nodes=groups[0] / "replicas" if groups else None,
             entrypoint=spec / "entrypoint",
         )
+        yield from job_and_pods(body, runtime, fields, nodes=replica_count(workers))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         """Of a RayJob all pods are one cluster, which Kueue admits as a whole (v0.19.2, rayjob)."""

@@ -18,12 +18,12 @@ from trainyard.core.pods.plan import EnvVar, ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
-    Counts,
+    JobFields,
     Part,
     Settings,
-    Terms,
     count_or_text,
     job_and_pods,
+    own_runtime,
     replica_count,
     run_policy,
     settings_of,
@@ -182,29 +182,24 @@ class HyperPodPyTorchJob(OwnPods):
         elastic = spec / "elasticPolicy"
         items = (spec / "replicaSpecs").items()
         parts = [_replica(item) for item in items]
-        yield from job_and_pods(
-            self,
-            body,
-            parts,
-            Counts(
-                nodes=replica_count(parts),
-                processes=count_or_text((spec / "nprocPerNode").text()),
-                counted=items[0] / "replicas" if items else None,
-                least=elastic / "minReplicas" if elastic else None,
+        settings = {
+            **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
+            **settings_of(
+                policy / "restartPolicy", "evalPeriodSeconds", "numRestartBeforeFullJobRestart"
             ),
-            Terms(
-                max_restarts=policy / "jobMaxRetryCount",
-                framework="torch",
-                settings={
-                    **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
-                    **settings_of(
-                        policy / "restartPolicy",
-                        "evalPeriodSeconds",
-                        "numRestartBeforeFullJobRestart",
-                    ),
-                },
-            ),
+        }
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
+            max_restarts=policy / "jobMaxRetryCount",
+            nodes=items[0] / "replicas" if items else None,
+            least_nodes=elastic / "minReplicas" if elastic else None,
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="torch", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=count_or_text((spec / "nprocPerNode").text()),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:
