@@ -24,9 +24,9 @@ from typing import Any
 import yaml
 from bench import ENV, PYTHON, ROOT
 from trainyard.extensions.forecast.simulate.compiled import Cluster
+from trainyard.extensions.forecast.simulate.forecasts import forecast
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.pools import PoolNodes
-from trainyard.extensions.forecast.simulate.together import forecast
+from trainyard.extensions.forecast.simulate.reading import PoolNodes
 from trainyard.extensions.forecast.timeline.outlook import timeline
 from trainyard.extensions.forecast.timeline.windows import Windows
 from trainyard.judge.model.lengths import Basis, Length

@@ -18,14 +18,14 @@ from trainyard.plan.features import extensions, needs
 pytestmark = pytest.mark.slow
 
 # The packages from below: each imports only what stands before it. Imports in functions, for types alone, and modules
-# that a text names count like any other. Their rooms no table lists: below, those that import each other are found.
+# that a text names count like any other. Their features no table lists: below, those that import each other are found.
 ORDER = (
     *("disk", "language", "catalog", "plan", "output", "core", "lift", "verify", "eks"),
     *("judge", "run", "cli", "__main__", "extensions"),
 )
-# Where the rooms of the core and of platforms are.
+# Where the features of the core and of platforms are.
 _MANY = ("core.", "eks.", "extensions.")
-# What is judged shares no code with what was written: (importing, imported), by room or by module of a room.
+# What is judged shares no code with what was written: (importing, imported), by feature or by module of a feature.
 APART = {
     ("verify.formats", "output.lowering"),
     ("verify.formats", "*.lower"),
@@ -108,7 +108,7 @@ MAY_TOUCH_FILES = {
     "extensions.terraform.formats.terraform.derive": "makes the package's structures of the provider",
     "extensions.terraform.formats.terraform.structure": "reads the package's structures of the provider",
     "verify.formats.cloudformation.derive": "makes the package's structures",
-    "plan.features": "finds the extensions and the rooms modules",
+    "plan.features": "finds the extensions and the features modules",
     "eks.health.lower": "reads the program that it puts into a ConfigMap",
     "eks.addons": "finds its own modules",
     "extensions.observability.monitoring.lower": "reads the program that it puts into a ConfigMap",
@@ -166,15 +166,15 @@ def own(path: Path, module: str) -> set[str]:
     return {name for name in found if not any(other.startswith(f"{name}.") for other in found)}
 
 
-def room(module: str) -> str:
-    """The room that a module is in."""
+def feature(module: str) -> str:
+    """The feature that a module is in."""
     parts = module.split(".")
     depth = {"cli": 1, "extensions": 3}.get(parts[0], 2)
     return ".".join(parts[:depth])
 
 
 def is_called(module: str, name: str) -> bool:
-    """Whether a module is of a package or room, or is the one of a name that rooms have: ``*.lift``."""
+    """Whether a module is of a package or feature, or is the one of a name that features have: ``*.lift``."""
     if name.startswith("*."):
         return module.startswith(_MANY) and module.endswith(name[1:])
     return module == name or module.startswith(f"{name}.")
@@ -204,7 +204,7 @@ def test_models_have_annotations_not_their_texts() -> None:
     models = []
     for name, path in modules():
         is_model = name.endswith(".spec") or "(SpecModel" in path.read_text()
-        if is_model and room(name).startswith(_MANY):
+        if is_model and feature(name).startswith(_MANY):
             models.append((name, path))
     assert len(models) > 20
     late = [name for name, path in models if "__future__.annotations" in imports(path, name)]
@@ -275,8 +275,8 @@ def test_imports_go_down() -> None:
 def test_no_rooms_import_each_other_in_a_circle() -> None:
     imported: dict[str, Set[str]] = {}
     for name, path in modules():
-        here = room(name)
-        there = {room(target) for target in own(path, name)} - {here}
+        here = feature(name)
+        there = {feature(target) for target in own(path, name)} - {here}
         imported[here] = imported.get(here, set()) | there
     assert len(imported) > 80
     assert in_circles(imported) == {}
@@ -342,8 +342,8 @@ def test_the_tests_of_directions_see_a_wrong_one(tmp_path: Path) -> None:
         "NAMED = 'trainyard.judge.judging:judge'\n"
     )
     assert own(module, "module") == {"run.passes", "core.jobs.binding", "judge.judging"}
-    assert room("core.jobs.binding") == "core.jobs"
-    assert room("eks.jobs.kinds.ray_job") == "eks.jobs"
+    assert feature("core.jobs.binding") == "core.jobs"
+    assert feature("eks.jobs.kinds.ray_job") == "eks.jobs"
     assert is_called("core.jobs.lift", "*.lift")
     assert not is_called("lift.reader", "*.lift")
 

@@ -17,7 +17,7 @@ from trainyard.language.models.models import model_of
 from trainyard.language.places import Key, Route
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.features import parts
 from trainyard.run.driver import check
 from trainyard.run.language.whole import language
@@ -65,9 +65,9 @@ def routes_of(plan: Plan) -> Iterator[tuple[str, Route]]:
             yield f"{manifest.ref} {Route(path)}", route
 
 
-def nodes_of(value: Any) -> Iterator[PlanNode]:
+def nodes_of(value: Any) -> Iterator[PlanItem]:
     """Every node in a value, at any depth."""
-    if isinstance(value, PlanNode):
+    if isinstance(value, PlanItem):
         yield value
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
@@ -106,7 +106,7 @@ def kinds_of(kind: type) -> Iterator[type]:
 assert parts("plan")  # so that every node is there
 FIELDS = {
     name
-    for kind in kinds_of(PlanNode)
+    for kind in kinds_of(PlanItem)
     for name in (*(field.name for field in fields(kind)), *vars(kind))
     if not name.startswith("_")
 }

@@ -19,7 +19,7 @@ from trainyard.language.places import Document
 from trainyard.language.source.inherit import inherit
 from trainyard.lift import lift
 from trainyard.output.manifest import ObjectRef
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.run.language.load import load
 from trainyard.run.lower import lower
 from trainyard.run.resolve import resolve
@@ -93,7 +93,7 @@ def whole(data: dict[str, Any]) -> Document:
     return Document(root)
 
 
-def in_order(nodes: Iterable[PlanNode]) -> list[PlanNode]:
+def in_order(nodes: Iterable[PlanItem]) -> list[PlanItem]:
     """Nodes by their names: the objects of jobs are written by kind."""
     return sorted(nodes, key=lambda node: (str(node.identity), str(node)))
 
@@ -108,7 +108,7 @@ def test_the_law_holds_for_any_job(data: dict[str, Any]) -> None:
     assert plan is not None
     made = objects(lower(plan))
     read = lift(made, closed=True)
-    kinds = {type(node) for node in plan.nodes if node.carried}
+    kinds = {type(node) for node in plan.items if node.carried}
     assert {type(node) for node in read.nodes} == kinds
     for kind in kinds:
         assert in_order(read.of(kind)) == in_order(plan.of(kind))

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 NEWEST = f"compiler/trainyard/catalog/data/releases/{RELEASE.name}"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {
-    "a format of what is written": "needs a plan node and a target that make its artifacts",
+    "a format of what is written": "needs a plan item and a target that make its artifacts",
     "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
     "a kind to verify": "needs its released definition, which `make schemas` reads",
     "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
@@ -980,11 +980,11 @@ from typing import ClassVar
 from trainyard.plan.context import SPEC, Context
 from trainyard.core.notice.spec import NoticeSection
 from trainyard.language.dataclass import dataclass
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notice(PlanNode):
+class Notice(PlanItem):
     """What people are told."""
 
     carried: ClassVar[bool] = False
@@ -992,7 +992,7 @@ class Notice(PlanNode):
     text: str
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     text = NoticeSection.of(context.spec).notice
     if text is not None:
         yield Notice(at=SPEC / "notice", text=text)

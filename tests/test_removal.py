@@ -117,8 +117,8 @@ def test_what_is_shipped_is_what_is_there() -> None:
     added = {
         key: name
         for name, extension in extensions().items()
-        for rooms in getattr(extension, "ROOMS", {}).values()
-        for module in parts("spec", rooms)
+        for features in getattr(extension, "FEATURES", {}).values()
+        for module in parts("spec", features)
         for key in keys_of(module.SECTION)
     }
     assert {path: name for path, name in platforms.items() if name} | added == KEYS

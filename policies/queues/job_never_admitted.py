@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.extensions.forecast.simulate.outlook import outlook
+from trainyard.extensions.forecast.simulate.forecasts import outlook
 from trainyard.judge.model.contention import contended
 from trainyard.judge.model.fit import (
     exceeds_huge_pages,

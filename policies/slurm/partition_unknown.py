@@ -7,7 +7,7 @@ from trainyard.extensions.parallelcluster.partitions.plan import Partition
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics.near import meant
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @rule("SLM001")
@@ -53,7 +53,7 @@ def partition_unknown(job: BatchJob, world: World) -> Iterator[Finding]:
             )
 
 
-def _folder(node: PlanNode) -> str:
+def _folder(node: PlanItem) -> str:
     """The folder of the file that a node was read from, with a slash at its end."""
     file = str(node.at[0]) if node.at else ""
     path = file.partition("/")[2]

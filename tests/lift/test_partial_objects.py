@@ -13,7 +13,7 @@ from trainyard.eks.teams.plan import NetworkPolicy, NetworkRule, PodPriority
 from trainyard.lift import lift
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan, Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 def read(api: str, kind: str, rest: str) -> Plan:
@@ -59,7 +59,7 @@ def read(api: str, kind: str, rest: str) -> Plan:
     ],
 )
 def test_what_says_too_little_is_no_node(
-    node: type[PlanNode], api: str, kind: str, rest: str
+    node: type[PlanItem], api: str, kind: str, rest: str
 ) -> None:
     assert read(api, kind, rest).of(node) == ()
 

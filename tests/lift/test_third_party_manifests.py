@@ -247,7 +247,7 @@ kind: Deployment
 metadata: {name: c}
 """)
     assert [each.name for each in plan.of(Workload)] == ["b", "c"]
-    assert plan.with_nodes(Workload, ()) == Plan(closed=False)
+    assert plan.with_items(Workload, ()) == Plan(closed=False)
 
 
 def test_a_release_without_its_source_and_a_binding_without_its_role() -> None:

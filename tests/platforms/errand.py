@@ -13,13 +13,21 @@ from trainyard.core.jobs.retrying import job_retries
 from trainyard.core.pods.plan import ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
-from trainyard.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, part_of_job
+from trainyard.eks.jobs.lifting import (
+    JobFields,
+    Part,
+    framework_of,
+    job_and_pods,
+    own_runtime,
+    parallelism,
+    part_of_job,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -79,7 +87,7 @@ class Errand(OwnPods):
         )
         return spec, [("spec", *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         own = pod(spec / "template")
         limit = spec / "backoffLimit"
@@ -91,15 +99,10 @@ class Errand(OwnPods):
             backoff_limit=limit.integer(),
             origins={"backoff_limit": limit.at},
         )
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            [part],
-            nodes=parallelism(spec),
-            deadline=spec / "activeDeadlineSeconds",
-            framework=framework_of([own]),
-        )
+        framework = framework_of([own])
+        runtime = own_runtime(body, self.name, self.main, [part], framework=framework)
+        fields = JobFields(deadline=spec / "activeDeadlineSeconds")
+        yield from job_and_pods(body, runtime, fields, nodes=parallelism(spec))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         yield part_of_job(body / "spec")

@@ -17,14 +17,14 @@ from trainyard.eks.nodes.plan import Boot, NodePool
 from trainyard.eks.settings.launcher import PoolLauncher, Volume
 from trainyard.judge.model.fit import node_room
 from trainyard.judge.model.reading import Reading
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 
 Facts = dict[str, Any]
 
 
-def unlike(node: PlanNode, other: PlanNode | None) -> list[str]:
-    """The fields in which two nodes of the plan differ; all of them where there is no other."""
+def unlike(node: PlanItem, other: PlanItem | None) -> list[str]:
+    """The fields in which two items of the plan differ; all of them where there is no other."""
     compared = [field.name for field in fields(node) if field.compare]
     if other is None:
         return compared

@@ -33,7 +33,7 @@ from trainyard.run.resolve import resolve
 EKS_ANSWERS = "trainyard.eks.answers"
 WITHOUT_HEALTH = Platform(
     "plain",
-    tuple(name for name in EKS.rooms if name != "core.health"),
+    tuple(name for name in EKS.features if name != "core.health"),
     {"health": "its nodes watch themselves"},
     answers=EKS_ANSWERS,
 )
@@ -41,16 +41,16 @@ WITHOUT_HEALTH = Platform(
 
 def test_every_room_of_a_platform_is_there() -> None:
     for platform in PLATFORMS.values():
-        assert len(set(platform.rooms)) == len(platform.rooms)
-        for room in platform.rooms:
-            having = [parts(name, (room,)) for name in ("spec", "resolve", "lower", "lift")]
-            assert any(having), room
+        assert len(set(platform.features)) == len(platform.features)
+        for feature in platform.features:
+            having = [parts(name, (feature,)) for name in ("spec", "resolve", "lower", "lift")]
+            assert any(having), feature
 
 
 @pytest.mark.needs("observability")
 def test_every_section_of_the_spec_belongs_to_a_platform() -> None:
     """A section that no platform lists could never be written."""
-    listed = {name for platform in PLATFORMS.values() for name in platform.rooms}
+    listed = {name for platform in PLATFORMS.values() for name in platform.features}
     having = {
         module.__name__.removeprefix("trainyard.").removesuffix(".spec") for module in parts("spec")
     }
@@ -94,20 +94,22 @@ def test_a_key_that_a_platform_does_not_take_is_an_error_wherever_it_stands(
 
 @pytest.mark.parametrize("missing", ["core.teams", "core.delivery"])
 def test_without_help_the_way_to_the_keys_that_there_are_is_named(missing: str) -> None:
-    rooms = tuple(name for name in EKS.rooms if name != missing)
+    features = tuple(name for name in EKS.features if name != missing)
     key = {"core.teams": "namespaces", "core.delivery": "flux"}[missing]
     given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
-    faults = load(document(spec(**{key: given})), Platform("other", rooms, answers=EKS_ANSWERS))[1]
+    faults = load(document(spec(**{key: given})), Platform("other", features, answers=EKS_ANSWERS))[
+        1
+    ]
     assert [fault.code for fault in faults] == ["SPC006"]
     assert "`trainyard explain --platforms`" in faults[0].help
 
 
 def test_the_plan_of_a_platform_is_what_its_rooms_resolve() -> None:
-    """Fewer rooms, fewer nodes; nobody else notices."""
+    """Fewer features, fewer nodes; nobody else notices."""
     model, faults = load(document(spec()))
     assert model is not None, faults
-    rooms = ("core.network", "core.pools", "eks.nodes", "eks.kueue")
-    nodes_alone = Platform("nodes", rooms, answers=EKS_ANSWERS)
+    features = ("core.network", "core.pools", "eks.nodes", "eks.kueue")
+    nodes_alone = Platform("nodes", features, answers=EKS_ANSWERS)
     plan, found = resolve(model, load_catalog(), platform=nodes_alone)
     assert plan is not None, summaries(found)
     assert plan.of(NodePool)
@@ -166,7 +168,7 @@ def settle(context: Context) -> None:
     pass
 
 
-CORE = tuple(room for room in EKS.rooms if room.startswith("core."))
+CORE = tuple(feature for feature in EKS.features if feature.startswith("core."))
 BARE = Platform("bare", CORE, answers=__name__)
 
 
@@ -193,8 +195,8 @@ def test_the_core_needs_no_platform() -> None:
 def test_the_core_imports_nothing_of_a_platform() -> None:
     code = (
         "import sys\nfrom trainyard.plan.features import parts\n"
-        f"rooms = {CORE!r}\n"
-        "for name in ('spec', 'plan', 'resolve', 'lower'):\n    parts(name, rooms)\n"
+        f"features = {CORE!r}\n"
+        "for name in ('spec', 'plan', 'resolve', 'lower'):\n    parts(name, features)\n"
         "import trainyard.core.jobs.binding, trainyard.core.jobs.environment, trainyard.core.jobs.model\n"
         "print(*(name for name in sys.modules if name.startswith('trainyard.eks.')))"
     )

@@ -10,7 +10,7 @@ from trainyard.judge.policy.config import Config
 from trainyard.judge.policy.engine import run
 from trainyard.language.places import Route
 from trainyard.plan import Plan, Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
 
 from tests.policy.harness import builtin_rules
@@ -24,7 +24,7 @@ def pool(**required: tuple[str, ...]) -> FixedPool:
     )
 
 
-def found(*nodes: PlanNode) -> set[str]:
+def found(*nodes: PlanItem) -> set[str]:
     findings = run(Plan(nodes=nodes, closed=False), load_catalog(), builtin_rules(), Config(), [])
     return {each.code for each in findings}
 

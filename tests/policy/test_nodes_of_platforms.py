@@ -17,7 +17,7 @@ from builders import ROOT
 from trainyard.core.cloud.plan import CloudResource
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.source.libyaml import DUMPER, yaml
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.features import Platform, parts
 from trainyard.run.examples.rehearse import from_spec, merged
 from trainyard.run.platforms import PLATFORMS
@@ -59,18 +59,18 @@ PARTS: Mapping[str, Mapping[str, Any]] = {
 """By a key that a platform may not take, what is laid over the spec where it does."""
 
 
-def kinds_of(kind: type[PlanNode]) -> Iterator[type[PlanNode]]:
+def kinds_of(kind: type[PlanItem]) -> Iterator[type[PlanItem]]:
     for each in kind.__subclasses__():
         yield each
         yield from kinds_of(each)
 
 
 @cache
-def of_the_core() -> Mapping[str, type[PlanNode]]:
+def of_the_core() -> Mapping[str, type[PlanItem]]:
     assert parts("plan")  # so that every node is there
     return {
         kind.__name__: kind
-        for kind in kinds_of(PlanNode)
+        for kind in kinds_of(PlanItem)
         if kind.__module__.startswith("trainyard.core.") and not issubclass(kind, CloudResource)
     }
 

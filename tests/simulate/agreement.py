@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
-from trainyard.extensions.forecast.simulate.reading import amounts, whole, world
+from trainyard.extensions.forecast.simulate.reading import read_amounts, read_world, whole
 from trainyard.extensions.forecast.simulate.simulator import Simulator
 from trainyard.extensions.forecast.simulate.state import World
 
@@ -128,7 +128,7 @@ class _Replay:
         self._simulator.change(self._world())
 
     def _world(self) -> World:
-        return world(self._bodies.values(), fair=self._case.get("fair", False))
+        return read_world(self._bodies.values(), fair=self._case.get("fair", False))
 
     def _job(self, submission: Mapping[str, Any]) -> Job:
         affinity = submission.get("affinity") or {}
@@ -139,7 +139,7 @@ class _Replay:
         pods = PodSet(
             name,
             submission.get("numNodes", 0),
-            amounts(submission.get("perPod", {})),
+            read_amounts(submission.get("perPod", {})),
             least=submission.get("least"),
             selector=submission.get("nodeSelector") or {},
             tolerations=tuple(submission.get("tolerations") or ()),
@@ -151,7 +151,10 @@ class _Replay:
         )
         sets = tuple(
             PodSet(
-                part["name"], part["numNodes"], amounts(part["perPod"]), placement=_placement(part)
+                part["name"],
+                part["numNodes"],
+                read_amounts(part["perPod"]),
+                placement=_placement(part),
             )
             for part in submission.get("sets", ())
         )

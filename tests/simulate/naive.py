@@ -11,18 +11,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from trainyard.extensions.forecast.simulate import assigning, blockers, candidates, pending
-from trainyard.extensions.forecast.simulate.assignment import Obstacle
-from trainyard.extensions.forecast.simulate.candidates import Candidate
-from trainyard.extensions.forecast.simulate.domains import PODS, Forest
+from trainyard.extensions.forecast.simulate import admission, preemption, reasons, simulator
+from trainyard.extensions.forecast.simulate.counts import Domain
 from trainyard.extensions.forecast.simulate.objects import Cell
-from trainyard.extensions.forecast.simulate.placing import Placed, Unplaced, Wanted
-from trainyard.extensions.forecast.simulate.preempting import Way
-from trainyard.extensions.forecast.simulate.rooms import Domain
-from trainyard.extensions.forecast.simulate.state import State, Work, precedence
+from trainyard.extensions.forecast.simulate.preemption import Candidate, Way
+from trainyard.extensions.forecast.simulate.state import Obstacle, State, Work, precedence
+from trainyard.extensions.forecast.simulate.topology import PODS, Forest, Placed, Unplaced, Wanted
 
 
-class Pending(pending.Pending):
+class Pending(simulator.Pending):
     """A queue that looks through all of its jobs for the next one."""
 
     def pop(self) -> Work | None:
@@ -32,14 +29,14 @@ class Pending(pending.Pending):
         return self.waiting.pop(first.key)
 
 
-class Candidates(candidates.Candidates):
+class Candidates(preemption.Candidates):
     """All candidates in a list, each tried out."""
 
     def valid(self, *, borrowing: bool) -> Iterator[Candidate]:
         policy = self._queue.preemption
         found = []
-        for source in (*self._closer, *self._others):
-            closer = source in self._closer
+        for source in (*self._closer_queues, *self._other_queues):
+            closer = source in self._closer_queues
             for work in self._state.works[source.queue].values():
                 if not self._may(work, policy.reclaim):
                     continue
@@ -60,24 +57,24 @@ class Candidates(candidates.Candidates):
             if self._may(work, policy.within)
         ]
         yield from (
-            Candidate(work, candidates.WITHIN, None) for work in sorted(own, key=precedence)
+            Candidate(work, preemption.WITHIN, None) for work in sorted(own, key=precedence)
         )
 
     def _may(self, work: Work, policy: str) -> bool:
         uses = any(cell in self._cells for cell in work.usage())
-        return policy != "Never" and uses and candidates.may_preempt(self._work, work, policy)
+        return policy != "Never" and uses and preemption.may_preempt(self._work, work, policy)
 
     def _reason(self, work: Work, *, closer: bool) -> str:
         if not closer and self._while_borrowing(work):
-            return candidates.WHILE_BORROWING
-        return candidates.RECLAIM
+            return preemption.WHILE_BORROWING
+        return preemption.RECLAIM
 
 
-class Assigner(assigning.Assigner):
+class Assigner(admission.Assigner):
     """Every resource is looked at, and nothing that was foreseen is taken for the answer."""
 
-    def _way(self, cell: Cell, amount: int, worst: Any) -> tuple[Any, Obstacle | None]:
-        return super()._way(cell, amount, assigning._Way(Way.FIT, 0))
+    def _resource_mode(self, cell: Cell, amount: int, worst: Any) -> tuple[Any, Obstacle | None]:
+        return super()._resource_mode(cell, amount, admission._GranularMode(Way.FIT, 0))
 
     def targets(self, assignment: Any) -> list[Candidate]:
         self._foreseen.clear()
@@ -141,7 +138,7 @@ def _place(forest: Forest, want: Wanted, taken: Any, *, empty: bool) -> Placed |
 
 def _counts(forest: Forest, want: Wanted, taken: Any, *, empty: bool) -> dict[Domain, int]:
     counts = {domain: 0 for level in forest.by_level for domain in level}
-    for leaf in forest._matching(want.pods):
+    for leaf in forest._matching_leaves(want.pods):
         used = taken.get(leaf.id)
         counts[leaf] = forest.pods(leaf, want.pods.requests, used, empty=empty)
     for level in reversed(forest.by_level[:-1]):
@@ -174,7 +171,7 @@ def _shares(
 
 def waited_for(state: State, work: Work) -> list[Work]:
     """For whom a job waits: one admitted job after the other is taken away until it fits, and then back."""
-    admitted = [each for related in blockers._related(state, work) for each in related]
+    admitted = [each for related in reasons._related_jobs(state, work) for each in related]
     gone: list[Work] = []
     while not _fits_without(state, work, gone):
         if len(gone) == len(admitted):
@@ -190,26 +187,26 @@ def waited_for(state: State, work: Work) -> list[Work]:
 def _fits_without(state: State, work: Work, gone: Sequence[Work]) -> bool:
     work.progress = None
     with state.without(gone):
-        return Assigner(state, work).assign().mode is assigning.Mode.FIT
+        return Assigner(state, work).assign().mode is admission.Mode.FIT
 
 
 @contextmanager
 def naively() -> Iterator[None]:
     """Simulate in this way."""
-    room = "trainyard.extensions.forecast.simulate"
+    package = "trainyard.extensions.forecast.simulate"
     with ExitStack() as patches:
         for target, new in (
-            (f"{room}.lines.Pending", Pending),
-            (f"{room}.preempting.Candidates", Candidates),
-            (f"{room}.preempting._may_suffice", lambda *_, borrowing: True),
-            (f"{room}.preempting._is_hopeless", lambda _: False),
-            (f"{room}.entry.Assigner", Assigner),
-            (f"{room}.blockers.Assigner", Assigner),
-            (f"{room}.repeats.Repeats.period", lambda *_: 0),
-            *((f"{room}.{each}.place_all", place_all) for each in _PLACING),
+            (f"{package}.simulator.Pending", Pending),
+            (f"{package}.preemption.Candidates", Candidates),
+            (f"{package}.preemption._may_suffice", lambda *_, borrowing: True),
+            (f"{package}.preemption._is_hopeless", lambda _: False),
+            (f"{package}.admission.Assigner", Assigner),
+            (f"{package}.reasons.Assigner", Assigner),
+            (f"{package}.simulator.Repeats.period", lambda *_: 0),
+            *((f"{package}.{each}.place_all", place_all) for each in _PLACING),
         ):
             patches.enter_context(patch(target, new))
         yield
 
 
-_PLACING = ("placing", "assigning", "entry", "need", "places")
+_PLACING = ("topology", "admission", "preemption", "witness")

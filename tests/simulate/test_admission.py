@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from trainyard.extensions.forecast.simulate.assignment import Obstacle
-from trainyard.extensions.forecast.simulate.cycle import Cycle
+from trainyard.extensions.forecast.simulate.admission import Cycle
 from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet, _fnv1a
 from trainyard.extensions.forecast.simulate.reading import whole
-from trainyard.extensions.forecast.simulate.repeats import Repeats
-from trainyard.extensions.forecast.simulate.simulator import Simulator
-from trainyard.extensions.forecast.simulate.state import Progress, Work
+from trainyard.extensions.forecast.simulate.simulator import Repeats, Simulator
+from trainyard.extensions.forecast.simulate.state import Obstacle, Progress, Work
 
 from simulate.worlds import GPU, LEVEL, admitted, job, made, queue, settled
 

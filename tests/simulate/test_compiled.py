@@ -10,8 +10,8 @@ import yaml
 from builders import POOL, spec
 from trainyard.catalog import load_catalog
 from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
+from trainyard.extensions.forecast.simulate.forecasts import forecast
 from trainyard.extensions.forecast.simulate.objects import Placement
-from trainyard.extensions.forecast.simulate.together import forecast
 from trainyard.extensions.forecast.simulate.verdict import Kind, Verdict
 from trainyard.judge.model.reading import Reading
 from trainyard.lift import lift
@@ -85,7 +85,7 @@ def test_jobs_come_in_the_order_in_which_flux_creates_them(tmp_path: Path) -> No
         {"name": "a0", **own},
     ]
     simulated = read(tmp_path, *jobs, pool={"nodes": {"max": 8}})
-    came = [simulated.titles[each.key] for each in simulated.coming.new]
+    came = [simulated.titles[each.key] for each in simulated.new_jobs]
     assert came == ["f", "e", "d", "c", "b", "a", "a0"]
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from timeline.worlds import hours, run
-from trainyard.extensions.forecast.simulate.blockers import blockers
+from trainyard.extensions.forecast.simulate.admission import Entry
 from trainyard.extensions.forecast.simulate.compiled import Cluster
-from trainyard.extensions.forecast.simulate.domains import Forest
-from trainyard.extensions.forecast.simulate.entry import Entry
+from trainyard.extensions.forecast.simulate.forecasts import forecast
 from trainyard.extensions.forecast.simulate.objects import Job
+from trainyard.extensions.forecast.simulate.reasons import blockers
 from trainyard.extensions.forecast.simulate.state import State, World
-from trainyard.extensions.forecast.simulate.together import forecast
+from trainyard.extensions.forecast.simulate.topology import Forest
 
 from simulate.worlds import job, made, queue, settled
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from trainyard.extensions.forecast.simulate.constraints import anywhere
-from trainyard.extensions.forecast.simulate.matching import matches, selects, untolerated
 from trainyard.extensions.forecast.simulate.objects import Placement
+from trainyard.extensions.forecast.simulate.reasons import anywhere
+from trainyard.extensions.forecast.simulate.topology import matches, selects, untolerated
 
 from simulate.worlds import LEVEL, job
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.worlds import HOUR, run
 from trainyard.core.jobs.length import Basis, Length
-from trainyard.extensions.forecast.simulate.blockers import blockers
 from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.reasons import blockers
 from trainyard.extensions.forecast.simulate.simulator import Simulator
 from trainyard.extensions.forecast.simulate.state import World
 from trainyard.extensions.forecast.timeline.readiness import PodsReady

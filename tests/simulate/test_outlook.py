@@ -11,7 +11,7 @@ import yaml
 from builders import ROOT
 from trainyard.catalog import load_catalog
 from trainyard.extensions.forecast.simulate.compiled import cluster
-from trainyard.extensions.forecast.simulate.outlook import outlook
+from trainyard.extensions.forecast.simulate.forecasts import outlook
 from trainyard.extensions.forecast.simulate.simulator import run
 from trainyard.judge.model.contention import contended
 from trainyard.judge.model.reading import Reading

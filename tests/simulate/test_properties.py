@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trainyard.extensions.forecast.simulate.constraints import fits_alone
 from trainyard.extensions.forecast.simulate.objects import Cell, Job, Queue
+from trainyard.extensions.forecast.simulate.reasons import fits_alone
 from trainyard.extensions.forecast.simulate.state import World
 
 from simulate.worlds import GPU, admitted, job, made, queue, settled
@@ -77,9 +77,9 @@ def test_no_more_is_used_than_there_is(data: st.DataObject) -> None:
     total = sum(account.used.get(CELL, 0) for account in state.accounts.values())
     assert total <= sum(account.limits(CELL).nominal for account in state.accounts.values())
     for forest in state.forests.values():
-        for id, used in forest.usage.of.items():
+        for id, used in forest.usage.by_domain.items():
             for resource, amount in used.items():
-                assert 0 <= amount <= forest.leaves[id].room[resource]
+                assert 0 <= amount <= forest.leaves[id].allocatable[resource]
 
 
 @given(st.data())
@@ -183,6 +183,6 @@ def test_what_is_taken_back_leaves_nothing(data: st.DataObject) -> None:
     assert not any(
         amount
         for forest in simulator.state.forests.values()
-        for used in forest.usage.of.values()
+        for used in forest.usage.by_domain.values()
         for amount in used.values()
     )

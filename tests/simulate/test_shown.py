@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from trainyard.extensions.forecast.simulate.shown import text
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict, Where
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict, Where, text
 
 ONE_PLACE = (Where("gpu", "us-west-2b", "", 4, 4),)
 TWO_PLACES = (Where("cpu", "", "rack-1", 4, 2), *ONE_PLACE)

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from builders import ROOT
 from trainyard.catalog import load_catalog
-from trainyard.extensions.forecast.simulate.arrivals import Arrival
 from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
+from trainyard.extensions.forecast.simulate.forecasts import Arrival, forecast
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.shares import Share
+from trainyard.extensions.forecast.simulate.quota import Share
 from trainyard.extensions.forecast.simulate.state import World
-from trainyard.extensions.forecast.simulate.together import forecast
 from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
 from trainyard.judge.model.reading import Reading
 from trainyard.run.driver import check
@@ -235,7 +234,7 @@ def test_where_too_many_share_a_quota_nothing_is_tried_out(
     found = many(4)
     assert note not in found.notes
     assert all(each.edits for each in found.verdicts)
-    monkeypatch.setattr(f"trainyard.extensions.forecast.simulate.together.{bound}", 0)
+    monkeypatch.setattr(f"trainyard.extensions.forecast.simulate.forecasts.{bound}", 0)
     found = many(4)
     assert note in found.notes
     assert not all(each.edits for each in found.verdicts)

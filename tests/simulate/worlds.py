@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
-from trainyard.extensions.forecast.simulate.reading import world
+from trainyard.extensions.forecast.simulate.reading import read_world
 from trainyard.extensions.forecast.simulate.simulator import Simulator
 from trainyard.extensions.forecast.simulate.state import World
 
@@ -56,7 +56,7 @@ def made(
     ]
     for rack, count in enumerate(racks or ()):
         bodies += [_node(f"r{rack}", f"n{rack}-{index}") for index in range(count)]
-    return world([*bodies, *(body for each in queues for body in each)], fair=fair)
+    return read_world([*bodies, *(body for each in queues for body in each)], fair=fair)
 
 
 def _node(rack: str, name: str) -> dict[str, Any]:

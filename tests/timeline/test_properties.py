@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simulate.worlds import admitted, job, queue
 from trainyard.core.jobs.length import Basis, Length
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.together import run as at_once
+from trainyard.extensions.forecast.simulate.simulator import run as at_once
 from trainyard.extensions.forecast.timeline.course import Ending, Timeline
 
 from timeline.worlds import flat, hours, run

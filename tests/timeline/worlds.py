@@ -10,7 +10,7 @@ from trainyard.core.jobs.length import Basis, Length
 from trainyard.core.jobs.plan import CheckpointSchedule
 from trainyard.extensions.forecast.simulate.compiled import Cluster
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.pools import PoolNodes
+from trainyard.extensions.forecast.simulate.reading import PoolNodes
 from trainyard.extensions.forecast.simulate.state import World
 from trainyard.extensions.forecast.timeline.course import Course, Timeline
 from trainyard.extensions.forecast.timeline.outlook import timeline

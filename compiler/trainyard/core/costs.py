@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 from trainyard.catalog.ebs import BASE_IOPS, BASE_THROUGHPUT
 from trainyard.catalog.prices import MONTH, Price, block, dearest, on_demand_or_like, service
@@ -186,23 +187,29 @@ def unit_item(planned: PlannedCluster, name: str, what: str, count: int, unit: s
 # --- volumes and file systems
 
 
+class Gp3(NamedTuple):
+    """A gp3 volume: its size, and IOPS and MiB/s where they are said."""
+
+    size: Quantity
+    iops: int | None = None
+    throughput: int | None = None
+
+
 def disks(
     planned: PlannedCluster,
     name: str,
-    size: Quantity,
-    least: int,
-    most: int,
+    volume: Gp3,
     how: str,
-    iops: int | None = None,
-    throughput: int | None = None,
+    least: int = 1,
+    most: int = 1,
     pool: str = "",
 ) -> Item:
-    """gp3 volumes of a size: paid by GiB, and for what is faster than every volume is."""
+    """Volumes of one kind: paid by GiB, and for what is faster than every volume is."""
     region = planned.spec.region
-    more_iops = max(0, (iops or 0) - BASE_IOPS)
-    faster = max(0, (throughput or 0) - BASE_THROUGHPUT)
+    more_iops = max(0, (volume.iops or 0) - BASE_IOPS)
+    faster = max(0, (volume.throughput or 0) - BASE_THROUGHPUT)
     parts = [
-        (_gib(size), "gp3 GiB month"),
+        (_gib(volume.size), "gp3 GiB month"),
         (more_iops, "gp3 IOPS month"),
         (faster, "gp3 MiB/s month"),
     ]
@@ -215,7 +222,7 @@ def disks(
             prices.append(price)
     return Item(
         name=name,
-        what=f"EBS gp3, {_gib(size)} GiB",
+        what=f"EBS gp3, {_gib(volume.size)} GiB",
         least=least,
         most=most,
         usd=usd,
@@ -243,16 +250,8 @@ def storage_items(planned: PlannedCluster, storage: Storage) -> Iterator[Item]:
         else:
             least = most = len({job.namespace for job in jobs})
             how = ALWAYS
-        yield disks(
-            planned,
-            storage.name,
-            Quantity.parse(str(disk.size)),
-            least,
-            most,
-            how,
-            disk.iops,
-            disk.throughput,
-        )
+        kind = Gp3(Quantity.parse(str(disk.size)), disk.iops, disk.throughput)
+        yield disks(planned, storage.name, kind, how, least, most)
     volume = storage.existing_disk
     if volume is not None:
         yield _unpriced(storage.name, f"EBS volume {volume.id}, whose type is not said")

@@ -11,6 +11,7 @@ from trainyard.core.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
+    Gp3,
     Item,
     disks,
     known,
@@ -149,14 +150,9 @@ def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
     system = ClusterSection.of(planned.spec).eks.system_nodes
     for group in groups:
         if group.name == SYSTEM and group.volume is not None:
-            yield disks(
-                planned,
-                "root volumes of system",
-                Quantity.gib(group.volume),
-                system.nodes,
-                system.nodes + 1,
-                ALWAYS,
-            )
+            volume = Gp3(Quantity.gib(group.volume))
+            name = "root volumes of system"
+            yield disks(planned, name, volume, ALWAYS, system.nodes, system.nodes + 1)
     for pool in planned.pools():
         root = _root(planned, pool)
         if root is not None:
@@ -169,17 +165,8 @@ def _root(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item | None:
     volume = chosen(planned.spec, pool).root_volume(planned.plan, pool.name)
     if volume is None:
         return None
-    return disks(
-        planned,
-        name,
-        volume.size,
-        least,
-        most,
-        WITH_NODES,
-        volume.iops,
-        volume.throughput,
-        pool.name,
-    )
+    kind = Gp3(volume.size, volume.iops, volume.throughput)
+    return disks(planned, name, kind, WITH_NODES, least, most, pool.name)
 
 
 def repair(planned: PlannedCluster) -> Iterator[Block]:

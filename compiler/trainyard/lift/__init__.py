@@ -1,7 +1,7 @@
 """Reads manifests, ours or third-party, back into the typed plan.
 
 The module ``lift`` of a subject reads some kinds: its ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to
-plan nodes; ``OTHERS`` is one for all kinds of which there is none.
+plan items; ``OTHERS`` is one for all kinds of which there is none.
 It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
 ``verify`` reports what is malformed.
 """
@@ -15,12 +15,12 @@ from functools import cache
 from trainyard.lift.reader import Reader, reader
 from trainyard.output.manifest import Manifest, group_of
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.features import parts
 
 __all__ = ["assembled", "carried", "kinds", "lift", "read"]
 
-Lift = Callable[[Reader], Iterable[PlanNode]]
+Lift = Callable[[Reader], Iterable[PlanItem]]
 
 
 @cache
@@ -51,9 +51,9 @@ def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     return assembled(read(manifests, closed=closed), closed=closed)
 
 
-def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
+def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanItem]:
     """The nodes that the manifests carry."""
-    nodes: list[PlanNode] = []
+    nodes: list[PlanItem] = []
     for manifest in manifests:
         # What a spec includes may be anything that a third party writes.
         table = kinds(closed=closed and not manifest.key)
@@ -65,13 +65,13 @@ def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
     return nodes
 
 
-def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
+def assembled(nodes: Iterable[PlanItem], *, closed: bool) -> Plan:
     """The plan of nodes that were read."""
     unique = tuple(_each_once(list(nodes)))
-    return Plan(nodes=unique, closed=closed)
+    return Plan(items=unique, closed=closed)
 
 
-def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
+def _each_once(nodes: Sequence[PlanItem]) -> Iterator[PlanItem]:
     """The nodes, and of a kind of which a cluster has one the last: it is what would be applied last."""
     last = {type(node): node for node in nodes if node.single}
     for node in nodes:
@@ -83,7 +83,7 @@ def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
 def carried(lifted: Plan, plan: Plan) -> Plan:
     """A plan that was lifted from our own output, with what no output carries, from the plan that was lowered."""
     return replace(
-        lifted, nodes=(*lifted.nodes, *plan.apart()), external=plan.external, release=plan.release
+        lifted, items=(*lifted.items, *plan.apart()), external=plan.external, release=plan.release
     )
 
 

@@ -110,7 +110,7 @@ class Artifact:
     """One thing that is written: a body, or a text, where it is written, and where it came from.
 
     ``format`` names the module of ``trainyard.verify.formats`` that judges, reads back and writes it. ``path`` is
-    relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and ``origins`` maps field
+    relative to the cluster's folder. ``at`` is the spec route of the plan item behind it and ``origins`` maps field
     paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
     those that stand in the spec item for item. ``key`` distinguishes third-party artifacts, of which several may have
     one name, or none. ``choices``: by key at the top of the body, all that may ever stand in its list

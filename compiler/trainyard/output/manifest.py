@@ -54,7 +54,7 @@ def placeholders(text: str) -> list[str]:
 class Manifest(Artifact):
     """One object: body, where it is written, and where it came from.
 
-    ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and
+    ``path`` is relative to the cluster's folder. ``at`` is the spec route of the plan item behind it and
     ``origins`` maps field paths (tuples of keys into ``body``) to spec routes; a field takes the
     origin of its nearest ancestor. ``lists`` are those that stand in the spec item for item. ``key`` tells
     objects of others apart, of which several may have one name, or none. ``choices``: by key at the top of the body,

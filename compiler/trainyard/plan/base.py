@@ -1,4 +1,4 @@
-"""What every plan node has: a place, a place for each of its fields, and an identity."""
+"""What every plan item has: a place, a place for each of its fields, and an identity."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def unknown_field(node: object, name: str) -> AttributeError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanNode:
+class PlanItem:
     """A thing that will exist.
 
     ``at`` is the route of the spec node behind it (or, when lifted, of the manifest); ``origins``

@@ -17,7 +17,7 @@ from trainyard.language.models.flow import flow
 from trainyard.language.places import Route
 from trainyard.language.source.include import Included
 from trainyard.language.source.texts import Text
-from trainyard.plan import Derived, PlanNode
+from trainyard.plan import Derived, PlanItem
 from trainyard.plan.features import Platform
 
 SPEC = Route(("spec",))
@@ -44,7 +44,7 @@ class Context:
     included: Sequence[Included] = ()
     texts: Mapping[Route, Text] = field(default_factory=dict)
     derived: list[Derived] = field(default_factory=list)
-    waiting: list[PlanNode] = field(default_factory=list)
+    waiting: list[PlanItem] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
     reading: dict[str, Route] = field(default_factory=dict)
     explained: bool = True

@@ -1,7 +1,7 @@
-"""Finds the extensions, and the rooms of the core and of platforms: folders, recognised by the modules in them.
+"""Finds the extensions, and the features of the core and of platforms: folders, recognised by the modules in them.
 
 ``core/<name>`` is what people say, and what it means on any platform; ``eks/<name>`` and
-``extensions/<platform>/<name>`` are what a platform makes of it. A room has what it needs of these modules: ``spec``
+``extensions/<platform>/<name>`` are what a platform makes of it. A feature has what it needs of these modules: ``spec``
 (how people write it), ``plan`` (nodes: what will exist), ``resolve`` (spec and facts to nodes), ``lower`` (nodes to
 what is written) and ``lift`` (manifests back to nodes). The last two share nothing, so that what is written is judged
 by what it says.
@@ -35,21 +35,21 @@ __all__ = [
 ]
 
 OF_EXTENSIONS = "extensions"
-"""Stands in the rooms of a platform for those that extensions add."""
+"""Stands in the features of a platform for those that extensions add."""
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform: its key in ``spec.platform``, and its rooms, in the order in which they report.
+    """A platform: its key in ``spec.platform``, and its features, in the order in which they report.
 
-    ``listed``: as the platform lists them, with ``OF_EXTENSIONS`` where those of extensions come. A room is named by
+    ``listed``: as the platform lists them, with ``OF_EXTENSIONS`` where those of extensions come. A feature is named by
     its folder below ``trainyard``: ``core.pools``. EKS is in a folder of its own, any other platform in one of
     ``extensions`` that has its name. The spec of the platform has the sections of
-    these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
+    these features, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``stands_on``: the
-    platform that it extends, of whose rooms it keeps some; a spec may have the key of both. ``without``: components
+    platform that it extends, of whose features it keeps some; a spec may have the key of both. ``without``: components
     that the lower one installs, and this one does not; ``brings``: add-ons of EKS that it installs besides, with their
     builds. ``asked_by_hand``: how people see their jobs where there is no Kubernetes API. ``by_key``: what it is
     instead where its key has one of these keys. ``answers``: the module with what the core asks of a platform,
@@ -63,7 +63,7 @@ class Platform:
     - ``addon_values``: what its nodes need of an add-on of EKS; only those of platforms on EKS
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
-    - ``settle``: what is recorded once all rooms have resolved
+    - ``settle``: what is recorded once all features have resolved
     - ``NOT_GIVEN``: nodes of the core that rules read and it has none of, by name, and why it need not
     """
 
@@ -78,8 +78,8 @@ class Platform:
     by_key: Mapping[str, Platform] = field(default_factory=dict, compare=False)
 
     @property
-    def rooms(self) -> tuple[str, ...]:
-        """All of its rooms, with those of extensions."""
+    def features(self) -> tuple[str, ...]:
+        """All of its features, with those of extensions."""
         return _with_extensions(self.listed, self._lower())
 
     def _lower(self) -> tuple[str, ...]:
@@ -170,28 +170,28 @@ def extension_modules(folder: str) -> dict[str, str]:
 
 
 def _adding_to(platforms: tuple[str, ...]) -> tuple[str, ...]:
-    """The extensions that add rooms to one of some platforms."""
+    """The extensions that add features to one of some platforms."""
     return tuple(
-        name for name, extension in extensions().items() if _rooms_for(extension, platforms)
+        name for name, extension in extensions().items() if _features_for(extension, platforms)
     )
 
 
-def _rooms_for(extension: ModuleType, platforms: tuple[str, ...]) -> tuple[str, ...]:
-    """The rooms that an extension adds to some platforms."""
-    rooms: Mapping[str, tuple[str, ...]] = getattr(extension, "ROOMS", {})
-    return tuple(room for name in platforms for room in rooms.get(name, ()))
+def _features_for(extension: ModuleType, platforms: tuple[str, ...]) -> tuple[str, ...]:
+    """The features that an extension adds to some platforms."""
+    features: Mapping[str, tuple[str, ...]] = getattr(extension, "FEATURES", {})
+    return tuple(feature for name in platforms for feature in features.get(name, ()))
 
 
 @cache
 def _with_extensions(listed: tuple[str, ...], platforms: tuple[str, ...]) -> tuple[str, ...]:
-    rooms: list[str] = []
-    for room in listed:
-        if room != OF_EXTENSIONS:
-            rooms.append(room)
+    features: list[str] = []
+    for feature in listed:
+        if feature != OF_EXTENSIONS:
+            features.append(feature)
             continue
         for name in _adding_to(platforms):
-            rooms += _rooms_for(extensions()[name], platforms)
-    return tuple(rooms)
+            features += _features_for(extensions()[name], platforms)
+    return tuple(features)
 
 
 def members_of_extensions(folder: str, name: str) -> list[Any]:
@@ -232,17 +232,17 @@ def packages_of_platforms(folder: str) -> tuple[ModuleType, ...]:
 
 
 @cache
-def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
-    """The modules of this name (``lower``, ``lift``…) of the rooms that have one: of all, or of some in order."""
-    if rooms is None:
-        rooms = _all_rooms()
-    having = [room for room in rooms if _has_module(room, name)]
-    return tuple(import_module(f"{_PACKAGE}.{room}.{name}") for room in having)
+def parts(name: str, features: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
+    """The modules of this name (``lower``, ``lift``…) of the features that have one: of all, or of some in order."""
+    if features is None:
+        features = _all_features()
+    having = [feature for feature in features if _has_module(feature, name)]
+    return tuple(import_module(f"{_PACKAGE}.{feature}.{name}") for feature in having)
 
 
 @cache
-def _all_rooms() -> tuple[str, ...]:
-    """The folders of the core and of all platforms, by name; those that are no rooms have no modules of their names."""
+def _all_features() -> tuple[str, ...]:
+    """The folders of the core and of all platforms, by name; those that are no features have no such modules."""
     places = ["core", *_platforms()]
     return tuple(sorted(f"{place}.{name}" for place in places for name in _names_in(place)))
 
@@ -258,9 +258,9 @@ def _names_in(place: str) -> list[str]:
         return [entry.name for entry in entries if entry.is_dir()]
 
 
-def _has_module(room: str, name: str) -> bool:
-    return os.path.isfile(os.path.join(_folder_of(room), f"{name}.py"))
+def _has_module(feature: str, name: str) -> bool:
+    return os.path.isfile(os.path.join(_folder_of(feature), f"{name}.py"))
 
 
-def _folder_of(room: str) -> str:
-    return os.path.join(_ROOT, room.replace(".", os.sep))
+def _folder_of(feature: str) -> str:
+    return os.path.join(_ROOT, feature.replace(".", os.sep))

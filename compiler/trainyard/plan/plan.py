@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
-Node = TypeVar("Node", bound=PlanNode)
+Item = TypeVar("Item", bound=PlanItem)
 Read = TypeVar("Read")
 
 
@@ -41,39 +41,39 @@ class Derived:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything that will exist: nodes of any kind, in the order in which they are written.
+    """Everything that will exist: items of any kind, in the order in which they are written.
 
     ``closed``: our own output. Nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace
     and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing
-    from it may live elsewhere. ``release`` is the name of the set of versions. ``waiting``: nodes of what cannot be
+    from it may live elsewhere. ``release`` is the name of the set of versions. ``waiting``: items of what cannot be
     written yet, and is judged already.
 
-    Two plans are equal if they have the same nodes of each kind in the same order, of the kinds that manifests carry.
+    Two plans are equal if they have the same items of each kind in the same order, of the kinds that manifests carry.
     """
 
-    nodes: tuple[PlanNode, ...] = ()
+    items: tuple[PlanItem, ...] = ()
     derived: tuple[Derived, ...] = dataclasses.field(default=(), repr=False)
     external: frozenset[tuple[str, str, str, str]] = frozenset()
     release: str = ""
     closed: bool = True
-    waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
+    waiting: tuple[PlanItem, ...] = dataclasses.field(default=(), repr=False)
 
-    def of(self, kind: type[Node]) -> tuple[Node, ...]:
-        """The nodes of a kind, those of its subclasses too: of a platform, what is one of the core."""
+    def of(self, kind: type[Item]) -> tuple[Item, ...]:
+        """The items of a kind, those of its subclasses too: of a platform, what is one of the core."""
         known = self._by_class.get(kind)
         if known is None:
             known = self._collected(kind)
             self._by_class[kind] = known
         return known
 
-    def _collected(self, kind: type[Node]) -> tuple[Node, ...]:
+    def _collected(self, kind: type[Item]) -> tuple[Item, ...]:
         found = [each for each in self._by_kind if issubclass(each, kind)]
         if len(found) == 1:
             return self._by_kind[found[0]]
-        return tuple(node for node in self.nodes if isinstance(node, kind)) if found else ()
+        return tuple(item for item in self.items if isinstance(item, kind)) if found else ()
 
     @cached_property
-    def _by_class(self) -> dict[type[PlanNode], tuple[Any, ...]]:
+    def _by_class(self) -> dict[type[PlanItem], tuple[Any, ...]]:
         return {}
 
     def once(self, read: Callable[[Plan], Read]) -> Read:
@@ -87,49 +87,49 @@ class Plan:
     def _read(self) -> dict[object, Any]:
         return {}
 
-    def one(self, kind: type[Node]) -> Node | None:
-        """The only node of a kind, or the last of several."""
-        nodes = self.of(kind)
-        if nodes:
-            return nodes[-1]
+    def one(self, kind: type[Item]) -> Item | None:
+        """The only item of a kind, or the last of several."""
+        items = self.of(kind)
+        if items:
+            return items[-1]
         return None
 
-    def named(self, kind: type[Node], name: str | None, namespace: str = "") -> Node | None:
-        """The node of a kind, or else of one that is one as well, and a name."""
+    def named(self, kind: type[Item], name: str | None, namespace: str = "") -> Item | None:
+        """The item of a kind, or else of one that is one as well, and a name."""
         key = (kind, namespace, name or "")
-        node: Node | None = self._by_name.get(key)
-        return node
+        item: Item | None = self._by_name.get(key)
+        return item
 
-    def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
-        """The same plan with these nodes of a kind instead of its own."""
-        others = [node for node in self.nodes if not isinstance(node, kind)]
-        return dataclasses.replace(self, nodes=(*others, *nodes))
+    def with_items(self, kind: type[Item], items: Iterable[Item]) -> Plan:
+        """The same plan with these items of a kind instead of its own."""
+        others = [item for item in self.items if not isinstance(item, kind)]
+        return dataclasses.replace(self, items=(*others, *items))
 
-    def apart(self) -> tuple[PlanNode, ...]:
-        """The nodes that no manifest carries."""
-        return tuple(node for node in self.nodes if not node.carried)
-
-    @cached_property
-    def _by_kind(self) -> dict[type[PlanNode], tuple[Any, ...]]:
-        lists: dict[type[PlanNode], list[PlanNode]] = {}
-        for node in self.nodes:
-            kind = type(node)
-            lists.setdefault(kind, []).append(node)
-        return {kind: tuple(nodes) for kind, nodes in lists.items()}
+    def apart(self) -> tuple[PlanItem, ...]:
+        """The items that no manifest carries."""
+        return tuple(item for item in self.items if not item.carried)
 
     @cached_property
-    def _by_name(self) -> dict[tuple[type[PlanNode], str, str], Any]:
-        by_name: dict[tuple[type[PlanNode], str, str], Any] = {}
-        for kind, nodes in self._by_kind.items():
-            bases = [base for base in kind.__mro__[1:-1] if base is not PlanNode]
-            for node in nodes:
-                namespace = getattr(node, "namespace", "")
-                name = getattr(node, "name", "")
+    def _by_kind(self) -> dict[type[PlanItem], tuple[Any, ...]]:
+        lists: dict[type[PlanItem], list[PlanItem]] = {}
+        for item in self.items:
+            kind = type(item)
+            lists.setdefault(kind, []).append(item)
+        return {kind: tuple(items) for kind, items in lists.items()}
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[type[PlanItem], str, str], Any]:
+        by_name: dict[tuple[type[PlanItem], str, str], Any] = {}
+        for kind, items in self._by_kind.items():
+            bases = [base for base in kind.__mro__[1:-1] if base is not PlanItem]
+            for item in items:
+                namespace = getattr(item, "namespace", "")
+                name = getattr(item, "name", "")
                 if not name:
                     continue
-                by_name[kind, namespace, name] = node  # also over one of a kind below
+                by_name[kind, namespace, name] = item  # also over one of a kind below
                 for base in bases:
-                    by_name.setdefault((base, namespace, name), node)
+                    by_name.setdefault((base, namespace, name), item)
         return by_name
 
     def __eq__(self, other: object) -> bool:
@@ -137,6 +137,6 @@ class Plan:
             return NotImplemented
         return self._carried() == other._carried()
 
-    def _carried(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
+    def _carried(self) -> dict[type[PlanItem], tuple[PlanItem, ...]]:
         kinds = self._by_kind.items()
-        return {kind: nodes for kind, nodes in kinds if kind.carried}
+        return {kind: items for kind, items in kinds if kind.carried}

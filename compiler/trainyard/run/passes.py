@@ -23,7 +23,7 @@ from trainyard.language.source.include import included
 from trainyard.language.source.texts import Text, with_texts
 from trainyard.output import Artifact
 from trainyard.output.manifest import Manifest, ObjectRef
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.base import Identity
 from trainyard.run.history import Run, hold
 from trainyard.run.language.load import load, platform_of
@@ -145,9 +145,9 @@ def judged(written: Written, document: Document, means: Means) -> list[Diagnosti
     found = _findings(artifacts, plan, setting_of(plan), means)
     if not plan.waiting:
         return once_a_key(found, document)
-    known = set(map(_named, plan.nodes))
+    known = set(map(_named, plan.items))
     later = [node for node in plan.waiting if _named(node) not in known]
-    whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
+    whole = replace(plan, items=(*plan.items, *later), waiting=())
     ids = {artifact.id for artifact in artifacts}
     lowered = lower(whole, platform_of(document))
     everything = [*artifacts, *(each for each in lowered if each.id not in ids)]
@@ -163,7 +163,7 @@ def _findings(
     return traced(verdict.diagnostics, artifacts)
 
 
-def _named(node: PlanNode) -> tuple[Identity, str]:
+def _named(node: PlanItem) -> tuple[Identity, str]:
     """Several runtimes of one pool, and files of several jobs, share an identity: their names carry a hash."""
     return node.identity, getattr(node, "name", "")
 

@@ -1,4 +1,4 @@
-"""Platforms: what a cluster runs on, each a visible tuple of the rooms that make it."""
+"""Platforms: what a cluster runs on, each a visible tuple of the features that make it."""
 
 from __future__ import annotations
 

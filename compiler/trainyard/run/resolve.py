@@ -15,7 +15,7 @@ from trainyard.language.models.cluster import ClusterSpec, TrainingCluster
 from trainyard.language.places import Route
 from trainyard.language.source.include import Included
 from trainyard.language.source.texts import Text
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import SPEC, Context, near_help
 from trainyard.plan.features import Platform, parts
 from trainyard.plan.naming import other_cluster
@@ -107,12 +107,12 @@ def _release(spec: ClusterSpec, catalog: Catalog) -> Release | None:
 
 
 def _plan(context: Context) -> Plan:
-    nodes: list[PlanNode] = []
-    for subject in parts("resolve", context.platform.rooms):
-        nodes.extend(subject.resolve(context))
+    items: list[PlanItem] = []
+    for subject in parts("resolve", context.platform.features):
+        items.extend(subject.resolve(context))
     context.answers.settle(context)
     return Plan(
-        nodes=tuple(nodes),
+        items=tuple(items),
         derived=tuple(context.derived),
         external=frozenset(context.external),
         release=context.release.name,

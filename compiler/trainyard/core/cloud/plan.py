@@ -1,4 +1,4 @@
-"""Plan nodes of AWS resources that templates create: roles and what they may do, queues, buckets, rules.
+"""Plan items of AWS resources that templates create: roles and what they may do, queues, buckets, rules.
 
 These nodes are lifted alone, since the plan says the same in its ``Bootstrap``. A value that an intrinsic function
 fills in is unknown: it is left out, and its field is among the node's ``unread``. Of ``Fn::Sub`` the text is known,
@@ -14,14 +14,14 @@ from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.base import ROOT, PlanNode
+from trainyard.plan.base import ROOT, PlanItem
 
 _EVERY = re.compile(r"\*+|arn:[^:]*:[^:]*:[^:]*:[^:]*:\*(?:/\*)?")
 _LOOSE = re.compile(r"^ForAllValues:|Not(?:Equals|Like|IpAddress)|^Null$|IfExists$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement(PlanNode):
+class Statement(PlanItem):
     """A statement of a policy. Empty lists are absent; ``principals`` by type, as ``{"*": ("*",)}`` where anybody is
     meant; ``conditions`` are the operators with their keys."""
 
@@ -59,7 +59,7 @@ class Statement(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloudResource(PlanNode):
+class CloudResource(PlanItem):
     """A resource of a template, or a part of one, by the resource's logical name. It is not compared: the node of the
     bootstrap says what it is lowered from."""
 
@@ -284,7 +284,7 @@ RESOURCES: tuple[type[CloudResource], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegionalCluster(PlanNode):
+class RegionalCluster(PlanItem):
     """A cluster in a Region of AWS. Platforms have their own."""
 
     name: str
@@ -292,7 +292,7 @@ class RegionalCluster(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TerraformState(PlanNode):
+class TerraformState(PlanItem):
     """Where Terraform keeps the state of what it makes in place of CloudFormation: a bucket, and the bucket's Region;
     ``region`` is that of the cluster. ``tool``: the module of ``stacks`` of an extension that writes for it."""
 
@@ -307,7 +307,7 @@ class TerraformState(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterFolder(PlanNode):
+class ClusterFolder(PlanItem):
     """The folder of the cluster in the repository, as pages and scripts name it. No file carries it."""
 
     carried: ClassVar[bool] = False

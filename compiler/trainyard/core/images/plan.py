@@ -7,14 +7,14 @@ from dataclasses import field
 from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 RECIPE_LABEL = "dev.trainyard.recipe"
 """The label of an image by which it is known of what it was built: a part of the SHA-256 of its recipe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installer(PlanNode):
+class Installer(PlanItem):
     """An EFA installer: its version, and the SHA-256 of its archive."""
 
     version: str
@@ -22,7 +22,7 @@ class Installer(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe(PlanNode):
+class Recipe(PlanItem):
     """A Dockerfile: what an image is built of.
 
     ``path``: of the file; ``base``: the reference of the image below; ``packages``: of the distribution, with their
@@ -84,7 +84,7 @@ class Workflow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeImage(PlanNode):
+class MadeImage(PlanItem):
     """An image with its repository, and its build. No manifest carries it.
 
     ``dockerfile`` and ``lock``: paths from the root of the repository; ``keep``: how many images stay; ``key``: the ARN

@@ -30,9 +30,9 @@ class Use:
 
 
 def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
-    """What a job runs, by the room that makes images (its module ``in_jobs``); where there is none, each must be a
+    """What a job runs, by the feature that makes images (its module ``in_jobs``); where there is none, each must be a
     reference."""
-    for module in parts("in_jobs", context.platform.rooms):
+    for module in parts("in_jobs", context.platform.features):
         use: Use = module.with_images(context, job, pool, at)
         return use
     places = [(job.image, at / "image")]

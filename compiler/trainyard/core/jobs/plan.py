@@ -1,4 +1,4 @@
-"""Plan nodes of jobs: what each runs on how many nodes, its model's memory, its checkpoints."""
+"""Plan items of jobs: what each runs on how many nodes, its model's memory, its checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainyard.core.pods.plan import EnvVar, Misspelt, Resources
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan.base import LATER, Identity, PlanNode
+from trainyard.plan.base import LATER, Identity, PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.training.run import Run
@@ -57,7 +57,7 @@ class NodeWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gang(PlanNode):
+class Gang(PlanItem):
     """A job: what runs on each of its nodes, which start and end together. Platforms have their own.
 
     ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
@@ -140,7 +140,7 @@ class Gang(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedLength(PlanNode):
+class ExpectedLength(PlanItem):
     """The ``seconds`` that a job is expected to run, by the spec."""
 
     carried: ClassVar[bool] = False
@@ -151,7 +151,7 @@ class ExpectedLength(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingState(PlanNode):
+class TrainingState(PlanItem):
     """What weights, gradients and optimizer of a job's model take, in bytes: ``held`` of an accelerator, of which
     ``weights`` are the weights, and ``host`` of a node's memory.
 
@@ -189,7 +189,7 @@ class TrainingState(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointSchedule(PlanNode):
+class CheckpointSchedule(PlanItem):
     """What the checkpoints of a job take: ``size`` in bytes of one, of which ``keep`` are kept; times in seconds.
 
     They lie in ``folder`` of ``storage`` of the spec; of FSx for Lustre ``file_system`` is the id, or the name of a
@@ -311,7 +311,7 @@ def _seconds(size: int | None, speed: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaveWatcher(PlanNode):
+class SaveWatcher(PlanItem):
     """What says when ``job`` of a namespace saved last, wherever a platform has it."""
 
     namespace: str

@@ -28,7 +28,7 @@ from trainyard.core.storage.storages import Storage, resolve_storage
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 __all__ = ["SettledJob", "checked_jobs", "places", "settle"]
@@ -55,7 +55,7 @@ class SettledJob:
     checkpoints: CheckpointSchedule | None
     length: ExpectedLength | None
 
-    def nodes(self) -> Iterator[PlanNode]:
+    def nodes(self) -> Iterator[PlanItem]:
         """What the plan has of it on every platform."""
         for node in (self.state, self.checkpoints, self.length):
             if node is not None:

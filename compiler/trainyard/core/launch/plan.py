@@ -10,7 +10,7 @@ from trainyard.catalog.ami_families import AmiFamily, families
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan.base import ROOT, PlanNode
+from trainyard.plan.base import ROOT, PlanItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class BootScript:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launch(PlanNode):
+class Launch(PlanItem):
     """How machines start. Each kind that says it has its own node, and a rule on this one is run on all of them.
 
     ``instance_types`` are those that it names itself; ``World.types_started`` also knows those of pools.

@@ -9,7 +9,7 @@ from typing import TypeVar
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan.base import LATER, PlanNode
+from trainyard.plan.base import LATER, PlanItem
 from trainyard.plan.scheduling import Requirement, Toleration
 
 Resources = Mapping[str, Quantity]
@@ -87,7 +87,7 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Container(PlanNode):
+class Container(PlanItem):
     """A container. ``requests`` and ``limits`` are per pod, by resource name.
 
     ``pre_stop`` is the command that runs before the container gets the signal to stop. ``run_as_user``: the number of
@@ -120,7 +120,7 @@ class Container(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pod(PlanNode):
+class Pod(PlanItem):
     """A pod template.
 
     ``excluded_nodes`` are hosts that its required node affinity keeps it from, ``pull_secrets`` the Secrets by which
@@ -170,7 +170,7 @@ class Pod(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicatedJob(PlanNode):
+class ReplicatedJob(PlanItem):
     """One replicated job of a runtime's JobSet template. ``step`` is the trainjob-ancestor-step label.
 
     It starts when those of ``depends_on`` are complete and those of ``ready_after`` are ready. ``nodes``: those of a
@@ -242,7 +242,7 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     )
 
 
-def _places(patch: PlanNode, name: str) -> dict[str, Route]:
+def _places(patch: PlanItem, name: str) -> dict[str, Route]:
     """The place of each item of a list in what is laid over another."""
     items: tuple[EnvVar | Mount | Volume, ...] = getattr(patch, name)
     if not items:

@@ -1,4 +1,4 @@
-"""Plan nodes of pools: what each offers, and what jobs can get of one of its nodes."""
+"""Plan items of pools: what each offers, and what jobs can get of one of its nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
@@ -20,7 +20,7 @@ from trainyard.plan.scheduling import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool(PlanNode):
+class Pool(PlanItem):
     """Nodes of which jobs get some: of which types, in which zones, and how many at most. Platforms have their own.
 
     ``requirements`` say types, zones and capacity by the labels of nodes. ``limits`` are totals over all nodes, by
@@ -116,7 +116,7 @@ class FixedPool(Pool):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityWindow(PlanNode):
+class CapacityWindow(PlanItem):
     """When the nodes of a pool's Capacity Block exist: from ``starts`` until ``notice`` seconds before ``ends``.
 
     Both are seconds since 1970, ``None`` where the spec does not say them.
@@ -145,7 +145,7 @@ class CapacityWindow(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeShare(PlanNode):
+class NodeShare(PlanItem):
     """What jobs can get of one node of a pool, by resource: all of it, less what DaemonSets take. ``left``: the same
     to the last milli-core and MiB, where a pod that was made before may still fit. ``agents`` are those DaemonSets."""
 

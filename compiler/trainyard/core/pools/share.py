@@ -50,7 +50,7 @@ class Share:
         return amounts
 
     def planned(self, pool: str) -> PlannedShare:
-        """The node of the plan that says so of a pool."""
+        """The item of the plan that says so of a pool."""
         return PlannedShare(
             name=pool,
             resources=self.resources(),

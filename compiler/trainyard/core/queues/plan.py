@@ -1,4 +1,4 @@
-"""Plan nodes of queues: who may use how much of which pools at once."""
+"""Plan items of queues: who may use how much of which pools at once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from itertools import chain
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(PlanNode):
+class Quota(PlanItem):
     """One resource of one flavor in a ClusterQueue. ``None`` limits are no limits."""
 
     resource: str
@@ -20,7 +20,7 @@ class Quota(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorQuotas(PlanNode):
+class FlavorQuotas(PlanItem):
     """The quotas of one flavor, in the order of the group's covered resources."""
 
     flavor: str
@@ -35,7 +35,7 @@ class FlavorQuotas(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceGroup(PlanNode):
+class ResourceGroup(PlanItem):
     """A resource group of a ClusterQueue: which resources it covers, by which flavors."""
 
     covered: tuple[str, ...]
@@ -43,7 +43,7 @@ class ResourceGroup(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queue(PlanNode):
+class Queue(PlanItem):
     """A queue with its quotas: those that share a ``cohort`` lend each other what is free. Platforms have their own."""
 
     name: str

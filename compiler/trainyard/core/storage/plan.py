@@ -1,4 +1,4 @@
-"""Plan nodes of storage: what the bootstrap creates, and the volumes through which pods mount it."""
+"""Plan items of storage: what the bootstrap creates, and the volumes through which pods mount it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan.base import ROOT, PlanNode
+from trainyard.plan.base import ROOT, PlanItem
 
 LUSTRE_VERSION = "trainyard.dev/lustre-version"
 FOLDER = "platform"
@@ -23,7 +23,7 @@ increase-storage-capacity)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersistentVolume(PlanNode):
+class PersistentVolume(PlanItem):
     """A PersistentVolume for a file system or a disk given by id. ``zone`` pins it by node affinity where it has one.
 
     ``lustre`` is the version of an FSx for Lustre file system, as an annotation says it: no field of the API does.
@@ -46,7 +46,7 @@ class PersistentVolume(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeClaim(PlanNode):
+class VolumeClaim(PlanItem):
     """A PersistentVolumeClaim. ``storage_class`` ``None`` is the cluster's default, and an empty one is none."""
 
     name: str
@@ -59,7 +59,7 @@ class VolumeClaim(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeClass(PlanNode):
+class VolumeClass(PlanItem):
     """A StorageClass. ``binding``: when a volume is made; ``reclaim``: what becomes of it without its claim; ``zones``:
     where one may be, anywhere if there are none."""
 
@@ -74,7 +74,7 @@ class VolumeClass(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeStorage(PlanNode):
+class MadeStorage(PlanItem):
     """A storage that the bootstrap makes, in a CloudFormation stack of its own. No manifest carries it.
 
     ``name``: of the storage; ``key``: the ARN of the KMS key that encrypts it, if not the service's own; ``tags``: of

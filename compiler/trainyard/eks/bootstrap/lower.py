@@ -80,7 +80,7 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
 
 
 def _steps(plan: Plan) -> list[Step]:
-    """The steps that rooms add."""
+    """The steps that features add."""
     return [step for module in parts("steps") for step in module.steps(plan)]
 
 

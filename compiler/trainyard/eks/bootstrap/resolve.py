@@ -25,13 +25,13 @@ from trainyard.eks.settings.launcher import launcher_of
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.eks.teams.people import access_entries
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, partition_of
 from trainyard.plan.features import extension_modules
 from trainyard.plan.shipped import lacking
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What people or CI run once, before Flux."""
     pools = context.once(resolve_pools)
     needs = account(context, pools, context.once(cluster))

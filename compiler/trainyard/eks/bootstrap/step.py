@@ -1,4 +1,4 @@
-"""A step of ``up.sh`` that a room brings: its module ``steps`` has ``steps(plan)``."""
+"""A step of ``up.sh`` that a feature brings: its module ``steps`` has ``steps(plan)``."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ from trainyard.lift.pods import taints
 from trainyard.lift.reader import Reader, embedded, name_of
 from trainyard.output.artifact import part_of
 from trainyard.output.body import at
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import Taint
 
 
-def cluster_config(body: Reader) -> Iterator[PlanNode]:
+def cluster_config(body: Reader) -> Iterator[PlanItem]:
     """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig).
 
     One of our own for a pool has node groups, and describes no cluster.

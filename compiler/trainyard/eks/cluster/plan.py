@@ -12,7 +12,7 @@ from trainyard.eks.network.plan import Network
 from trainyard.eks.nodes.plan import NodeGroup
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.base import ROOT, PlanNode
+from trainyard.plan.base import ROOT, PlanItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Cluster(RegionalCluster):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementGroup(PlanNode):
+class PlacementGroup(PlanItem):
     """An EC2 placement group of a pool. Karpenter does not create it, so a step of the bootstrap does."""
 
     name: str
@@ -82,7 +82,7 @@ class PlacementGroup(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap(PlanNode):
+class Bootstrap(PlanItem):
     """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
 
     ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, in

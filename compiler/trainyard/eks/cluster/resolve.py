@@ -23,7 +23,7 @@ from trainyard.eks.release.ami import ami_build
 from trainyard.eks.settings.launcher import SYSTEM
 from trainyard.eks.settings.spec import AT_EKS, AddonSettings, ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 # Principals with access to the cluster that AWS would refuse.
@@ -71,7 +71,7 @@ def node_role_arn(context: Context) -> str:
     return f"arn:{context.partition}:iam::{account}:role/{node_role(context)}"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The cluster, as eksctl creates it."""
     check_principals(context)
     if ClusterSection.of(context.spec).auto_mode is not None:

@@ -1,15 +1,15 @@
-"""Plan nodes that keep controllers running while nodes are replaced."""
+"""Plan items that keep controllers running while nodes are replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisruptionBudget(PlanNode):
+class DisruptionBudget(PlanItem):
     """policy/v1 PodDisruptionBudget: how many pods with all these labels stay while nodes are drained."""
 
     name: str

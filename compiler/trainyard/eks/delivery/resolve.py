@@ -23,11 +23,11 @@ from trainyard.eks.release.versions import own_place, own_versions
 from trainyard.language.places import Route
 from trainyard.language.units import Duration
 from trainyard.output.artifact import Places
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Charts with their sources, the repository, and the stages that carry the charts."""
     charts = tuple(addons.wanted(context, HELM))
     yield from _sources(context, charts)
@@ -103,7 +103,7 @@ def _decided(addon: AddOn, overridden: Places) -> Places:
     }
 
 
-def _upstream_folders(context: Context) -> Iterator[PlanNode]:
+def _upstream_folders(context: Context) -> Iterator[PlanItem]:
     """Add-ons without a chart: upstream's manifests at the commit of the release. Flux deletes nothing of them: with
     their CRDs every job of those kinds would go."""
     for addon in addons.wanted(context, KUSTOMIZE):

@@ -60,37 +60,41 @@ def _silence(job: Footing) -> tuple[Part, str]:
 
 def zone_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outcome:
     """All nodes of its zone are lost, and what lies in that zone."""
-    pool = job.gang.pool
-    needs = zone_again(planned, job)
-    wait = "until the zone is back: not known"
-    if not needs:
-        wait = "until other nodes are there: not known"
-        found = others(planned, job)
-        places = [f"nodes of pool {name} in {zones}" for name, zones in found.items()]
-        needs = ", or ".join(places)
-        if pool not in found:
-            needs += not_again(pool)
     notices = f"its Nodes are NotReady after {NOT_READY}"
     if repair.silent is not None:
         notices += "; so many sick ones are not replaced"
-    notice = noticed(NOT_READY.seconds, notices)
-    parts = (notice, Part("capacity", 0, None, wait), pulled(), started())
-    zones = " or ".join(zones_of(planned, pool))
-    acts = again(job)
-    recovery = patience(planned, job)
-    if recovery is not None:
-        acts += f"; Kueue puts it back into its queue when pods are missing for {recovery}"
+    needs, capacity = _needed_after_zone(planned, job)
     return restarted(
         Failure.ZONE,
         job,
         notices,
-        acts,
-        parts,
-        of=zones,
+        _acts_after_zone(planned, job),
+        (noticed(NOT_READY.seconds, notices), capacity, pulled(), started()),
+        of=" or ".join(zones_of(planned, job.gang.pool)),
         needs=needs,
         holds=False,
         source=_source(job),
     )
+
+
+def _needed_after_zone(planned: PlannedCluster, job: Footing) -> tuple[str, Part]:
+    """What a job needs to run again once its zone is lost, and how long it waits for that."""
+    needs = zone_again(planned, job)
+    if needs:
+        return needs, Part("capacity", 0, None, "until the zone is back: not known")
+    found = others(planned, job)
+    needs = ", or ".join(f"nodes of pool {name} in {zones}" for name, zones in found.items())
+    if job.gang.pool not in found:
+        needs += not_again(job.gang.pool)
+    return needs, Part("capacity", 0, None, "until other nodes are there: not known")
+
+
+def _acts_after_zone(planned: PlannedCluster, job: Footing) -> str:
+    """Who starts a job again."""
+    recovery = patience(planned, job)
+    if recovery is None:
+        return again(job)
+    return f"{again(job)}; Kueue puts it back into its queue when pods are missing for {recovery}"
 
 
 def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iterator[Outcome]:

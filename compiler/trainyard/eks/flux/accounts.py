@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from trainyard.eks.flux.stages import FLUX, account_of
 from trainyard.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from trainyard.language.places import Route
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.context import SPEC
 
 _FOLDER = "flux"  # applied before the stages that need them
@@ -33,7 +33,7 @@ def reads(group: str, *resources: str) -> PolicyRule:
     return PolicyRule((group,), resources, READ)
 
 
-def deliverer(name: str, *rules: PolicyRule, namespace: str = "") -> Iterator[PlanNode]:
+def deliverer(name: str, *rules: PolicyRule, namespace: str = "") -> Iterator[PlanItem]:
     """The account of a stage with its rights, of the whole cluster or of one namespace that is always there."""
     yield ServiceAccount(
         at=SPEC / "flux", name=account_of(name), namespace=FLUX, prune=False, folder=_FOLDER
@@ -51,7 +51,7 @@ def deliverer(name: str, *rules: PolicyRule, namespace: str = "") -> Iterator[Pl
 
 def deliverer_in(
     namespaces: Mapping[str, Route], name: str, *rules: PolicyRule
-) -> Iterator[PlanNode]:
+) -> Iterator[PlanItem]:
     """The account of a stage that has rights in namespaces of teams and nowhere else."""
     yield ServiceAccount(at=SPEC / "flux", name=account_of(name), namespace=FLUX)
     for namespace, at in namespaces.items():

@@ -16,12 +16,12 @@ from trainyard.eks.flux.plan import (
 )
 from trainyard.language.units import Duration
 from trainyard.lift.reader import Reader, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _HOUR = Duration(3600)
 
 
-def oci_repository(body: Reader) -> Iterator[PlanNode]:
+def oci_repository(body: Reader) -> Iterator[PlanItem]:
     """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``).
 
     A tag next to a digest says which version it is meant to be.
@@ -60,7 +60,7 @@ def _signature(verify: Reader) -> ChartSignature | None:
     )
 
 
-def helm_repository(body: Reader) -> Iterator[PlanNode]:
+def helm_repository(body: Reader) -> Iterator[PlanItem]:
     """HelmRepository."""
     spec = body / "spec"
     yield HelmSource(
@@ -73,7 +73,7 @@ def helm_repository(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def helm_release(body: Reader) -> Iterator[PlanNode]:
+def helm_release(body: Reader) -> Iterator[PlanItem]:
     """HelmRelease."""
     spec = body / "spec"
     chart = spec.follow("chart", "spec")
@@ -119,14 +119,14 @@ def _names(references: Reader) -> tuple[str, ...]:
     return tuple(names)
 
 
-def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+def join(nodes: Sequence[PlanItem]) -> list[PlanItem]:
     """Each release with the chart and version that its OCIRepository gives."""
     sources = {
         (node.namespace, node.name): node
         for node in nodes
         if isinstance(node, HelmSource) and node.oci
     }
-    joined: list[PlanNode] = []
+    joined: list[PlanItem] = []
     for node in nodes:
         if isinstance(node, HelmRelease) and node.oci:
             node = _pinned(node, sources)
@@ -147,7 +147,7 @@ def _pinned(release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource])
     )
 
 
-def git_repository(body: Reader) -> Iterator[PlanNode]:
+def git_repository(body: Reader) -> Iterator[PlanItem]:
     """GitRepository."""
     spec = body / "spec"
     yield GitSource(
@@ -163,7 +163,7 @@ def git_repository(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def kustomization(body: Reader) -> Iterator[PlanNode]:
+def kustomization(body: Reader) -> Iterator[PlanItem]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR

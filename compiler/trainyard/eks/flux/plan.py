@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Key, Route
 from trainyard.language.units import Duration
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.plan import Plan
 
 
@@ -24,7 +24,7 @@ class ChartSignature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelmSource(PlanNode):
+class HelmSource(PlanItem):
     """Where a chart comes from: an OCIRepository (one chart, by its tag, or by ``digest``) or a HelmRepository."""
 
     name: str
@@ -49,7 +49,7 @@ class AwaitedValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelmRelease(PlanNode):
+class HelmRelease(PlanItem):
     """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
 
     ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
@@ -77,7 +77,7 @@ class HelmRelease(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GitSource(PlanNode):
+class GitSource(PlanItem):
     """source.toolkit.fluxcd.io/v1 GitRepository. ``commit``: the one of the branch that is taken, whatever comes later.
 
     ``folder``: where it is written.
@@ -105,7 +105,7 @@ class HealthExpression:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(PlanNode):
+class Stage(PlanItem):
     """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
 
     ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the

@@ -16,14 +16,14 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.lift.pods import tolerations
 from trainyard.lift.reader import Reader, embedded, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _DETECTOR = "node-problem-detector"
 _TAINTER = "condition_tainter.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFiles(PlanNode):
+class MonitorFiles(PlanItem):
     """A ConfigMap with monitors, on its way to the detector that mounts it."""
 
     name: str
@@ -32,14 +32,14 @@ class MonitorFiles(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectorPods(PlanNode):
+class DetectorPods(PlanItem):
     """A detector's DaemonSet, on its way to its ConfigMaps."""
 
     detector: ProblemDetector
     config_maps: tuple[str, ...]
 
 
-def config_map(body: Reader) -> Iterator[PlanNode]:
+def config_map(body: Reader) -> Iterator[PlanItem]:
     """A ConfigMap whose JSON files are monitors, or with the configuration of Kueue's manager
     (``controller_manager_config.yaml`` in Kueue's own manifests)."""
     for _, entry in (body / "data").entries():
@@ -107,7 +107,7 @@ def _rule(body: Reader) -> MonitorRule:
     )
 
 
-def daemon_set(body: Reader) -> Iterator[PlanNode]:
+def daemon_set(body: Reader) -> Iterator[PlanItem]:
     """The detector's DaemonSet."""
     spec = body.follow("spec", "template", "spec")
     images = [(container / "image").word() for container in (spec / "containers").items()]
@@ -130,7 +130,7 @@ def daemon_set(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def deployment(body: Reader) -> Iterator[PlanNode]:
+def deployment(body: Reader) -> Iterator[PlanItem]:
     """The condition tainter's Deployment."""
     containers = body.follow("spec", "template", "spec", "containers")
     for container in containers.items():
@@ -161,7 +161,7 @@ def _values(options: Sequence[str], wanted: str) -> tuple[str, ...]:
 _RIGHTS = (ServiceAccount, Access, Binding)
 
 
-def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+def join(nodes: Sequence[PlanItem]) -> list[PlanItem]:
     """Each detector with the monitors of the ConfigMaps that it mounts, or of its chart's values.
 
     The service accounts and roles of detectors and tainters are theirs, not nodes of their own.
@@ -177,7 +177,7 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
         for node in nodes
         if isinstance(node, MonitorFiles)
     }
-    joined: list[PlanNode] = []
+    joined: list[PlanItem] = []
     for node in nodes:
         if isinstance(node, MonitorFiles):
             continue

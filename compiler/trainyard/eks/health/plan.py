@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.eks.rbac.plan import PolicyRule
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import Toleration
 
 # Conditions of the EKS node monitoring agent, where False means sick; the node-problem-detector has it the
@@ -39,7 +39,7 @@ class MonitorRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemMonitor(PlanNode):
+class ProblemMonitor(PlanItem):
     """A monitor of the node-problem-detector: a log monitor (``kmsg``) or a custom plugin."""
 
     name: str
@@ -56,7 +56,7 @@ class ProblemMonitor(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemDetector(PlanNode):
+class ProblemDetector(PlanItem):
     """The node-problem-detector DaemonSet and the monitors in its ConfigMap."""
 
     name: str
@@ -68,7 +68,7 @@ class ProblemDetector(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionTainter(PlanNode):
+class ConditionTainter(PlanItem):
     """A controller that taints nodes whose condition is ``True``, so that nothing new lands on them.
 
     It is what acts on the node-problem-detector's conditions: Karpenter's repair looks only at ``Ready`` and
@@ -83,7 +83,7 @@ class ConditionTainter(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BurnIn(PlanNode):
+class BurnIn(PlanItem):
     """A DaemonSet that tests new nodes of a pool, which have a startup taint until they pass.
 
     ``gpus`` and ``efa`` are the devices that a node must have; ``python`` is the image of what takes the taint away.

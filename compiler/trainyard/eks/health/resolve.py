@@ -23,7 +23,7 @@ from trainyard.eks.health.plan import (
 from trainyard.eks.settings.launcher import launcher_of
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 from trainyard.plan.scheduling import Toleration
 
@@ -34,7 +34,7 @@ TAINT = "trainyard.dev/gpu-xid-fatal"
 NAMESPACE = "kube-system"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The detectors, what acts on what they find, and the stage that carries both."""
     running = detectors(context, context.once(resolve_pools))
     yield from running

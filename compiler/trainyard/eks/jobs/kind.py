@@ -29,7 +29,7 @@ from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import path
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs import spec as spec_jobs
@@ -239,7 +239,7 @@ class JobKind(Kind):
         """The object of a job."""
         raise NotImplementedError
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         """The job of an object that was written here, and its pods as a runtime."""
         raise NotImplementedError
 

@@ -9,13 +9,13 @@ from trainyard.eks.jobs.kinds import called, kinds
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
-def runtime(body: Reader) -> Iterator[PlanNode]:
+def runtime(body: Reader) -> Iterator[PlanItem]:
     """ClusterTrainingRuntime and TrainingRuntime."""
     spec = body / "spec"
     policy = spec / "mlPolicy"
@@ -98,7 +98,7 @@ def _dependencies(body: Reader, status: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def files(body: Reader) -> Iterator[PlanNode]:
+def files(body: Reader) -> Iterator[PlanItem]:
     """A ConfigMap with the files of jobs."""
     if labels_of(body).get(_FILES) != "true":
         return

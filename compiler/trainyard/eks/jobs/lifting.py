@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from trainyard.language.shellwords import split
 from trainyard.language.units import count
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
@@ -40,69 +40,90 @@ class Part(NamedTuple):
     policy: Reader | None = None
 
 
-def job_and_pods(
+class JobFields(NamedTuple):
+    """Where an object says what every kind of job has. ``nodes`` (of several parts, the most), ``least_nodes`` and
+    ``processes``: only where they stand in a field of their own; ``entrypoint``: a line of shell with the program."""
+
+    deadline: Reader
+    max_restarts: Reader | None = None
+    nodes: Reader | None = None
+    least_nodes: Reader | None = None
+    processes: Reader | None = None
+    entrypoint: Reader | None = None
+
+
+def own_runtime(
     body: Reader,
     kind: str,
     main: str,
     parts: Sequence[ReplicatedJob],
     *,
-    nodes: int | None,
-    processes: int | str | None = None,
-    deadline: Reader,
-    max_restarts: Reader | None = None,
     framework: str | None,
     settings: Settings | None = None,
-    strategy: str | None = None,
-    decisive: tuple[str, ...] = (),
-    entrypoint: Reader | None = None,
-    counted: Reader | None = None,
-    least: Reader | None = None,
-    started: Reader | None = None,
-) -> Iterator[PlanNode]:
-    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job.
-
-    ``counted``, ``least`` and ``started``: where its nodes (of several parts, the most), the fewest with which it
-    starts, and the processes of each stand in a field of its own.
-    """
-    name = name_of(body)
-    namespace = namespace_of(body)
-    leading = (part for part in parts if part.name in _FIRST)
-    first = next(leading, None)
-    program = _program(body, first, main, entrypoint)
-    jobs = tuple(_as_trainer(part, main) if part is first else part for part in parts)
-    restarts = None
-    places = dict[str, Route]()
-    if max_restarts is not None:
-        restarts = max_restarts.integer()
-        places = {"max_restarts": max_restarts.at}
-    yield Runtime(
+) -> Runtime:
+    """The pods of an object as a runtime, with the program in them."""
+    return Runtime(
         at=body.at,
-        name=name,
-        namespace=namespace,
+        name=name_of(body),
+        namespace=namespace_of(body),
         kind=kind,
         main=main,
-        jobs=jobs,
+        jobs=tuple(parts),
         framework=framework,
-        max_restarts=restarts,
-        restart_strategy=strategy,
         prune=pruned(body),
         settings=settings or {},
-        decisive=decisive,
-        origins=places,
     )
+
+
+def job_and_pods(
+    body: Reader,
+    runtime: Runtime,
+    fields: JobFields,
+    *,
+    nodes: int | None,
+    processes: int | str | None = None,
+) -> Iterator[PlanItem]:
+    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
+    first = next((part for part in runtime.jobs if part.name in _FIRST), None)
+    program = _program(body, first, runtime.main, fields.entrypoint)
+    yield _without_program(runtime, first, fields.max_restarts)
+    yield _own_job(body, runtime, program, fields, nodes=nodes, processes=processes)
+
+
+def _without_program(
+    runtime: Runtime, first: ReplicatedJob | None, max_restarts: Reader | None
+) -> Runtime:
+    """The runtime as a job finds it: ``first`` is the part that takes its program."""
+    jobs = tuple(
+        _as_trainer(part, runtime.main) if part is first else part for part in runtime.jobs
+    )
+    if max_restarts is None:
+        return replace(runtime, jobs=jobs)
+    places = {"max_restarts": max_restarts.at}
+    return replace(runtime, jobs=jobs, max_restarts=max_restarts.integer(), origins=places)
+
+
+def _own_job(
+    body: Reader,
+    runtime: Runtime,
+    program: Container,
+    fields: JobFields,
+    *,
+    nodes: int | None,
+    processes: int | str | None,
+) -> TrainJob:
     labels = labels_of(body)
-    of_counts = {"nodes": counted, "processes": started, "least_nodes": least}
     annotations = own_annotations(body)
     fewest = count(annotations.pop(_LEAST, None))
-    if least is not None:
-        fewest = least.integer()
-    yield TrainJob(
+    if fields.least_nodes is not None:
+        fewest = fields.least_nodes.integer()
+    return TrainJob(
         at=body.at,
-        name=name,
-        namespace=namespace,
-        kind=kind,
-        runtime=name,
-        runtime_kind=kind,
+        name=runtime.name,
+        namespace=runtime.namespace,
+        kind=runtime.kind,
+        runtime=runtime.name,
+        runtime_kind=runtime.kind,
         queue=labels.pop(QUEUE, None),
         priority=labels.pop(PRIORITY, None),
         nodes=nodes,
@@ -114,7 +135,7 @@ def job_and_pods(
         requests=program.requests,
         limits=program.limits,
         misspelt=program.misspelt,
-        deadline=deadline.integer(),
+        deadline=fields.deadline.integer(),
         managed_by=_managed_by(body).text(),
         suspend=_suspend(body).flag(),
         prune=pruned(body),
@@ -122,7 +143,7 @@ def job_and_pods(
         annotations=annotations,
         least_nodes=fewest,
         unread=program.unread,
-        origins=_places(body, program, deadline, of_counts),
+        origins=_places(body, program, fields),
     )
 
 
@@ -138,10 +159,8 @@ def _program(
     return program
 
 
-def _places(
-    body: Reader, program: Container, deadline: Reader, of_counts: Mapping[str, Reader | None]
-) -> dict[str, Route]:
-    """Where what the job says stands; ``of_counts``: counts that have a field of their own."""
+def _places(body: Reader, program: Container, fields: JobFields) -> dict[str, Route]:
+    """Where what the job says stands."""
     labels = body.follow("metadata", "labels")
     places = {
         **program.origins,
@@ -149,7 +168,7 @@ def _places(
         "queue": (labels / QUEUE).at,
         "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
         "priority": (labels / PRIORITY).at,
-        "deadline": deadline.at,
+        "deadline": fields.deadline.at,
         "suspend": _suspend(body).at,
         "managed_by": _managed_by(body).at,
         "name": body.follow("metadata", "name").at,
@@ -157,7 +176,12 @@ def _places(
         "runtime": (body / "spec").at,
         "trainer": (body / "spec").at,
     }
-    return places | {name: field.at for name, field in of_counts.items() if field is not None}
+    counts = {
+        "nodes": fields.nodes,
+        "processes": fields.processes,
+        "least_nodes": fields.least_nodes,
+    }
+    return places | {name: field.at for name, field in counts.items() if field is not None}
 
 
 def _started_by(program: Container, entrypoint: Reader) -> Container:

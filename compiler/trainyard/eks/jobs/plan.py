@@ -20,7 +20,7 @@ from trainyard.core.pods.plan import (
 )
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.base import LATER, Identity, PlanNode
+from trainyard.plan.base import LATER, Identity, PlanItem
 from trainyard.plan.plan import Plan
 
 TRAIN_JOB = "TrainJob"
@@ -34,7 +34,7 @@ POD_PRIORITY = "trainyard-training"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime(PlanNode):
+class Runtime(PlanItem):
     """trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime, or TrainingRuntime when it has a namespace.
 
     ``framework`` is the ML policy (torch, mpi, ...), ``settings`` what it says; ``max_restarts`` the JobSet failure
@@ -78,7 +78,7 @@ class Runtime(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patch(PlanNode):
+class Patch(PlanItem):
     """What a TrainJob changes in one replicated job's pods (runtimePatches, or podTemplateOverrides)."""
 
     job: str
@@ -87,7 +87,7 @@ class Patch(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InitializerSource(PlanNode):
+class InitializerSource(PlanItem):
     """What an initializer of a TrainJob downloads: ``name`` is ``dataset`` or ``model``.
 
     The keys of ``secret`` are variables of it.
@@ -130,7 +130,7 @@ class RunPods(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingRun(PlanNode):
+class StandingRun(PlanItem):
     """A run that is in the cluster already, by what is committed. ``left``: the spec no longer asks for it, and it goes
     on: then ``pods`` says what it holds, as far as that was noted. ``pools``: those that it may be on."""
 
@@ -147,7 +147,7 @@ class StandingRun(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operator(PlanNode):
+class Operator(PlanItem):
     """The operator of a kind of jobs that is installed in another way than by Flux; ``name`` is what the kind says."""
 
     carried: ClassVar[bool] = False
@@ -156,7 +156,7 @@ class Operator(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileSet(PlanNode):
+class FileSet(PlanItem):
     """An immutable ConfigMap with files of jobs: texts by key. ``prune`` off keeps it as long as a run may mount it."""
 
     name: str

@@ -19,10 +19,10 @@ from trainyard.eks.kueue.plan import (
 from trainyard.language.units import Duration
 from trainyard.lift.pods import taints, tolerations
 from trainyard.lift.reader import Reader, embedded, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
-def topology(body: Reader) -> Iterator[PlanNode]:
+def topology(body: Reader) -> Iterator[PlanItem]:
     """Topology."""
     levels = body.follow("spec", "levels")
     keys = ((level / "nodeLabel").word() for level in levels.items())
@@ -31,7 +31,7 @@ def topology(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def flavor(body: Reader) -> Iterator[PlanNode]:
+def flavor(body: Reader) -> Iterator[PlanItem]:
     """ResourceFlavor."""
     spec = body / "spec"
     yield Flavor(
@@ -50,7 +50,7 @@ def flavor(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def cohort(body: Reader) -> Iterator[PlanNode]:
+def cohort(body: Reader) -> Iterator[PlanItem]:
     """Cohort."""
     parent = body.follow("spec", "parentName")
     weight = body.follow("spec", "fairSharing", "weight")
@@ -64,7 +64,7 @@ def cohort(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def cluster_queue(body: Reader) -> Iterator[PlanNode]:
+def cluster_queue(body: Reader) -> Iterator[PlanItem]:
     """ClusterQueue, v1beta2 (``cohortName``) or v1beta1 (``cohort``)."""
     spec = body / "spec"
     member = (spec / "cohortName") or (spec / "cohort")
@@ -187,7 +187,7 @@ def _excluded(body: Reader) -> dict[str, tuple[str, ...]]:
     }
 
 
-def local_queue(body: Reader) -> Iterator[PlanNode]:
+def local_queue(body: Reader) -> Iterator[PlanItem]:
     """LocalQueue."""
     target = body.follow("spec", "clusterQueue")
     policy = body.follow("spec", "stopPolicy")
@@ -205,7 +205,7 @@ def local_queue(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def priority(body: Reader) -> Iterator[PlanNode]:
+def priority(body: Reader) -> Iterator[PlanItem]:
     """WorkloadPriorityClass."""
     value = (body / "value").integer()
     if value is not None:
@@ -214,7 +214,7 @@ def priority(body: Reader) -> Iterator[PlanNode]:
         )
 
 
-def configuration(body: Reader) -> Iterator[PlanNode]:
+def configuration(body: Reader) -> Iterator[PlanItem]:
     """The manager's Configuration, as an object or out of a chart's values (then places are the values')."""
     ready = body / "waitForPodsReady"
     strategy = ready / "requeuingStrategy"
@@ -251,7 +251,7 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def installed(body: Reader) -> Iterator[PlanNode]:
+def installed(body: Reader) -> Iterator[PlanItem]:
     """The manager's configuration in the HelmRelease that installs Kueue."""
     config = body.follow("spec", "values", "managerConfig", "controllerManagerConfigYaml")
     if config.text():

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from trainyard.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Duration, Quantity
-from trainyard.plan.base import LATER, PlanNode
+from trainyard.plan.base import LATER, PlanItem
 from trainyard.plan.plan import Plan
 from trainyard.plan.scheduling import Taint, Toleration
 
@@ -19,7 +19,7 @@ STOPS = frozenset({"Hold", "HoldAndDrain"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topology(PlanNode):
+class Topology(PlanItem):
     """kueue.x-k8s.io/v1beta2 Topology: node label keys, widest level first."""
 
     name: str
@@ -27,7 +27,7 @@ class Topology(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flavor(PlanNode):
+class Flavor(PlanItem):
     """kueue.x-k8s.io/v1beta2 ResourceFlavor."""
 
     name: str
@@ -38,7 +38,7 @@ class Flavor(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preemption(PlanNode):
+class Preemption(PlanItem):
     """spec.preemption of a ClusterQueue."""
 
     within: str = "Never"
@@ -48,7 +48,7 @@ class Preemption(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorFungibility(PlanNode):
+class FlavorFungibility(PlanItem):
     """spec.flavorFungibility of a ClusterQueue: whether the next flavor is tried before borrowing or preempting."""
 
     when_can_borrow: str = "MayStopSearch"
@@ -81,7 +81,7 @@ class ClusterQueue(Queue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cohort(PlanNode):
+class Cohort(PlanItem):
     """kueue.x-k8s.io/v1beta2 Cohort. ``groups`` are quotas of its own, for all its members."""
 
     name: str
@@ -96,7 +96,7 @@ class Cohort(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalQueue(PlanNode):
+class LocalQueue(PlanItem):
     """kueue.x-k8s.io/v1beta2 LocalQueue."""
 
     name: str
@@ -111,7 +111,7 @@ class LocalQueue(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadPriority(PlanNode):
+class WorkloadPriority(PlanItem):
     """kueue.x-k8s.io/v1beta2 WorkloadPriorityClass."""
 
     name: str
@@ -120,7 +120,7 @@ class WorkloadPriority(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueManager(PlanNode):
+class QueueManager(PlanItem):
     """config.kueue.x-k8s.io/v1beta2 Configuration, as far as it is judged.
 
     ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:

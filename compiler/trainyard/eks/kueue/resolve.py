@@ -37,7 +37,7 @@ from trainyard.eks.settings.launcher import launcher_of
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
 from trainyard.output import body
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 # Kueue's Topologies: one for each way in which pools place gangs.
@@ -58,7 +58,7 @@ TRAINING = "trainyard.dev/training"
 # moment. Flux would give the stage up and try again minutes later. What stays inactive runs into the timeout.
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Everything that Kueue reads, and the stage that carries it."""
     pools = context.once(resolve_pools)
     queues = context.once(resolve_queues)

@@ -1,4 +1,4 @@
-"""Plan nodes of the network that the bootstrap creates: a VPC in its own stack, created before the cluster."""
+"""Plan items of the network that the bootstrap creates: a VPC in its own stack, created before the cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.base import ROOT, PlanNode
+from trainyard.plan.base import ROOT, PlanItem
 
 VPC_ID = "${TRAINYARD_VPC}"
 """A placeholder for the id of the VPC in eksctl's file, until ``bootstrap/network.sh`` fills it in."""
@@ -27,7 +27,7 @@ class MadeSubnet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicySwitch(PlanNode):
+class PolicySwitch(PlanItem):
     """The ConfigMap by which EKS Auto Mode enforces network policies, which it does not without (EKS user guide,
     auto-net-pol, commit 01385604)."""
 
@@ -39,7 +39,7 @@ class PolicySwitch(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeNetwork(PlanNode):
+class MadeNetwork(PlanItem):
     """A VPC with its subnets, routes, endpoints and the security group of the nodes, in a CloudFormation stack of its
     own. No manifest carries it.
 
@@ -70,7 +70,7 @@ class MadeNetwork(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subnet(PlanNode):
+class Subnet(PlanItem):
     """An imported subnet, by its id or by its block."""
 
     zone: str
@@ -80,7 +80,7 @@ class Subnet(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network(PlanNode):
+class Network(PlanItem):
     """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
 
     ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.

@@ -14,14 +14,14 @@ from trainyard.eks.network.sizes import fits, fits_existing, fits_made
 from trainyard.eks.network.zones import AT_NETWORK, new_vpc, takes_eks
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 if TYPE_CHECKING:
     from trainyard.eks.network.plan import MadeNetwork
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The VPC that the bootstrap makes, where it does."""
     if NetworkSection.of(context.spec).network.cilium is not None:
         _one_enforcer(context)

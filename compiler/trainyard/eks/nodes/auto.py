@@ -21,7 +21,7 @@ from trainyard.eks.nodes.plan import AutoNodeClass, Boot, Budget, NodeClass, Nod
 from trainyard.eks.settings.launcher import Refused, Volume, some_nodes_always_on
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.language.units import Duration
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 
 _NODE_CLASS = "EKS user guide, create-node-class"
@@ -30,7 +30,7 @@ _ADDRESSES_OF_A_PREFIX = 16
 _MOST_IOPS, _MOST_THROUGHPUT = 16000, 1000
 
 
-def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
+def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanItem]:
     """The node classes of a pool, and its NodePools."""
     for node_class in node_classes(context, pool):
         yield _node_class(context, pool, node_class)

@@ -19,11 +19,11 @@ from trainyard.eks.nodes.plan import (
 from trainyard.language.places import Route
 from trainyard.lift.pods import taints
 from trainyard.lift.reader import Reader, annotations_of, name_of, pruned, unread
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
 
 
-def node_class(body: Reader) -> Iterator[PlanNode]:
+def node_class(body: Reader) -> Iterator[PlanItem]:
     """EC2NodeClass."""
     spec = body / "spec"
     images = spec / "amiSelectorTerms"
@@ -110,7 +110,7 @@ def _placement_group(spec: Reader) -> str | None:
     return name or (group / "id").text()
 
 
-def auto_node_class(body: Reader) -> Iterator[PlanNode]:
+def auto_node_class(body: Reader) -> Iterator[PlanItem]:
     """NodeClass of EKS Auto Mode (EKS user guide, create-node-class)."""
     spec = body / "spec"
     storage = spec / "ephemeralStorage"
@@ -221,7 +221,7 @@ def _devices(devices: Reader) -> Iterator[BlockDevice]:
 _KARPENTER, _AUTO_MODE = (None, "karpenter.k8s.aws"), "eks.amazonaws.com"
 
 
-def node_pool(body: Reader) -> Iterator[PlanNode]:
+def node_pool(body: Reader) -> Iterator[PlanItem]:
     """NodePool."""
     spec = body / "spec"
     template = spec.follow("template", "spec")
@@ -281,7 +281,7 @@ def _budget(body: Reader) -> Budget:
     )
 
 
-def node_overlay(body: Reader) -> Iterator[PlanNode]:
+def node_overlay(body: Reader) -> Iterator[PlanItem]:
     """NodeOverlay."""
     spec = body / "spec"
     yield NodeOverlay(

@@ -10,7 +10,7 @@ from trainyard.core.launch.plan import BlockDevice, Launch
 from trainyard.core.pools.plan import Pool
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import POOL_LABEL, Requirement, Taint
 
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
@@ -125,7 +125,7 @@ class NodePool(Pool):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeOverlay(PlanNode):
+class NodeOverlay(PlanItem):
     """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not report. Behind a gate.
 
     Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).

@@ -9,11 +9,11 @@ from trainyard.core.pools.pools import Pool, resolve_pools
 from trainyard.core.pools.windows import window
 from trainyard.eks.nodes.boot import check_lustre_clients
 from trainyard.eks.settings.launcher import launcher_of
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The nodes of every pool, and what jobs can get of one."""
     pools = context.once(resolve_pools)
     check_pools(context, pools)

@@ -1,4 +1,4 @@
-"""Plan nodes of overrides: patches, and included objects."""
+"""Plan items of overrides: patches, and included objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectPatch(PlanNode):
+class ObjectPatch(PlanItem):
     """A patch in Kustomize's form: what it is for, and either a mapping to merge or operations.
 
     ``name`` and ``namespace`` are regular expressions for the whole name; what is ``None`` selects nothing away.
@@ -40,7 +40,7 @@ class ObjectPatch(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IncludedObject(PlanNode):
+class IncludedObject(PlanItem):
     """An object that the spec includes, as it is written there. ``file`` is where; ``folder`` that of its stage."""
 
     carried: ClassVar[bool] = False

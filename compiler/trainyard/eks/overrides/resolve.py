@@ -15,7 +15,7 @@ from trainyard.language.places import Route
 from trainyard.language.re2 import compile_re2
 from trainyard.language.source.include import Included
 from trainyard.language.units import Duration
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 # The adopter's own objects, in the stages that apply them.
@@ -31,7 +31,7 @@ _DEFINITION = "CustomResourceDefinition"
 _FLUX = ".toolkit.fluxcd.io"
 
 
-def include(context: Context) -> Iterator[PlanNode]:
+def include(context: Context) -> Iterator[PlanItem]:
     """The objects with their stages; nothing where none are included."""
     if not context.included:
         return
@@ -143,7 +143,7 @@ def _are_patterns(context: Context, verify: ChartSignature, at: Route) -> bool:
     return True
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The patches, and what is included. A component's version and values reach the nodes of who installs it."""
     _check_components(context)
     patches = OverridesSection.of(context.spec).patches

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccount(PlanNode):
+class ServiceAccount(PlanItem):
     """A ServiceAccount of training pods, or of Flux; it mounts no token. ``prune``: whether Flux deletes it when it
     leaves git; ``folder``: where it is written."""
 
@@ -40,7 +40,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access(PlanNode):
+class Access(PlanItem):
     """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``prune``: whether Flux
     deletes both when they leave git; ``folder``: where both are written."""
 

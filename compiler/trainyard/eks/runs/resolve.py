@@ -32,13 +32,13 @@ from trainyard.eks.volumes.stages import VOLUMES, accounts, stages
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # The volumes that jobs mount: one of each storage in each namespace whose jobs name it.
 
 
-def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanItem]:
     """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
     stages too that carry them."""
     yield from accounts()
@@ -81,7 +81,7 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
 JOB_LABEL = "trainyard.dev/job"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
     for job in checked_jobs(context):
         for launcher in dict.fromkeys(map(pool_launcher, job.pools)):
@@ -130,7 +130,7 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
     context.diagnostics[reported:] = fresh
 
 
-def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanItem]:
     """The nodes of jobs, and of what they mount."""
     # One whose kind cannot start it is reported, and is no object.
     settled = [settle(context, job) for job in jobs if _has_launcher(job)]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from trainyard.eks.secrets.plan import ExternalSecret, SecretStore
 from trainyard.lift.reader import Reader, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
-def store(body: Reader) -> Iterator[PlanNode]:
+def store(body: Reader) -> Iterator[PlanItem]:
     """SecretStore for a service of AWS; of other providers nothing is read."""
     aws = body.follow("spec", "provider", "aws")
     if aws:
@@ -23,7 +23,7 @@ def store(body: Reader) -> Iterator[PlanNode]:
         )
 
 
-def secret(body: Reader) -> Iterator[PlanNode]:
+def secret(body: Reader) -> Iterator[PlanItem]:
     """ExternalSecret."""
     spec = body / "spec"
     ref = spec / "secretStoreRef"

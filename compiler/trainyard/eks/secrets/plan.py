@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Duration
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 API = "external-secrets.io"
 RESOURCES = ("externalsecrets", "secretstores")
@@ -18,7 +18,7 @@ CONTROLLER = ("flux-system", "kustomize-controller")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretStore(PlanNode):
+class SecretStore(PlanItem):
     """A SecretStore for a service of AWS. Without ``auth`` it is read with the rights of the controller itself."""
 
     name: str
@@ -29,7 +29,7 @@ class SecretStore(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalSecret(PlanNode):
+class ExternalSecret(PlanItem):
     """An ExternalSecret, and the Secret ``target`` that is made of it.
 
     ``keys`` are those of the Secret, each with the secret that it is read from and the key of the JSON in it, empty for
@@ -48,7 +48,7 @@ class ExternalSecret(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretAccess(PlanNode):
+class SecretAccess(PlanItem):
     """What External Secrets may read: a secret of Secrets Manager by its ARN, and the key that encrypts it."""
 
     carried: ClassVar[bool] = False
@@ -60,7 +60,7 @@ class SecretAccess(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SopsKey(PlanNode):
+class SopsKey(PlanItem):
     """The key that Secrets in git are encrypted with, and the role by which Flux decrypts them.
 
     ``arn``: of the key or its alias, as SOPS writes it into files; ``alias`` of a key that the bootstrap makes.
@@ -79,7 +79,7 @@ class SopsKey(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretReader(PlanNode):
+class SecretReader(PlanItem):
     """The role by which External Secrets reads secrets, and the service account that has it."""
 
     carried: ClassVar[bool] = False
@@ -93,7 +93,7 @@ class SecretReader(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwaitedSecret(PlanNode):
+class AwaitedSecret(PlanItem):
     """A key of a Secret that something reads and nothing of the spec makes: ``up.sh`` asks for its value."""
 
     carried: ClassVar[bool] = False

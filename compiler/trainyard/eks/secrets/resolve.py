@@ -29,7 +29,7 @@ from trainyard.eks.secrets.plan import (
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.language.source.include import Included
-from trainyard.plan import Duration, PlanNode
+from trainyard.plan import Duration, PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 # SOPS: what Flux needs to decrypt included files, and whether they are encrypted properly.
@@ -43,7 +43,7 @@ _FIELDS = ("data", "stringData")
 _SOURCE = "getsops/sops v3.11.0, README.rst"
 
 
-def resolve_sops(context: Context) -> Iterator[PlanNode]:
+def resolve_sops(context: Context) -> Iterator[PlanItem]:
     """The key and the rights of who decrypts; nothing where the spec has no SOPS."""
     key = sops_key(context)
     for included in context.included:
@@ -154,7 +154,7 @@ _REFRESH = Duration.minutes(60)
 _LOGIN = "kubernetes.io/dockerconfigjson"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What is read of AWS into Secrets, and who may read it.
 
     The account is there without secrets as well: Flux deletes those that leave git by its rights.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
     from trainyard.core.pools.pools import Pool
     from trainyard.language.models.cluster import ClusterSpec
-    from trainyard.plan import Plan, PlanNode
+    from trainyard.plan import Plan, PlanItem
     from trainyard.plan.context import Context
 
 ASKED = (
@@ -169,8 +169,8 @@ class PoolLauncher(Launcher):
         """The settings of a pool that it cannot follow."""
         raise NotImplementedError
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
-        """What it makes of a pool: nodes of the plan."""
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
+        """What it makes of a pool: items of the plan."""
         raise NotImplementedError
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:

@@ -17,7 +17,7 @@ from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.output.body import at as value
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # Whether the system's nodes have room for the controllers.
@@ -204,7 +204,7 @@ def _doubt_size(context: Context, node: Allocatable, wanted: Needs) -> None:
     )
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """No object by itself: the nodes are part of the cluster."""
     check_system(context)
     yield from ()

@@ -17,11 +17,11 @@ from trainyard.eks.teams.plan import (
 )
 from trainyard.language.dataclass import dataclass
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding(PlanNode):
+class Binding(PlanItem):
     """A binding on its way to its role."""
 
     name: str
@@ -30,12 +30,12 @@ class Binding(PlanNode):
     subjects: tuple[Subject, ...]
 
 
-def namespace(body: Reader) -> Iterator[PlanNode]:
+def namespace(body: Reader) -> Iterator[PlanItem]:
     """Namespace."""
     yield Namespace(at=body.at, name=name_of(body), labels=labels_of(body), prune=pruned(body))
 
 
-def resource_quota(body: Reader) -> Iterator[PlanNode]:
+def resource_quota(body: Reader) -> Iterator[PlanItem]:
     """ResourceQuota."""
     spec = body / "spec"
     hard = spec / "hard"
@@ -49,7 +49,7 @@ def resource_quota(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def service_account(body: Reader) -> Iterator[PlanNode]:
+def service_account(body: Reader) -> Iterator[PlanItem]:
     """ServiceAccount."""
     automount = (body / "automountServiceAccountToken").flag()
     yield ServiceAccount(
@@ -61,7 +61,7 @@ def service_account(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def role(body: Reader) -> Iterator[PlanNode]:
+def role(body: Reader) -> Iterator[PlanItem]:
     """Role or ClusterRole; its subjects come with the binding."""
     rules = [
         PolicyRule(
@@ -82,7 +82,7 @@ def role(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def binding(body: Reader) -> Iterator[PlanNode]:
+def binding(body: Reader) -> Iterator[PlanItem]:
     """RoleBinding or ClusterRoleBinding."""
     subjects = tuple(
         Subject(
@@ -99,13 +99,13 @@ def binding(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
+def join(nodes: Sequence[PlanItem]) -> list[PlanItem]:
     """Each role with the subjects of the binding of its name."""
     bindings = {}
     for node in nodes:
         if isinstance(node, Binding):
             bindings[node.namespace, node.role] = node
-    joined: list[PlanNode] = []
+    joined: list[PlanItem] = []
     for node in nodes:
         if isinstance(node, Binding):
             continue
@@ -117,7 +117,7 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     return joined
 
 
-def network_policy(body: Reader) -> Iterator[PlanNode]:
+def network_policy(body: Reader) -> Iterator[PlanItem]:
     """NetworkPolicy over all pods.
 
     Without `policyTypes` it is about what comes in, and about what goes out where it has a rule of that (Kubernetes
@@ -167,7 +167,7 @@ def _labels(selector: Reader) -> dict[str, str] | None:
     return None
 
 
-def priority_class(body: Reader) -> Iterator[PlanNode]:
+def priority_class(body: Reader) -> Iterator[PlanItem]:
     """PriorityClass."""
     value = (body / "value").integer()
     if value is not None:
@@ -180,7 +180,7 @@ def priority_class(body: Reader) -> Iterator[PlanNode]:
         )
 
 
-def disruption_budget(body: Reader) -> Iterator[PlanNode]:
+def disruption_budget(body: Reader) -> Iterator[PlanItem]:
     """PodDisruptionBudget of a number of pods; shares and what may be missing are left out."""
     spec = body / "spec"
     available = (spec / "minAvailable").integer()

@@ -7,11 +7,11 @@ from dataclasses import field
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Namespace(PlanNode):
+class Namespace(PlanItem):
     """A namespace, with Pod Security level and labels. ``prune`` off keeps it when it leaves git."""
 
     name: str
@@ -20,7 +20,7 @@ class Namespace(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceQuota(PlanNode):
+class ResourceQuota(PlanItem):
     """A ResourceQuota: the ceiling of a namespace over everything in it, or where ``scoped`` over some pods."""
 
     name: str
@@ -48,7 +48,7 @@ class NetworkRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkPolicy(PlanNode):
+class NetworkPolicy(PlanItem):
     """A NetworkPolicy over all pods of a namespace. ``None`` leaves a direction alone."""
 
     name: str
@@ -58,7 +58,7 @@ class NetworkPolicy(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodPriority(PlanNode):
+class PodPriority(PlanItem):
     """scheduling.k8s.io/v1 PriorityClass."""
 
     name: str

@@ -37,7 +37,7 @@ from trainyard.eks.teams.plan import (
 )
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 IMDS = "169.254.169.254/32"
@@ -47,7 +47,7 @@ NAMESPACE = "kubernetes.io/metadata.name"
 _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What surrounds the jobs of each namespace, and the stage that carries it."""
     routes = context.once(namespace_routes)
     _check_system(context, routes)

@@ -27,7 +27,7 @@ from trainyard.eks.jobs.plan import TRAIN_JOB
 from trainyard.eks.third_party_workloads.plan import PodSet, Workload
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 OPEN_ONLY = True
 """What we write ourselves is judged as what it is; these readers are for third-party manifests."""
@@ -38,11 +38,11 @@ Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, it
 
 def reads(
     parts: Parts, *, together: bool = True, everywhere: bool = False, as_made: Made | None = None
-) -> Callable[[Reader], Iterator[PlanNode]]:
+) -> Callable[[Reader], Iterator[PlanItem]]:
     """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one. ``as_made``:
     what their operator makes of a pod."""
 
-    def read(body: Reader) -> Iterator[PlanNode]:
+    def read(body: Reader) -> Iterator[PlanItem]:
         pods: list[PodSet] = []
         counts: list[int | None] = []
         for part in parts(body):
@@ -207,7 +207,7 @@ def _volcano(body: Reader) -> Iterator[Part]:
         yield Part((task / "name").word(), task / "template", counted.integer(), counted)
 
 
-def _queued(body: Reader) -> Iterator[PlanNode]:
+def _queued(body: Reader) -> Iterator[PlanItem]:
     """An object of a kind that is not known, with the label of a queue: what runs of it is its operator's."""
     queue = body.follow("metadata", "labels", QUEUE)
     name = labels_of(body).get(QUEUE)

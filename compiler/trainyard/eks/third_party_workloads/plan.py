@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trainyard.core.pods.plan import Container, Pod
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodSet(PlanNode):
+class PodSet(PlanItem):
     """Pods of one template. ``name`` is that of the part, empty where there is one; ``count`` how many there are at
     once, ``None`` where that is unknown; ``beside``: they are no nodes of the training, as those of a launcher or a
     head are none. So many of them as ``backoff_limit`` may fail, where a Job has them."""
@@ -25,7 +25,7 @@ class PodSet(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workload(PlanNode):
+class Workload(PlanItem):
     """An object with pods. ``kind`` is what a spec calls it, or ``kind.group`` where a spec means another kind by its
     bare kind. ``nodes`` is how many pods belong together, ``None`` where they need not; it may start with
     the ``least`` of them, where that is said. It is ended after ``deadline`` seconds. ``everywhere``: it runs on every

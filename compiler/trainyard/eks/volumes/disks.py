@@ -18,7 +18,7 @@ from trainyard.core.storage.plan import MadeSnapshots, PersistentVolume, VolumeC
 from trainyard.eks.settings.volumes import class_name
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Run(Protocol):
         """What it runs on other nodes."""
 
 
-def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
+def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanItem]:
     """The StorageClass of a storage, and the snapshots of volumes that stay."""
     disk = storage.spec.disk
     at = storage.place

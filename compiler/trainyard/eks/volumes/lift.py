@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from trainyard.core.storage.plan import LUSTRE_VERSION, PersistentVolume, VolumeClaim, VolumeClass
 from trainyard.lift.reader import Reader, annotations_of, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import ZONE
 
 
-def volume(body: Reader) -> Iterator[PlanNode]:
+def volume(body: Reader) -> Iterator[PlanItem]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
     csi = spec / "csi"
@@ -56,7 +56,7 @@ def _zone(affinity: Reader) -> str | None:
     return None
 
 
-def claim(body: Reader) -> Iterator[PlanNode]:
+def claim(body: Reader) -> Iterator[PlanItem]:
     """PersistentVolumeClaim."""
     spec = body / "spec"
     size = spec.follow("resources", "requests", "storage").quantity()
@@ -73,7 +73,7 @@ def claim(body: Reader) -> Iterator[PlanNode]:
         )
 
 
-def volume_class(body: Reader) -> Iterator[PlanNode]:
+def volume_class(body: Reader) -> Iterator[PlanItem]:
     """StorageClass; what it leaves out is the API's default (storage.k8s.io/v1)."""
     parameters = body / "parameters"
     zones: list[str] = []

@@ -25,14 +25,14 @@ from trainyard.eks.volumes.disks import (
 )
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What the bootstrap makes. A volume is made where a job mounts it."""
     storages = context.once(resolve_storage)
     check_file_systems(context)
@@ -50,7 +50,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             check_cache(context, cache.storage, storages, storage.at)
 
 
-def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNode, ...]:
+def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanItem, ...]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage. The EBS CSI driver makes the
     volume of a claim, and both of one that is each pod's own."""
     disk = storage.spec.disk

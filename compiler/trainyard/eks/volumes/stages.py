@@ -15,7 +15,7 @@ from trainyard.eks.flux.accounts import deliverer, makes
 from trainyard.eks.flux.stages import FLUX, stage
 from trainyard.eks.flux.terminating import of_volumes
 from trainyard.eks.volumes.resolve import made_folder
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 FOLDER = "storage"
@@ -23,7 +23,7 @@ VOLUMES = "volumes"
 """The account that makes volumes, of what the bootstrap makes and of disks."""
 
 
-def accounts() -> Iterator[PlanNode]:
+def accounts() -> Iterator[PlanItem]:
     """The accounts of both stages, without storage as well: Flux deletes volumes that leave git by their rights."""
     yield from deliverer(VOLUMES, makes("", "persistentvolumes", "persistentvolumeclaims"))
     yield from deliverer(
@@ -31,7 +31,7 @@ def accounts() -> Iterator[PlanNode]:
     )
 
 
-def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
+def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanItem]:
     """The stage of all made file systems that are mounted, and in it one for each."""
     yield stage(context, FOLDER, "platform", account=FOLDER)
     for storage in storages:

@@ -8,9 +8,8 @@ from trainyard.catalog import load_catalog
 from trainyard.cli.output import as_json
 from trainyard.cli.streams import UsageError
 from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
-from trainyard.extensions.forecast.simulate.shown import text, values
-from trainyard.extensions.forecast.simulate.together import forecast
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind
+from trainyard.extensions.forecast.simulate.forecasts import forecast
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, text, values
 from trainyard.extensions.forecast.timeline.outlook import MOST_JOBS, timeline_of
 from trainyard.extensions.forecast.timeline.until import with_starts
 from trainyard.judge.model.reading import Reading
@@ -25,7 +24,7 @@ def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[For
 
 def _forecast(compiled: Cluster, reading: Reading) -> Forecast:
     found = forecast(compiled)
-    if not found.of(Kind.WAITS) or len(compiled.jobs) > MOST_JOBS:
+    if not found.verdicts_of(Kind.WAITS) or len(compiled.jobs) > MOST_JOBS:
         return found
     return with_starts(found, timeline_of(compiled, reading))
 

@@ -1,7 +1,7 @@
 """SageMaker HyperPod: nodes that SageMaker launches, tests and replaces, in a cluster of EKS.
 
-It stands on EKS (docs/adr/0026): the cluster, its queues, volumes, jobs and delivery are EKS' rooms, and what launches
-nodes is HyperPod.
+It stands on EKS (docs/adr/0026): the cluster, its queues, volumes, jobs and delivery are EKS' features, and what
+launches nodes is HyperPod.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _OWN = Platform(
 _GOVERNANCE = "extensions.hyperpod.governance"
 GOVERNED = replace(
     _OWN,
-    listed=tuple(_GOVERNANCE if room == _KUEUE else room for room in _OWN.listed),
+    listed=tuple(_GOVERNANCE if feature == _KUEUE else feature for feature in _OWN.listed),
     instead={**INSTEAD, **INSTEAD_GOVERNED},
     answers="governed",
     # The add-on has Kueue, and takes no other one.

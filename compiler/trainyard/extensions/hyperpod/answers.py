@@ -118,6 +118,6 @@ def addon_values(context: Context, component: str) -> Mapping[str, Any]:
 
 
 def settle(context: Context) -> None:
-    """What is recorded once every room has resolved: the versions of what the cluster uses."""
+    """What is recorded once every feature has resolved: the versions of what the cluster uses."""
     addons.check_release(context)
     settle_versions(context, addons.used(context) | {CHART})

@@ -1,6 +1,6 @@
 """What is seen of a cluster: metrics, alerts, dashboards, logs, what its nodes cost, and who is told."""
 
-ROOMS = {
+FEATURES = {
     "eks": (
         # The rules of a receiver are the core's; Slurm has another sender.
         "core.notifications",
@@ -13,4 +13,4 @@ ROOMS = {
         "extensions.observability.dashboards",
     )
 }
-"""The rooms that it adds to a platform, and to those that stand on it."""
+"""The features that it adds to a platform, and to those that stand on it."""

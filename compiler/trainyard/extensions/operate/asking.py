@@ -16,8 +16,7 @@ from trainyard.cli.output import as_json, require_text_or_json, say
 from trainyard.cli.settings import command, complain, run_options
 from trainyard.cli.streams import UsageError, out, put_err, visible
 from trainyard.eks.jobs.plan import TrainJob
-from trainyard.extensions.forecast.simulate.shown import helps, why
-from trainyard.extensions.forecast.simulate.verdict import Kind
+from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
 from trainyard.extensions.forecast.simulation_shown import forecasts
 from trainyard.extensions.operate import drift_shown, shown
 from trainyard.extensions.operate.api import Api

@@ -9,6 +9,7 @@ from trainyard.core.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
+    Gp3,
     Item,
     disks,
     known,
@@ -62,21 +63,14 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
         yield pool_item(planned, pool)
     assert cluster.head_gib is not None
     size = Quantity.gib(cluster.head_gib)
-    yield disks(planned, "root volume of the head node", size, 1, 1, ALWAYS)
+    yield disks(planned, "root volume of the head node", Gp3(size), ALWAYS)
     for pool in planned.pools():
         for partition in planned.plan.of(Partition):
             if partition.title == pool.name and partition.root_size is not None:
-                yield disks(
-                    planned,
-                    f"root volumes of {pool.name}",
-                    Quantity.gib(partition.root_size),
-                    pool.nodes.min,
-                    pool.nodes.max,
-                    WITH_NODES,
-                    partition.root_iops,
-                    partition.root_throughput,
-                    pool.name,
-                )
+                name, nodes = f"root volumes of {pool.name}", pool.nodes
+                size = Quantity.gib(partition.root_size)
+                volume = Gp3(size, partition.root_iops, partition.root_throughput)
+                yield disks(planned, name, volume, WITH_NODES, nodes.min, nodes.max, pool.name)
                 break
     yield from watching.items(planned)
 

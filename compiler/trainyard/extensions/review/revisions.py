@@ -54,7 +54,7 @@ def _forget_unwritten(done: Compilation, folder: Path) -> None:
     known = {run.key for run in Committed(folder).runs}
     if done.plan is not None and done.runs is not None:
         jobs = [job for job in done.plan.of(TrainJob) if (job.namespace, job.name) in known]
-        done.plan = done.plan.with_nodes(TrainJob, jobs)
+        done.plan = done.plan.with_items(TrainJob, jobs)
 
 
 def revisions(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.loose_ends import beside
 
 
-def stand_together(one: PlanNode, other: PlanNode) -> bool:
+def stand_together(one: PlanItem, other: PlanItem) -> bool:
     """Whether the files of two nodes lie in one folder, or one above the other. Nodes of a spec stand in no file of
     their own, and all belong together."""
     return in_one_folder(one.at, other.at)

@@ -50,6 +50,7 @@ def as_job(workload: Workload, part: PodSet, main: Container | None) -> TrainJob
         at=workload.at,
         name=workload.name,
         namespace=workload.namespace,
+        kind=workload.kind,
         runtime="",
         queue=workload.queue,
         deadline=workload.deadline,

@@ -160,7 +160,6 @@ class Reading(Nodes):
                 main=main,
                 queue=work.queue,
                 nodes=part.nodes,
-                kind=work.kind,
                 unknown="node_affinity" in pod.unread,
             )
             if joined.accelerator is not None:
@@ -181,7 +180,6 @@ class Reading(Nodes):
             main=main,
             queue=self._queue(job) if job.queue else None,
             nodes=nodes_of(workload, part),
-            kind=workload.kind,
             # A DaemonSet runs on every node. Where required node affinity leads is not read.
             unknown=workload.everywhere or "node_affinity" in pod.unread,
         )
@@ -246,7 +244,6 @@ class Reading(Nodes):
                 main=None,
                 queue=self._queue(job),
                 nodes=_nodes(job, None),
-                kind=job.kind,
                 # Of others a job that says nothing goes to a default that the set does not show.
                 unknown=not self.plan.closed and not job.selector,
             )
@@ -267,7 +264,6 @@ class Reading(Nodes):
             main=main,
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
-            kind=job.kind,
             unknown=unknown,
         )
 
@@ -287,7 +283,6 @@ class Reading(Nodes):
         main: Container | None,
         queue: Queue | None,
         nodes: int | None,
-        kind: str = "TrainJob",
         unknown: bool,
     ) -> Work:
         """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
@@ -326,7 +321,7 @@ class Reading(Nodes):
             queue=queue,
             nodes=nodes,
             choices=choices,
-            kind=kind,
+            kind=job.kind,
             env={**variables, **exported(words)},
             words=words,
             recipe=recipe,

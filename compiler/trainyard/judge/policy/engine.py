@@ -19,7 +19,7 @@ from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.words import numbered
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest, group_of
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 
 if TYPE_CHECKING:
     from trainyard.judge.policy.reach import Reach
@@ -187,12 +187,12 @@ def _line(problem: BaseException, file: str) -> int:
 
 
 class Subjects:
-    """What each rule is run on: plan nodes by class, those of a class that is another one as well, manifests by
+    """What each rule is run on: plan items by class, those of a class that is another one as well, manifests by
     kind."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._nodes: dict[type, list[PlanNode]] = {}
+        self._nodes: dict[type, list[PlanItem]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
         self._works = tuple(world.works)
         self._pods = tuple(world.pods)
@@ -202,11 +202,11 @@ class Subjects:
         self._containers = tuple(world.containers_beside)
         self._parts = tuple(world.parts_beside)
         self._in_pods = tuple(work for work in self._works if work.has_pods)
-        by_class: dict[type, list[PlanNode]] = {}
+        by_class: dict[type, list[PlanItem]] = {}
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
         for kind, nodes in by_class.items():
-            own_bases = kind.__mro__.index(PlanNode)
+            own_bases = kind.__mro__.index(PlanItem)
             for base in kind.__mro__[:own_bases]:
                 of_base = self._nodes.setdefault(base, [])
                 of_base.extend(nodes)
@@ -251,9 +251,9 @@ def _kind(manifest: Manifest) -> str:
     return f"{group}/{kind}"
 
 
-def _nodes(plan: Plan) -> Iterator[PlanNode]:
-    """Every top-level node of the plan, and the node groups of the cluster."""
-    yield from plan.nodes
+def _nodes(plan: Plan) -> Iterator[PlanItem]:
+    """Every top-level item of the plan, and the node groups of the cluster."""
+    yield from plan.items
     cluster = plan.one(Cluster)
     if cluster is not None:
         yield from cluster.node_groups

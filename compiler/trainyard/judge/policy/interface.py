@@ -24,7 +24,7 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.output.manifest import Manifest, ObjectRef
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.features import parts
 from trainyard.plan.scheduling import Requirement, Taint, Toleration
 
@@ -36,7 +36,7 @@ def _nodes() -> list[type]:
         for module in parts("plan")
         for kind in vars(module).values()
         if isinstance(kind, type)
-        and issubclass(kind, PlanNode)
+        and issubclass(kind, PlanItem)
         and kind.__module__ == module.__name__
     ]
 
@@ -62,7 +62,7 @@ _PARTS = (
     Quantity,
     Route,
 )
-CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
+CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanItem, *_nodes(), *_PARTS)))
 """Everything that a rule meets, the nearest first."""
 
 

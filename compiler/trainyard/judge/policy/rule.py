@@ -1,4 +1,4 @@
-"""Rules: a generator function with a code, run over one kind of plan node."""
+"""Rules: a generator function with a code, run over one kind of plan item."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 from trainyard.judge.policy.examples import examples
 from trainyard.language.dataclass import dataclass
@@ -100,7 +100,7 @@ def _shown(value: object) -> str:
 class Rule:
     """A policy.
 
-    ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
+    ``subject`` is the class that ``check`` is run on: a plan item, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
     rule on ``Work`` that holds for the pods of any kind, ``roles`` one that holds for every program of a job,
     ``gangs`` one that holds for all pods of a third-party job together, ``containers`` one that holds for every
@@ -172,20 +172,26 @@ def is_slug(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_SLUG, value) is not None
 
 
+class Reach(TypedDict, total=False):
+    """On what a rule is run besides, or not: the fields of a :class:`Rule` of the same names."""
+
+    pods: bool
+    roles: bool
+    gangs: bool
+    containers: bool
+    kubernetes: str
+    alone: bool
+
+
 def rule(
     code: str,
     *,
     severity: Severity = Severity.ERROR,
     params: Mapping[str, Any] = NO_PARAMS,
     kinds: tuple[str, ...] = (),
-    pods: bool = False,
-    roles: bool = False,
-    gangs: bool = False,
-    containers: bool = False,
-    kubernetes: str = "",
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
-    alone: bool = False,
+    **reach: Unpack[Reach],
 ) -> Callable[[F], F]:
     """Mark a generator function as a rule; its name is the slug, its docstring the page.
 
@@ -218,16 +224,11 @@ def rule(
             check=function,
             params=params,
             kinds=kinds,
-            pods=pods,
-            roles=roles,
-            gangs=gangs,
-            containers=containers,
-            kubernetes=kubernetes,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,
             aliases=aliases,
             enabled=enabled,
-            alone=alone,
+            **reach,
         )
         return function
 

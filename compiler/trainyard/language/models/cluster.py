@@ -20,7 +20,7 @@ class Metadata(SpecModel):
 
 
 class ClusterSpec(SpecModel):
-    """Everything about one cluster: the keys of every platform, and the sections of this one's rooms."""
+    """Everything about one cluster: the keys of every platform, and the sections of this one's features."""
 
     account: Account = Field(
         description="The id of the AWS account, 12 digits in quotes.",

@@ -1,4 +1,4 @@
-"""A section of the spec: the keys that one room adds to it."""
+"""A section of the spec: the keys that one feature adds to it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from trainyard.language.models.base import SpecModel
 
 
 class Section(SpecModel):
-    """Keys of ``spec`` that belong to one room. The spec of a platform is all sections of its rooms.
+    """Keys of ``spec`` that belong to one feature. The spec of a platform is all sections of its features.
 
-    ``elsewhere``: what to write instead of them on platforms without the room that have no words of their own for
+    ``elsewhere``: what to write instead of them on platforms without the feature that have no words of their own for
     them (``Platform.instead``).
     """
 
@@ -19,7 +19,7 @@ class Section(SpecModel):
 
     @classmethod
     def of(cls, spec: SpecModel) -> Self:
-        """The keys of this section in a spec; their defaults where the platform has no such room."""
+        """The keys of this section in a spec; their defaults where the platform has no such feature."""
         if isinstance(spec, cls):
             return spec
         unsaid: Self = _unsaid(cls)

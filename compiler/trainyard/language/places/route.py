@@ -15,7 +15,7 @@ class Route(tuple[Key, ...]):
     """Keys (``str``) and indices (``int``) from the root of a document to one value.
 
     A route is symbolic: it is turned into file, line and column only when something is shown
-    (``Document.span``). Plan nodes made by ``resolve`` carry routes into the spec. Plan nodes made by
+    (``Document.span``). Plan items made by ``resolve`` carry routes into the spec. Plan items made by
     ``lift`` carry routes whose first key is a manifest's id (``@Kind/namespace/name``).
     """
 

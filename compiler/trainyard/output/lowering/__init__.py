@@ -1,1 +1,1 @@
-"""What the rooms' ``lower`` modules share: pieces of bodies, stacks and pages, Terraform modules, the cdk8s program."""
+"""What ``lower`` of features shares: pieces of bodies, stacks and pages, Terraform modules, the cdk8s program."""

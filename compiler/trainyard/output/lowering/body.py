@@ -1,4 +1,4 @@
-"""Pieces of Kubernetes bodies that several rooms write."""
+"""Pieces of Kubernetes bodies that several features write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of CloudFormation templates that several rooms write."""
+"""Pieces of CloudFormation templates that several features write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renders pages and scripts from the templates of the room that writes them."""
+"""Renders pages and scripts from the templates of the feature that writes them."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def hold(
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
     standing = list(standing_runs(known, held.runs))
-    held.plan = replaced(held.plan, nodes=(*held.plan.nodes, *standing))
+    held.plan = replaced(held.plan, items=(*held.plan.items, *standing))
     reading = Reading(held.plan, catalog, held.manifests)
     held.diagnostics += stranded_runs(reading, standing)
     held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)

@@ -124,8 +124,8 @@ def with_kept(
         by_name[runtime.namespace, runtime.name] = runtime
         files += submitted.files
     runtimes = [runtime for runtime in by_name.values() if runtime.name in used]
-    new_plan = plan.with_nodes(Runtime, runtimes)
-    new_plan = new_plan.with_nodes(TrainJob, jobs)
+    new_plan = plan.with_items(Runtime, runtimes)
+    new_plan = new_plan.with_items(TrainJob, jobs)
     new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
     return with_files(new_plan, _manifests(manifests, stay, used), files)
 
@@ -140,8 +140,8 @@ def with_files(
         return plan, list(manifests)
     added = list(by_id.values())
     lifted = lift(added, closed=False)
-    nodes = (*plan.nodes, *lifted.of(FileSet))
-    return replace(plan, nodes=nodes), [*manifests, *added]
+    items = (*plan.items, *lifted.of(FileSet))
+    return replace(plan, items=items), [*manifests, *added]
 
 
 def _manifests(

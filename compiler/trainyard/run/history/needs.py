@@ -47,8 +47,8 @@ def with_needs(
         *lifted.of(PersistentVolume),
         *lifted.of(VolumeClaim),
     )
-    nodes = (*plan.nodes, *more)
-    return replace(plan, nodes=nodes), [*manifests, *needed.values()]
+    items = (*plan.items, *more)
+    return replace(plan, items=items), [*manifests, *needed.values()]
 
 
 def _needs(

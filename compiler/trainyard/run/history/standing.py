@@ -1,4 +1,4 @@
-"""Runs that are in the cluster already, by what is committed: nodes of the plan, with the pods that they hold."""
+"""Runs that are in the cluster already, by what is committed: items of the plan, with the pods that they hold."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def lists(platform: Platform = EKS) -> Mapping[str, str]:
 @cache
 def _declared(platform: Platform) -> Mapping[str, tuple[str, object]]:
     kinds: dict[str, tuple[str, object]] = {}
-    for module in parts("spec", platform.rooms):
+    for module in parts("spec", platform.features):
         for kind, item in getattr(module, "DOCUMENTS", {}).items():
             assert kind not in kinds, f"two subjects have documents of kind {kind}"
             kinds[kind] = item

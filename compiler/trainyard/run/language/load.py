@@ -119,7 +119,7 @@ def _of_meant(fault: Diagnostic, at: Route, platform: Platform) -> Diagnostic:
             return replace(fault, help=instead)
     key = str(at[-1])
     is_misplaced = section_of(at.parent) in OTHERS and at.parent != _SPEC
-    if is_misplaced and key in _all_keys() - _keys(platform.rooms):
+    if is_misplaced and key in _all_keys() - _keys(platform.features):
         return replace(fault, help=platform.instead.get(key) or elsewhere().get(key, "remove it"))
     return fault
 
@@ -153,7 +153,7 @@ def _left_out(document: Document, platform: Platform) -> list[Diagnostic]:
         for at in _places(document.root.child("spec"), _SPEC, keys.split(".")):
             if above:
                 what = f"`{key}` of `{above[-1]}`"
-            elif key in _keys(platform.rooms):
+            elif key in _keys(platform.features):
                 what = f"`{key}`"
             else:
                 continue  # the platform's model does not have it

@@ -13,6 +13,6 @@ from trainyard.run.platforms import EKS
 def text_keys(platform: Platform = EKS) -> tuple[TextKey, ...]:
     """``TEXTS`` of the subjects' ``spec`` modules."""
     keys: list[TextKey] = []
-    for module in parts("spec", platform.rooms):
+    for module in parts("spec", platform.features):
         keys += getattr(module, "TEXTS", ())
     return tuple(keys)

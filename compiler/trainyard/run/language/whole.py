@@ -19,8 +19,8 @@ _PLATFORM = "platform"
 
 @cache
 def language(platform: Platform = EKS) -> type[TrainingCluster]:
-    """The model of a whole spec of a platform: the sections of its rooms, and what every cluster has."""
-    sections = [module.SECTION for module in parts("spec", platform.rooms)]
+    """The model of a whole spec of a platform: the sections of its features, and what every cluster has."""
+    sections = [module.SECTION for module in parts("spec", platform.features)]
     return _whole(tuple(sections))
 
 
@@ -28,9 +28,11 @@ def language(platform: Platform = EKS) -> type[TrainingCluster]:
 def every_language() -> type[TrainingCluster]:
     """The model of a spec of any platform, for editors and pages. It is not what a spec is read by: that a platform
     has no use for a key is known only once the spec names it."""
-    rooms = dict.fromkeys(room for platform in PLATFORMS.values() for room in platform.rooms)
+    features = dict.fromkeys(
+        feature for platform in PLATFORMS.values() for feature in platform.features
+    )
     sections: dict[str, type[Section]] = {}
-    for module in parts("spec", tuple(rooms)):
+    for module in parts("spec", tuple(features)):
         for key in keys_of(module.SECTION):
             # Of a key that several platforms have, the first one's: those of others are among what it holds.
             sections.setdefault(key, module.SECTION)

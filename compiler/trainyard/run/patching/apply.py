@@ -20,7 +20,7 @@ from trainyard.output import Artifact
 from trainyard.output.body import at
 from trainyard.output.lowering.body import guarded, object_path, texts
 from trainyard.output.manifest import Body, Manifest
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.run.patching.merge import merge
 from trainyard.run.patching.operations import operate
 from trainyard.run.patching.place import Draft, PatchError, Path
@@ -313,23 +313,23 @@ def _read_back(
     places, so what takes part in equality is taken over, and the rest stays.
     """
     manifests = [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
-    written: dict[tuple[str, str, str], PlanNode] = {}
-    for node in lift(manifests, closed=True).nodes:
+    written: dict[tuple[str, str, str], PlanItem] = {}
+    for node in lift(manifests, closed=True).items:
         if node.at and node.at[0] in changed:
             written[_key(node)] = node
-    nodes = [_as_written(node, written, names) for node in plan.nodes]
+    items = [_as_written(item, written, names) for item in plan.items]
     derived = tuple(replace(value, value=names.text(value.value)) for value in plan.derived)
-    return replace(plan, nodes=tuple(nodes), derived=derived)
+    return replace(plan, items=tuple(items), derived=derived)
 
 
-def _key(node: PlanNode) -> tuple[str, str, str]:
+def _key(node: PlanItem) -> tuple[str, str, str]:
     """Class, namespace and name."""
     namespace = getattr(node, "namespace", "")
     name = getattr(node, "name", "")
     return type(node).__name__, str(namespace), str(name)
 
 
-def _object_kind(node: PlanNode) -> str:
+def _object_kind(node: PlanItem) -> str:
     """The kind of the object that a node is written as."""
     if isinstance(node, TrainJob):
         return node.kind
@@ -339,8 +339,8 @@ def _object_kind(node: PlanNode) -> str:
 
 
 def _as_written(
-    node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
-) -> PlanNode:
+    node: PlanItem, written: Mapping[tuple[str, str, str], PlanItem], names: Renamed
+) -> PlanItem:
     kind, namespace, name = _key(node)
     new = names.name(_object_kind(node), namespace, name)
     now = written.get((kind, namespace, new))

@@ -47,9 +47,9 @@ def with_room(plan: Plan, catalog: Catalog, before: Agents, after: Agents) -> Pl
         _changed(node, pools[node.name], catalog, changed)
         if isinstance(node, NodeShare) and node.name in pools
         else node
-        for node in plan.nodes
+        for node in plan.items
     ]
-    return replace(plan, nodes=tuple(nodes))
+    return replace(plan, items=tuple(nodes))
 
 
 def _changed(

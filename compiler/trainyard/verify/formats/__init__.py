@@ -5,7 +5,7 @@ artifacts are called says ``trainyard.output.artifact``, or ``KINDS`` of that fo
 
 - ``LATE``: whether its artifacts are judged when they are written, since their text is made then
 - ``verified(artifacts, setting)``: all faults of the artifacts of this format, by its schema
-- ``lifted(artifacts, closed)``: the plan nodes that they carry, which policies judge
+- ``lifted(artifacts, closed)``: the plan items that they carry, which policies judge
 - ``hinted(text)``: whether a third party's text may hold documents of this format, by a quick look; for ``lint``
 - ``TAGS``: the short forms that it has in YAML (``trainyard.language.source.compose.Composer``)
 - ``recognised(body)``: whether a document of a third party is of this format; of a text that is no YAML the text
@@ -33,7 +33,7 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.lift import assembled, carried
 from trainyard.output.artifact import Artifact, UnjudgedError
 from trainyard.output.manifest import Manifest, ObjectRef
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.features import packages_of_platforms
 from trainyard.verify.loose_ends import Near, beside
 from trainyard.verify.objects import Collide, always
@@ -84,8 +84,8 @@ class Format(Protocol):
     def verified(self, artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
         """All faults of artifacts of this format; their routes begin with the artifact's id."""
 
-    def lifted(self, artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-        """The plan nodes that artifacts of this format carry; what cannot be read is unknown."""
+    def lifted(self, artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
+        """The plan items that artifacts of this format carry; what cannot be read is unknown."""
 
     def hinted(self, text: str) -> bool:
         """Whether a text may hold documents of this format."""
@@ -204,7 +204,7 @@ def _faults(artifacts: Sequence[Artifact], setting: Setting, *, late: bool) -> l
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
     """The plan that artifacts of all formats carry. ``closed``: no other objects exist."""
-    nodes: list[PlanNode] = []
+    nodes: list[PlanItem] = []
     for name, of_format in _by_format(artifacts).items():
         nodes += format_of(name).lifted(of_format, closed=closed)
     return assembled(nodes, closed=closed)
@@ -219,7 +219,7 @@ def machines(artifacts: Iterable[Artifact], near: Callable[[str], bool]) -> list
     ]
 
 
-def subjects() -> frozenset[type[PlanNode]]:
+def subjects() -> frozenset[type[PlanItem]]:
     """The kinds of nodes that rules judge without objects, of all formats."""
     return frozenset(
         subject for name in formats() for subject in getattr(format_of(name), "SUBJECTS", ())

@@ -9,7 +9,7 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.lift import read
 from trainyard.output.artifact import Artifact
 from trainyard.output.emit.yaml import encoded
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify import verify
 from trainyard.verify.formats import Setting, objects
 
@@ -23,7 +23,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     return verify(objects(artifacts), closed=setting.closed)
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The cluster that a ClusterConfig describes."""
     return read(objects(artifacts), closed=closed)
 

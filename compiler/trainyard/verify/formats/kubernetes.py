@@ -10,7 +10,7 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.lift import read
 from trainyard.output.artifact import Artifact
 from trainyard.output.emit.yaml import encoded
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify import verify
 from trainyard.verify.formats import Setting, objects
 
@@ -33,7 +33,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     )
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The nodes that objects carry, by who reads their kind."""
     return read(objects(artifacts), closed=closed)
 

@@ -20,7 +20,7 @@ from trainyard.language.diagnostics.near import meant
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact, group_of
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 from trainyard.verify.schemas import BUILTIN
 
@@ -158,7 +158,7 @@ def _groups() -> frozenset[str]:
     return frozenset(groups)
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """No nodes: a page, or a script (``shell``), holds none of the plan."""
     return ()
 

@@ -15,7 +15,7 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.output.artifact import Artifact
 from trainyard.output.emit.yaml import encoded
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
 from trainyard.verify.formats import Setting
 
@@ -33,7 +33,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     ]
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterator[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterator[PlanItem]:
     """The machines and the tasks."""
     for artifact in artifacts:
         if "task" in artifact.body:

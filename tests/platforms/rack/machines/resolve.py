@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from trainyard.core.pools.pools import resolve_pools
 from trainyard.extensions.rack.machines.plan import Machines
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The machines of each pool."""
     for pool in context.once(resolve_pools).values():
         types = tuple(instance.name for instance in pool.instances)

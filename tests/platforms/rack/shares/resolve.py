@@ -8,11 +8,11 @@ from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from trainyard.core.queues.queues import resolve_queues
 from trainyard.extensions.rack.shares.plan import RackQueue
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Each queue, in whole machines."""
     for queue in context.once(resolve_queues).values():
         flavors = []

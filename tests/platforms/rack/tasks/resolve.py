@@ -15,12 +15,12 @@ from trainyard.core.jobs.requests import processes, requests
 from trainyard.core.storage.storages import resolve_storage
 from trainyard.extensions.rack.tasks.kind import TASK
 from trainyard.extensions.rack.tasks.plan import Task
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import POOL_LABEL
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Every job."""
     storages = context.once(resolve_storage)
     for job in context.once(bound_jobs):
@@ -30,7 +30,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         yield from _nodes(context, job)
 
 
-def _nodes(context: Context, job: Job) -> Iterator[PlanNode]:
+def _nodes(context: Context, job: Job) -> Iterator[PlanItem]:
     asked = requests(context, job)
     count = processes(context, job, asked)
     at = job.at

@@ -12,10 +12,12 @@ from trainyard.eks.jobs.bodies import KeyPath, Written, runtime_spec
 from trainyard.eks.jobs.by_jobset import DELETES, explain_restart, host_of
 from trainyard.eks.jobs.kind import Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
+    JobFields,
     Part,
     framework_of,
     job_and_pods,
     one_or,
+    own_runtime,
     parallelism,
     part_of_job,
 )
@@ -25,7 +27,7 @@ from trainyard.language.places import Route
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -153,26 +155,25 @@ class JobSet(OwnPods):
             pods.append(("spec", "replicatedJobs", index, "template", "spec", "template", "spec"))
         return given(managedBy=job.managed_by, **spec), pods
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         failure = spec / "failurePolicy"
         items = (spec / "replicatedJobs").items()
         alone = len(items) == 1
         parts = [_replicated(item, alone=alone) for item in items]
         counts = [parallelism(item.follow("template", "spec")) for item in items]
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            parts,
-            nodes=sum(counts),
-            counted=_largest(items, counts),
+        framework = framework_of([part.pod for part in parts])
+        runtime = replace(
+            own_runtime(body, self.name, self.main, parts, framework=framework),
+            restart_strategy=(failure / "restartStrategy").text(),
+            decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
+        )
+        fields = JobFields(
             deadline=spec / "activeDeadlineSeconds",
             max_restarts=failure / "maxRestarts",
-            strategy=(failure / "restartStrategy").text(),
-            decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
-            framework=framework_of([part.pod for part in parts]),
+            nodes=_largest(items, counts),
         )
+        yield from job_and_pods(body, runtime, fields, nodes=sum(counts))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         for replicated in body.follow("spec", "replicatedJobs").items():

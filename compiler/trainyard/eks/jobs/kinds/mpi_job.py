@@ -15,8 +15,10 @@ from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods
 from trainyard.eks.jobs.lifting import (
+    JobFields,
     Part,
     job_and_pods,
+    own_runtime,
     replica_count,
     replica_parts,
     replicas,
@@ -27,7 +29,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_MPI_JOB
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -99,7 +101,7 @@ class MPIJob(OwnPods):
         )
         return replica_bodies("mpiReplicaSpecs", spec, runtime)
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         policy = run_policy(body)
         parts = replicas(spec / "mpiReplicaSpecs")
@@ -110,19 +112,18 @@ class MPIJob(OwnPods):
             "sshAuthMountPath",
         )
         settings = {**settings_of(policy, "cleanPodPolicy"), **settings_of(spec, *named)}
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            parts,
-            nodes=replica_count(parts),
-            counted=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
-            processes=(spec / "slotsPerWorker").integer(),
-            started=spec / "slotsPerWorker",
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
             max_restarts=policy / "backoffLimit",
-            framework="mpi",
-            settings=settings,
+            nodes=spec.follow("mpiReplicaSpecs", "Worker", "replicas") or None,
+            processes=spec / "slotsPerWorker",
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="mpi", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=(spec / "slotsPerWorker").integer(),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

@@ -17,14 +17,22 @@ from trainyard.core.pods.plan import EnvVar, ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import Ending, NameLimit, OwnPods, program_part
 from trainyard.eks.jobs.kinds.job_set import torch_variables
-from trainyard.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, part_of_job
+from trainyard.eks.jobs.lifting import (
+    JobFields,
+    Part,
+    framework_of,
+    job_and_pods,
+    own_runtime,
+    parallelism,
+    part_of_job,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -142,7 +150,7 @@ class PlainJob(OwnPods):
         )
         return spec, [("spec", *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         own = pod(spec / "template")
         limit = spec / "backoffLimit" or spec / "backoffLimitPerIndex"
@@ -154,16 +162,10 @@ class PlainJob(OwnPods):
             backoff_limit=limit.integer(),
             origins={"backoff_limit": limit.at},
         )
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            [part],
-            nodes=parallelism(spec),
-            counted=spec / "parallelism",
-            deadline=spec / "activeDeadlineSeconds",
-            framework=framework_of([own]),
-        )
+        framework = framework_of([own])
+        runtime = own_runtime(body, self.name, self.main, [part], framework=framework)
+        fields = JobFields(deadline=spec / "activeDeadlineSeconds", nodes=spec / "parallelism")
+        yield from job_and_pods(body, runtime, fields, nodes=parallelism(spec))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         yield part_of_job(body / "spec")

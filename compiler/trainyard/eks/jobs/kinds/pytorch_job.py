@@ -15,9 +15,11 @@ from trainyard.core.pods.plan import Pod, ReplicatedJob
 from trainyard.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from trainyard.eks.jobs.kind import TRAINER, Ending, OwnPods, program_part, renamed
 from trainyard.eks.jobs.lifting import (
+    JobFields,
     Part,
     count_or_text,
     job_and_pods,
+    own_runtime,
     replica_count,
     replica_parts,
     replicas,
@@ -28,7 +30,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_PYTORCH_JOB
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -143,23 +145,23 @@ class PyTorchJob(OwnPods):
         )
         return replica_bodies("pytorchReplicaSpecs", spec, runtime)
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         policy = run_policy(body)
         parts = replicas(spec / "pytorchReplicaSpecs")
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            parts,
-            nodes=replica_count(parts),
-            counted=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
-            processes=count_or_text((spec / "nprocPerNode").text()),
-            started=spec / "nprocPerNode",
+        settings = settings_of(policy, "cleanPodPolicy")
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
             max_restarts=policy / "backoffLimit",
-            framework="torch",
-            settings=settings_of(policy, "cleanPodPolicy"),
+            nodes=spec.follow("pytorchReplicaSpecs", WORKER, "replicas") or None,
+            processes=spec / "nprocPerNode",
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="torch", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=count_or_text((spec / "nprocPerNode").text()),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

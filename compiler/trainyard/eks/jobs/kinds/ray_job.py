@@ -27,7 +27,15 @@ from trainyard.core.pods.plan import (
 )
 from trainyard.eks.jobs.bodies import POD, KeyPath, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, NameLimit, OwnPods, program_part
-from trainyard.eks.jobs.lifting import Part, job_and_pods, one_or, replica_count, settings_of
+from trainyard.eks.jobs.lifting import (
+    JobFields,
+    Part,
+    job_and_pods,
+    one_or,
+    own_runtime,
+    replica_count,
+    settings_of,
+)
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_RAY_JOB
 from trainyard.language.places import Route
@@ -36,7 +44,7 @@ from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -206,26 +214,28 @@ class RayJob(OwnPods):
         )
         return spec, pods
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         cluster = spec / "rayClusterSpec"
         head = cluster / "headGroupSpec"
         parts = [ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))]
         groups = (cluster / "workerGroupSpecs").items()
         workers = [_group(group) for group in groups]
-        yield from job_and_pods(
+        runtime = own_runtime(
             body,
             self.name,
             self.main,
             [*parts, *workers],
-            nodes=replica_count(workers),
-            deadline=spec / "activeDeadlineSeconds",
-            max_restarts=spec / "backoffLimit",
             framework="ray",
             settings=settings_of(spec, "submissionMode", "shutdownAfterJobFinishes"),
-            entrypoint=spec / "entrypoint",
-            counted=groups[0] / "replicas" if groups else None,
         )
+        fields = JobFields(
+            deadline=spec / "activeDeadlineSeconds",
+            max_restarts=spec / "backoffLimit",
+            nodes=groups[0] / "replicas" if groups else None,
+            entrypoint=spec / "entrypoint",
+        )
+        yield from job_and_pods(body, runtime, fields, nodes=replica_count(workers))
 
     def parts(self, body: Reader) -> Iterator[Part]:
         """Of a RayJob all pods are one cluster, which Kueue admits as a whole (v0.19.2, rayjob)."""

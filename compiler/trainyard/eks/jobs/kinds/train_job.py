@@ -34,7 +34,7 @@ from trainyard.output.body import at, texts
 from trainyard.output.lowering.body import given, path, quantities
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -89,7 +89,7 @@ class OfTrainer(JobKind):
         body = _body(job, overrides=old)
         return Manifest(body, path(JOBS, body), job.at, job_origins(job, old), WORDS)
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         trainer = spec / "trainer"
         resources = trainer / "resourcesPerNode"

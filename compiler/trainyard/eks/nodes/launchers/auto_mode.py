@@ -19,7 +19,7 @@ from trainyard.eks.settings.launcher import (
 )
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.models.cluster import ClusterSpec
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import NODEPOOL_LABEL
 
@@ -52,7 +52,7 @@ class AutoMode(PoolLauncher):
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from auto_nodes(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:

@@ -24,7 +24,7 @@ from trainyard.eks.settings.launcher import (
 )
 from trainyard.language.models.cluster import ClusterSpec
 from trainyard.language.units import Duration
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import NODEPOOL_LABEL
 
@@ -60,7 +60,7 @@ class Karpenter(PoolLauncher):
                 "karpenter v1.14.1, pkg/controllers/disruption: of static NodePools only drift is looked at",
             )
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from node_classes(context, pool)
         yield from node_pools(context, pool)
         if pool.overlaid:

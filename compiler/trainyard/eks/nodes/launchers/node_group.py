@@ -9,7 +9,7 @@ from trainyard.core.pools.spec import NodePool
 from trainyard.eks.nodes.groups import most_repaired, node_groups, refused, repairs, root_volume
 from trainyard.eks.settings.launcher import Drainer, PoolLauncher, Refused, Repairs, Volume
 from trainyard.language.models.cluster import ClusterSpec
-from trainyard.plan import Plan, PlanNode
+from trainyard.plan import Plan, PlanItem
 from trainyard.plan.context import Context
 
 
@@ -43,7 +43,7 @@ class NodeGroup(PoolLauncher):
     def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         yield from node_groups(context, pool)
 
     def root_volume(self, plan: Plan, pool: str) -> Volume | None:

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     found = forecasts(done, settings, options.nodes)
     if found or not errors:
         out(printed(found, options.format))
-    never = any(each.of(Kind.NEVER) for each in found)
+    never = any(each.verdicts_of(Kind.NEVER) for each in found)
     return FINDINGS if never or errors else CLEAN
 
 

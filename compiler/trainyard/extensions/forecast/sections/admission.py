@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from trainyard.core.blocks import Block, Heading, paragraph, table
 from trainyard.extensions.forecast.simulate.compiled import cluster
-from trainyard.extensions.forecast.simulate.shown import helps, why
-from trainyard.extensions.forecast.simulate.together import MOST_JOBS, forecast
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind
+from trainyard.extensions.forecast.simulate.forecasts import MOST_JOBS, forecast
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, helps, why
 from trainyard.extensions.forecast.timeline.outlook import outlook
 from trainyard.extensions.forecast.timeline.until import with_starts
 from trainyard.language.diagnostics.words import numbered
@@ -42,7 +41,7 @@ def simulated(subject: Subject) -> Forecast | None:
     if len(reading.works) > MOST_JOBS:
         return None
     found = forecast(cluster(subject.name, reading))
-    if not found.of(Kind.WAITS):
+    if not found.verdicts_of(Kind.WAITS):
         return found
     return with_starts(found, reading.once(outlook))
 

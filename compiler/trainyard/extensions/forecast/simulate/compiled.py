@@ -1,25 +1,27 @@
-"""What a spec compiles to, as a simulation reads it: queues from the manifests, nodes from the pools, and the jobs."""
+"""What a spec compiles to, as a simulation reads it: queues from the manifests, nodes from the pools, and the jobs.
+
+Jobs are those of the spec, and runs that go on although it no longer asks for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 
-from trainyard.core.pods.plan import Pod
+from trainyard.core.pods.plan import Pod, Resources
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.jobs.lifting import QUEUE
-from trainyard.eks.jobs.plan import StandingRun
-from trainyard.eks.kueue.plan import QueueManager
-from trainyard.extensions.forecast.simulate.arrivals import Coming
-from trainyard.extensions.forecast.simulate.earlier import amounts, earlier_runs
-from trainyard.extensions.forecast.simulate.objects import Job, Placement, PodSet
-from trainyard.extensions.forecast.simulate.pools import (
+from trainyard.eks.jobs.plan import POD_PRIORITY, StandingRun
+from trainyard.eks.kueue.plan import Flavor, QueueManager
+from trainyard.extensions.forecast.simulate.objects import Amounts, Job, Placement, PodSet
+from trainyard.extensions.forecast.simulate.reading import (
     Assumed,
     PoolNodes,
     empty_flavors,
     pool_nodes,
 )
-from trainyard.extensions.forecast.simulate.reading import world as read
+from trainyard.extensions.forecast.simulate.reading import read_world as read
 from trainyard.extensions.forecast.simulate.state import World
 from trainyard.judge.model.gangs import pod_sets
 from trainyard.judge.model.pod_set import PodSet as PlannedPodSet
@@ -58,17 +60,19 @@ class Cluster:
     submitted: frozenset[str] = frozenset()
 
     @property
-    def coming(self) -> Coming:
-        """When each of its jobs comes."""
-        before = tuple(job for job in self.jobs if job.key in self.submitted)
-        new = tuple(job for job in self.jobs if job.key not in self.submitted)
-        return Coming(self.earlier, before, new)
+    def submitted_jobs(self) -> tuple[Job, ...]:
+        """The jobs of the spec that are there already."""
+        return tuple(job for job in self.jobs if job.key in self.submitted)
+
+    @property
+    def new_jobs(self) -> tuple[Job, ...]:
+        """The jobs of the spec that are not there yet, in the order in which Flux creates them."""
+        return tuple(job for job in self.jobs if job.key not in self.submitted)
 
     @property
     def all_jobs(self) -> tuple[Job, ...]:
         """With the runs that go on: what runs already comes first."""
-        coming = self.coming
-        return (*coming.earlier, *coming.submitted, *coming.new)
+        return (*self.earlier, *self.submitted_jobs, *self.new_jobs)
 
 
 def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None) -> Cluster:
@@ -77,22 +81,22 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     manager = reading.plan.one(QueueManager)
     prefixes = manager.excluded_prefixes if manager else ()
     jobs, queued, titles, left_out = [], [], {}, []
-    priorities = _priorities(reading)
-    for work in sorted(reading.works, key=_created):
-        refused = _refused(work, reading.plan.external)
+    priorities = _priorities_by_class(reading)
+    for work in sorted(reading.works, key=_creation_order):
+        refused = _why_left_out(work, reading.plan.external)
         if refused:
-            left_out.append((_title(work), refused))
+            left_out.append((_title_of(work), refused))
             continue
-        job = _job(work, priorities, prefixes, assumed)
+        job = _planned_job(work, priorities, prefixes, assumed)
         jobs.append(job)
         queued.append(work)
-        titles[job.key] = _title(work)
+        titles[job.key] = _title_of(work)
     left_out += [
         (work.name, f"pods of {a(work.kind)} are not simulated")
         for work in reading.pods
         if work.queue_name
     ]
-    left_out += _included(reading)
+    left_out += _included_objects(reading)
     standing = reading.plan.of(StandingRun)
     known = {(work.namespace, work.job.name): job for work, job in zip(queued, jobs, strict=True)}
     submitted = frozenset(
@@ -108,7 +112,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
         )
     if assumed.levels:
         assumed.say(
-            f"which nodes share a {_short(assumed.levels)} is known once they run;"
+            f"which nodes share a {_without_domains(assumed.levels)} is known once they run;"
             " here all nodes of a pool or reservation do"
         )
     nodes = [node for pool in pools for node in pool.nodes]
@@ -132,7 +136,7 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     )
 
 
-def _created(work: PlannedWork) -> tuple[str, str, str, str]:
+def _creation_order(work: PlannedWork) -> tuple[str, str, str, str]:
     """What orders objects that Flux applies in one stage: group, kind, namespace, name. No kind of job is among those
     that it applies before or after all others (fluxcd/pkg ssa v0.76.2, sort.go: ReconcileOrder, IsLessThan)."""
     kind = kinds().get(work.kind)
@@ -140,7 +144,7 @@ def _created(work: PlannedWork) -> tuple[str, str, str, str]:
     return group, work.kind, work.namespace, work.job.name
 
 
-def _included(reading: Reading) -> Iterator[tuple[str, str]]:
+def _included_objects(reading: Reading) -> Iterator[tuple[str, str]]:
     """The objects in a queue that the spec includes: they are no jobs of its plan."""
     known = {(work.namespace, work.name) for work in (*reading.works, *reading.pods)}
     for manifest in reading.manifests:
@@ -151,17 +155,17 @@ def _included(reading: Reading) -> Iterator[tuple[str, str]]:
             yield ref.name, "the spec includes it, and only its own jobs are simulated"
 
 
-def _short(levels: Iterable[str]) -> str:
+def _without_domains(levels: Iterable[str]) -> str:
     """Labels without their domains."""
     names = sorted(level.rpartition("/")[2] for level in levels)
     return " or ".join(f"`{name}`" for name in names)
 
 
-def _title(work: PlannedWork) -> str:
+def _title_of(work: PlannedWork) -> str:
     return work.job.source_name or work.name
 
 
-def _refused(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) -> str:
+def _why_left_out(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) -> str:
     """Why a job cannot be simulated; empty if it can."""
     if not work.has_pods:
         return "it does not run in Kubernetes, so Kueue does not admit it"
@@ -176,7 +180,7 @@ def _refused(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) 
     return ""
 
 
-def _priorities(reading: Reading) -> Mapping[tuple[str, str], int]:
+def _priorities_by_class(reading: Reading) -> Mapping[tuple[str, str], int]:
     """The values of priority classes, by kind and name; the default of pods that name none has the name ""."""
     found = {}
     for body in (manifest.body for manifest in reading.manifests):
@@ -188,7 +192,7 @@ def _priorities(reading: Reading) -> Mapping[tuple[str, str], int]:
     return found
 
 
-def _job(
+def _planned_job(
     work: PlannedWork,
     priorities: Mapping[tuple[str, str], int],
     prefixes: Sequence[str],
@@ -203,17 +207,17 @@ def _job(
     priority = priorities.get(("PriorityClass", of_pods), 0)
     if work.job.priority:
         priority = priorities.get(("WorkloadPriorityClass", work.job.priority), priority)
-    sets = tuple(_pod_set(work, each, prefixes, assumed) for each in pod_sets(work))
+    sets = tuple(_planned_pod_set(work, each, prefixes, assumed) for each in pod_sets(work))
     return Job(work.namespace, work.name, str(work.queue_name), sets, priority)
 
 
-def _pod_set(
+def _planned_pod_set(
     work: PlannedWork, planned: PlannedPodSet, prefixes: Sequence[str], assumed: Assumed
 ) -> PodSet:
     pod = planned.pod
     if pod is not None and "node_affinity" in pod.unread:
-        assumed.say(f"the node affinity of `{_title(work)}` is not read")
-    requests = amounts(planned.asks, prefixes)
+        assumed.say(f"the node affinity of `{_title_of(work)}` is not read")
+    requests = counted_amounts(planned.asks, prefixes)
     tolerations = pod.tolerations if pod is not None else work.tolerations or ()
     return PodSet(
         planned.name,
@@ -225,12 +229,12 @@ def _pod_set(
             {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
             for each in tolerations
         ),
-        _terms(pod),
-        _placement(work, pod, assumed),
+        _terms_of(pod),
+        _placement_of(work, pod, assumed),
     )
 
 
-def _terms(pod: Pod | None) -> tuple[tuple[Mapping[str, object], ...], ...]:
+def _terms_of(pod: Pod | None) -> tuple[tuple[Mapping[str, object], ...], ...]:
     if pod is None:
         return ()
     return tuple(
@@ -242,7 +246,7 @@ def _terms(pod: Pod | None) -> tuple[tuple[Mapping[str, object], ...], ...]:
     )
 
 
-def _placement(work: PlannedWork, pod: Pod | None, assumed: Assumed) -> Placement | None:
+def _placement_of(work: PlannedWork, pod: Pod | None, assumed: Assumed) -> Placement | None:
     annotations = {**work.job.annotations, **(pod.annotations if pod is not None else {})}
     if _GROUP in annotations:
         assumed.say("sets of pods that want one domain together are placed one by one")
@@ -255,3 +259,65 @@ def _placement(work: PlannedWork, pod: Pod | None, assumed: Assumed) -> Placemen
     if annotations.get(f"{_TOPOLOGY}unconstrained-topology") == "true":
         return Placement("unconstrained")
     return None
+
+
+# Runs that go on although the spec no longer asks for them: they hold quota and nodes until they end.
+
+
+_ANY_TAINT = ({"operator": "Exists"},)
+
+
+def earlier_runs(
+    reading: Reading, priorities: Mapping[tuple[str, str], int], prefixes: Sequence[str]
+) -> Iterator[Job]:
+    """Each such run as a job: with the pods that were noted, on the flavors of the pools that it may be on."""
+    for run in reading.plan.of(StandingRun):
+        if run.left and run.queue and run.pods:
+            yield _earlier_job(run, reading, priorities, prefixes)
+
+
+def _earlier_job(
+    run: StandingRun,
+    reading: Reading,
+    priorities: Mapping[tuple[str, str], int],
+    prefixes: Sequence[str],
+) -> Job:
+    flavors = [flavor for flavor in reading.plan.of(Flavor) if _may_be_on(flavor, run, reading)]
+    terms = tuple(
+        tuple(
+            {"key": key, "operator": "In", "values": [value]}
+            for key, value in flavor.node_labels.items()
+        )
+        for flavor in flavors
+    )
+    placement = None
+    if flavors and all(flavor.topology for flavor in flavors):
+        placement = Placement("unconstrained")
+    sets = tuple(
+        PodSet(
+            f"pods-{index}",
+            pods.number,
+            counted_amounts(pods.asks, prefixes),
+            tolerations=_ANY_TAINT,
+            terms=terms,
+            placement=placement,
+        )
+        for index, pods in enumerate(run.pods)
+    )
+    of_pods = priorities.get(("PriorityClass", POD_PRIORITY), 0)
+    priority = priorities.get(("WorkloadPriorityClass", run.priority), of_pods)
+    return Job(run.namespace, run.name, run.queue, sets, priority)
+
+
+def _may_be_on(flavor: Flavor, run: StandingRun, reading: Reading) -> bool:
+    """Whether nodes of a flavor are those of a run's pools."""
+    return any(pool.title in run.pools for pool in reading.pools_of(flavor))
+
+
+def counted_amounts(asks: Resources, prefixes: Sequence[str]) -> Amounts:
+    """What pods ask for in the units of Kueue, without the resources that it does not count."""
+    return {
+        resource: ceil(quantity.milli if resource == "cpu" else quantity.milli / 1000)
+        for resource, quantity in asks.items()
+        if not resource.startswith(tuple(prefixes))
+    }

@@ -1,12 +1,14 @@
-"""The tree of quotas: what a queue has left, with what it may borrow, and what it owes its cohort.
+"""The tree of quotas: what a queue has left with what it may borrow, what it owes its cohort, and its share of that.
 
-Source: Kueue 0.19.2, pkg/cache/scheduler/resource_node.go, and pkg/scheduler/preemption/classical/
+Source: Kueue 0.19.2, pkg/cache/scheduler/resource_node.go and fair_sharing.go, and pkg/scheduler/preemption/classical/
 hierarchical_preemption.go for heights.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from trainyard.extensions.forecast.simulate.objects import Cell, Limits
 
@@ -136,7 +138,7 @@ class Account:
             child.sum_up()
             for cell, balance in child.balances.items():
                 own[cell] = own.get(cell, 0) + balance.own - balance.kept
-        height = self._height()
+        height = self._height_of_cohort()
         self.balances = {
             cell: Balance(self.limits(cell), amount, height) for cell, amount in own.items()
         }
@@ -144,19 +146,19 @@ class Account:
             for cell, balance in child.balances.items():
                 balance.above = self.balances[cell]
 
-    def _height(self) -> int:
+    def _height_of_cohort(self) -> int:
         """How many levels there are below a cohort; of a queue none."""
         has_children = bool(self.cohorts or self.queues)
-        heights = [child._height() + 1 for child in self.cohorts]
+        heights = [child._height_of_cohort() + 1 for child in self.cohorts]
         return max([int(has_children), *heights])
 
-    def of(self, cell: Cell) -> Balance:
+    def balance(self, cell: Cell) -> Balance:
         """What there is of a cell; of one without a quota nothing, here and above."""
         balance = self.balances.get(cell)
         if balance is None:
-            balance = self.balances[cell] = Balance(NOTHING, 0, self._height())
+            balance = self.balances[cell] = Balance(NOTHING, 0, self._height_of_cohort())
             if self.above is not None:
-                balance.above = self.above.of(cell)
+                balance.above = self.above.balance(cell)
         return balance
 
     @property
@@ -166,15 +168,15 @@ class Account:
 
     def most(self, cell: Cell) -> int:
         """What a job could get if nothing were used."""
-        return self.of(cell).most()
+        return self.balance(cell).most()
 
     def available(self, cell: Cell) -> int:
         """What a job can get now."""
-        return max(0, self.of(cell).left())
+        return max(0, self.balance(cell).left())
 
     def exceeds_nominal(self, cell: Cell, more: int = 0) -> bool:
         """Whether a queue is beyond its own quota, with so much more."""
-        balance = self.of(cell)
+        balance = self.balance(cell)
         return balance.nominal < balance.used + more
 
     def is_within(self, cells: Iterable[Cell]) -> bool:
@@ -191,7 +193,63 @@ def fits_in(account: Account, amounts: Mapping[Cell, int]) -> tuple[bool, dict[C
     fits = True
     beyond = {}
     for cell, amount in amounts.items():
-        balance = account.of(cell)
+        balance = account.balance(cell)
         fits = fits and balance.used + amount <= balance.own
         beyond[cell] = max(0, amount - max(0, balance.kept - balance.used))
     return fits, beyond
+
+
+# The share of a queue or a cohort: what it borrows, of what it could, by the resource of which that is the most.
+
+
+class Share(NamedTuple):
+    """A share: compared by ``rank``; ``borrowed`` are the quotas that are exceeded."""
+
+    ratio: float
+    weight: float
+    borrowed: frozenset[Cell]
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What orders shares: a borrower of weight 0 comes after all others."""
+        if self.ratio == 0:
+            return False, 0.0
+        if self.weight == 0:
+            return True, self.ratio
+        return False, self.ratio / self.weight
+
+
+LOWEST = Share(-1.0, 1.0, frozenset())
+
+
+def share(account: Account) -> Share:
+    """The share of an account; zero where it is in no cohort, or borrows nothing."""
+    if account.above is None:
+        return Share(0.0, account.weight, frozenset())
+    borrowed: dict[str, int] = {}
+    cells = set()
+    for cell, balance in account.balances.items():
+        beyond = balance.used - balance.own
+        if beyond > 0:
+            borrowed[cell.resource] = borrowed.get(cell.resource, 0) + beyond
+            cells.add(cell)
+    ratio = 0.0
+    if borrowed:
+        lendable = _lendable(account.above)
+        for resource, amount in borrowed.items():
+            most = lendable.get(resource, 0)
+            if most > 0:
+                ratio = max(ratio, amount * 1000.0 / most)
+    return Share(ratio, account.weight, frozenset(cells))
+
+
+def _lendable(cohort: Account) -> Mapping[str, int]:
+    lendable: dict[str, int] = {}
+    for cell in cohort.root().balances:
+        lendable[cell.resource] = lendable.get(cell.resource, 0) + cohort.most(cell)
+    return lendable
+
+
+def is_infinite(found: Share) -> bool:
+    """Whether a share is beyond every other one: that of a borrower of weight 0."""
+    return math.isinf(math.inf if found.rank[0] else found.rank[1])

@@ -7,16 +7,15 @@ Kueue gathers it for a second (pkg/cache/queue/inadmissible_workloads.go, requeu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import groupby
+from typing import Any
 
-from trainyard.extensions.forecast.simulate.assignment import Obstacle
-from trainyard.extensions.forecast.simulate.cycle import PREEMPTED, Cycle
-from trainyard.extensions.forecast.simulate.lines import Lines
-from trainyard.extensions.forecast.simulate.matching import selects
-from trainyard.extensions.forecast.simulate.objects import Job, LocalQueue
-from trainyard.extensions.forecast.simulate.pending import Outcome
-from trainyard.extensions.forecast.simulate.repeats import Repeats
-from trainyard.extensions.forecast.simulate.state import Progress, State, Work, World
+from trainyard.extensions.forecast.simulate.admission import PREEMPTED, Cycle, Outcome
+from trainyard.extensions.forecast.simulate.objects import Job, LocalQueue, Queue
+from trainyard.extensions.forecast.simulate.state import Obstacle, Progress, State, Work, World
+from trainyard.extensions.forecast.simulate.topology import selects
 
 STOPPED = "ClusterQueueStopped"
 NOT_READY = "PodsReadyTimeout"
@@ -45,9 +44,9 @@ class Simulator:
         self._put_off: dict[str, Work] = {}
         # What the heads had tried in the cycles since something moved last.
         self._tried: set[str] = set()
-        self._read(world)
+        self._read_world(world)
 
-    def _read(self, world: World) -> None:
+    def _read_world(self, world: World) -> None:
         self.world = world
         self.state = State(world)
         self._repeats = Repeats()
@@ -71,21 +70,21 @@ class Simulator:
             self._outside.pop(key, None)
             self._held.pop(key, None)
             self._put_off.pop(key, None)
-            if work.queue in self._lines.of:
+            if work.queue in self._lines.by_queue:
                 self._lines.remove(work)
                 # Also a job that only waited makes Kueue look again (workload_controller.go, Delete).
                 self._given_back.add(work.queue)
             if work.admission is not None:
-                self._release(work)
+                self._give_back(work)
                 for _ in range(self._most_cycles()):
-                    if not self._run():
+                    if not self._run_cycle():
                         break
 
     def evict(self, key: str) -> None:
         """The pods of an admitted job were not ready in time: it loses its quota, and is not looked at until
         :meth:`come_back`."""
         work = self.works[key]
-        self._release(work)
+        self._give_back(work)
         work.admission = None
         work.queue = ""
         work.obstacles = [Obstacle("not-ready")]
@@ -101,12 +100,12 @@ class Simulator:
 
     def change(self, world: World) -> None:
         """Objects changed: quotas are counted anew, jobs of stopped queues are evicted, all others looked at again."""
-        self._read(world)
+        self._read_world(world)
         for work in self.works.values():
             if work.admission is None or work.queue not in self.state.queues:
-                self._leave(work)
+                self._leave_queue(work)
             elif self.state.queues[work.queue].stopped == "HoldAndDrain":
-                self._leave(work)
+                self._leave_queue(work)
                 work.admission = None
                 self.moved.add(work.key)
                 self._held[work.key] = work
@@ -115,7 +114,7 @@ class Simulator:
             else:
                 self.state.add(work)
 
-    def _leave(self, work: Work) -> None:
+    def _leave_queue(self, work: Work) -> None:
         work.queue = ""
         work.progress = None
         waits = work.key in self._held or work.key in self._put_off
@@ -130,12 +129,12 @@ class Simulator:
         done, most = 0, self._most_cycles()
         while done < most:
             done += 1
-            if self._run():
+            if self._run_cycle():
                 continue
             freed = [work for work in self._held.values() if not self._is_stopped(work)]
             if not self._given_back and not freed:
                 return
-            period = self._period(done)
+            period = self._repeated_cycles(done)
             if period:
                 # Where all repeats, so many cycles end as few do.
                 most = done + (most - done) % period
@@ -151,7 +150,7 @@ class Simulator:
     def _most_cycles(self) -> int:
         return _ENDLESS * (len(self.works) + 10)
 
-    def _period(self, done: int) -> int:
+    def _repeated_cycles(self, done: int) -> int:
         """After how many cycles all repeats; 0 as long as that is not known."""
         queues = self._lines.trees(self._given_back)
         return self._repeats.period(
@@ -167,7 +166,7 @@ class Simulator:
         """Bring the jobs that are in no queue yet to theirs, as far as it takes jobs."""
         for work in list(self._outside.values()):
             local = self._local_queues.get((work.job.namespace, work.job.queue))
-            refused = self._refused(local)
+            refused = self._queue_obstacle(local)
             if local is None or refused is not None:
                 work.obstacles = [refused or Obstacle("no-local-queue")]
                 continue
@@ -175,7 +174,7 @@ class Simulator:
             work.queue = local.queue
             self._lines.add(work)
 
-    def _refused(self, local: LocalQueue | None) -> Obstacle | None:
+    def _queue_obstacle(self, local: LocalQueue | None) -> Obstacle | None:
         if local is None:
             return Obstacle("no-local-queue")
         if local.stopped != "None":
@@ -189,7 +188,7 @@ class Simulator:
             return Obstacle("queue-inactive", detail=local.queue)
         return None
 
-    def _run(self) -> bool:
+    def _run_cycle(self) -> bool:
         """One cycle; whether anything moved.
 
         Nothing has moved either where the heads only went through their flavors once more.
@@ -198,7 +197,7 @@ class Simulator:
         heads = self._lines.heads()
         if not heads:
             return False
-        before = _tried(heads)
+        before = _flavors_tried(heads)
         refused = [work for work in heads if self._is_wrong_namespace(work)]
         for work in refused:
             work.obstacles = [Obstacle("namespace")]
@@ -208,11 +207,11 @@ class Simulator:
             self._forget_old(work)
         cycle = Cycle(self.state)
         cycle.run(entering)
-        if self._apply(cycle) or refused:
+        if self._apply_cycle(cycle) or refused:
             self._tried.clear()
             return True
         self._tried.add(repr(before))
-        after = repr(_tried(heads))
+        after = repr(_flavors_tried(heads))
         moved = after not in self._tried
         self._tried.add(after)
         return moved
@@ -230,7 +229,7 @@ class Simulator:
         if self._released > progress.released:
             work.progress = None
 
-    def _apply(self, cycle: Cycle) -> bool:
+    def _apply_cycle(self, cycle: Cycle) -> bool:
         """Do what a cycle decided; whether that is more than to look at the same heads once more."""
         moved = bool(cycle.admitted or cycle.preempted)
         for entry, outcome in cycle.back:
@@ -240,7 +239,7 @@ class Simulator:
                 work.progress = Progress(entry.assignment.tried(), self._cycle, self._released)
             moved |= not self._lines.put_back(work, outcome)
         for work, by, reason in cycle.preempted.values():
-            self._release(work)
+            self._give_back(work)
             self._repeats.preempted(work.key)
             work.admission = None
             work.preempted_by.append(by.key)
@@ -260,14 +259,14 @@ class Simulator:
             self.state.add(work)
         return moved
 
-    def _release(self, work: Work) -> None:
+    def _give_back(self, work: Work) -> None:
         self.state.remove(work)
         self.moved.add(work.key)
         self._released += 1
         self._given_back.add(work.queue)
 
 
-def _tried(heads: Iterable[Work]) -> list[tuple[str, object]]:
+def _flavors_tried(heads: Iterable[Work]) -> list[tuple[str, object]]:
     """The flavors that each head has tried."""
     return [(work.key, work.progress and work.progress.tried) for work in heads]
 
@@ -279,3 +278,220 @@ def run(world: World, jobs: Iterable[Job]) -> Simulator:
         simulator.submit(job)
     simulator.settle()
     return simulator
+
+
+# The queues of a cluster as the scheduler sees them: the head of each, and which are woken together.
+#
+# Source: Kueue 0.19.2, pkg/cache/queue/manager.go, cluster_queue.go and inadmissible_workloads.go.
+
+
+class Lines:
+    """The jobs that wait, by queue. Only queues with jobs to look at are gone through."""
+
+    def __init__(self, state: State) -> None:
+        self.by_queue = {name: Pending(queue) for name, queue in state.queues.items()}
+        self._order = {name: index for index, name in enumerate(self.by_queue)}
+        self._awake: set[str] = set()
+        self._tree_of = state.tree_of
+        self._trees: dict[int, list[str]] = {}
+        for name, tree in self._tree_of.items():
+            self._trees.setdefault(tree, []).append(name)
+
+    def add(self, work: Work) -> None:
+        """Enter a job that is new, or was evicted, into its queue."""
+        self.by_queue[work.queue].add(work)
+        self._awake.add(work.queue)
+
+    def heads(self) -> list[Work]:
+        """The job of each queue to look at next, taken out of its queue."""
+        found = []
+        for name in sorted(self._awake, key=self._order.__getitem__):
+            work = self.by_queue[name].pop()
+            if work is None:
+                self._awake.discard(name)
+            else:
+                found.append(work)
+        return found
+
+    def put_back(self, work: Work, outcome: Outcome) -> bool:
+        """Enter a job that was looked at and is not admitted; whether it is looked at again before something is given
+        back, as nothing but itself is."""
+        pending = self.by_queue[work.queue]
+        first = pending.first
+        pending.put_back(work, outcome)
+        self._awake.add(work.queue)
+        return work.key in pending.waiting and pending.first == first
+
+    def remove(self, work: Work) -> None:
+        """Forget a job that is gone, or admitted."""
+        self.by_queue[work.queue].remove(work)
+
+    def trees(self, names: Iterable[str]) -> list[str]:
+        """All queues of the trees that some queues are in."""
+        trees = dict.fromkeys(self._tree_of[name] for name in sorted(names))
+        return [name for tree in trees for name in self._trees[tree]]
+
+    def wake(self, names: Iterable[str]) -> None:
+        """Something was given back: all jobs of the trees of these queues are looked at again."""
+        for name in self.trees(names):
+            self.by_queue[name].wake()
+            self._awake.add(name)
+
+    def waiting(self, names: Iterable[str]) -> Iterator[Work]:
+        """All jobs that wait in some queues."""
+        for name in names:
+            yield from self.by_queue[name].all()
+
+
+class Pending:
+    """The jobs that wait in one queue.
+
+    ``waiting`` are to be looked at; ``parked`` did not fit, and wait until something is given back. In a queue that is
+    not strict, jobs of the same shape as one that did not fit are parked unseen, and a job that preempts, ``first``,
+    comes before all others.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self.name = queue.name
+        self._strict = queue.strict
+        self.waiting: dict[str, Work] = {}
+        self.parked: dict[str, Work] = {}
+        self.first: str | None = None
+        self._shapes: set[Any] = set()
+        # With entries of jobs that have left, which are passed over.
+        self._ranked: list[tuple[tuple[int, int, int], str]] = []
+
+    def add(self, work: Work) -> None:
+        """Enter a job that is new, or was evicted."""
+        self.parked.pop(work.key, None)
+        if not self._strict and work.shape in self._shapes:
+            self.parked[work.key] = work
+            return
+        self._enter_waiting(work)
+
+    def _enter_waiting(self, work: Work) -> None:
+        self.waiting[work.key] = work
+        heappush(self._ranked, (work.rank, work.key))
+
+    def remove(self, work: Work) -> None:
+        """Forget a job that is gone, or admitted."""
+        self.waiting.pop(work.key, None)
+        self.parked.pop(work.key, None)
+        if self.first == work.key:
+            self.first = None
+
+    def pop(self) -> Work | None:
+        """The job to look at next."""
+        if self.first in self.waiting:
+            return self.waiting.pop(self.first)
+        while self._ranked:
+            rank, key = heappop(self._ranked)
+            work = self.waiting.get(key)
+            if work is not None and work.rank == rank:
+                return self.waiting.pop(key)
+        return None
+
+    def put_back(self, work: Work, outcome: Outcome) -> None:
+        """Enter a job that was looked at and is not admitted."""
+        if outcome is Outcome.PREEMPTING and not self._strict:
+            self.first = work.key
+        if self._is_seen_again(work, outcome):
+            self._enter_waiting(work)
+            return
+        self.parked[work.key] = work
+        if not self._strict and outcome in (Outcome.NO_FIT, Outcome.NO_CANDIDATES):
+            self._shapes.add(work.shape)
+            for other in [each for each in self.waiting.values() if each.shape == work.shape]:
+                del self.waiting[other.key]
+                self.parked[other.key] = other
+
+    def _is_seen_again(self, work: Work, outcome: Outcome) -> bool:
+        if work.progress is not None and work.progress.is_pending():
+            return True
+        if self._strict:
+            return outcome is not Outcome.WRONG_NAMESPACE
+        return outcome in (Outcome.PREEMPTING, Outcome.TAKEN)
+
+    def wake(self) -> None:
+        """Something was given back: all are looked at again."""
+        self._shapes.clear()
+        for work in self.parked.values():
+            self._enter_waiting(work)
+        self.parked.clear()
+
+    def all(self) -> Iterator[Work]:
+        """All jobs that wait."""
+        yield from self.waiting.values()
+        yield from self.parked.values()
+
+
+# Whether jobs preempt each other without an end.
+#
+# That is so in Kueue too: what a job has preempted others for may be taken by the head of another queue, since the
+# feature gate `PrioritizePreemptorWorkloads` is off in 0.19.2 (pkg/features/kube_features.go). All that a cycle decides
+# follows from what is admitted and what waits, so where that was the same before, everything from then on repeats.
+
+
+class Repeats:
+    """The states that were there. Nothing is compared before some job is preempted for the second time."""
+
+    def __init__(self) -> None:
+        self._periods: dict[Hashable, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Something happened, after which other states may follow; but where all repeated before, it does again."""
+        self._preempted: set[str] = set()
+        self._again = bool(self._periods)
+        self._seen: dict[Hashable, int] = {}
+
+    def preempted(self, key: str) -> None:
+        """Remember that a job was preempted."""
+        self._again = self._again or key in self._preempted
+        self._preempted.add(key)
+
+    def period(
+        self, state: State, lines: Lines, queues: list[str], done: int, cycle: int, released: int
+    ) -> int:
+        """After how many steps the same happens again; 0 where that is not known. ``queues``: all that may change from
+        now on; ``done``: the steps up to now."""
+        if not self._again:
+            return 0
+        admitted = [work for name in queues for work in state.works[name].values()]
+        waiting = [
+            (work.key, _progress_that_counts(work.progress, cycle, released))
+            for work in lines.waiting(queues)
+        ]
+        firsts = [lines.by_queue[name].first for name in queues]
+        picture = (
+            tuple(queues),
+            _rounds_of_admission(admitted),
+            tuple(sorted(waiting)),
+            tuple(firsts),
+        )
+        if picture not in self._periods and picture in self._seen:
+            self._periods[picture] = done - self._seen[picture]
+        self._seen[picture] = done
+        return self._periods.get(picture, 0)
+
+
+def _rounds_of_admission(admitted: list[Work]) -> Hashable:
+    """What is admitted, with its places, in the order in which it got its quota."""
+    admitted.sort(key=lambda work: (work.reserved, work.key))
+    rounds = groupby(admitted, key=lambda work: work.reserved)
+    return tuple(tuple(_what_it_has(work) for work in together) for _, together in rounds)
+
+
+def _what_it_has(work: Work) -> Hashable:
+    usage = tuple(work.usage().items())
+    places = tuple(
+        (flavor, pods.name, tuple(placed.items())) for flavor, pods, placed in work.places()
+    )
+    return work.key, usage, places
+
+
+def _progress_that_counts(progress: Progress | None, cycle: int, released: int) -> str:
+    """Where a job was in its flavors, as far as it counts in the next cycle."""
+    if progress is None:
+        return ""
+    return f"{progress.tried} {cycle - progress.cycle > 0} {released > progress.released}"

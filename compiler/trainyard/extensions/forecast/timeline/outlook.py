@@ -9,13 +9,12 @@ from math import ceil
 
 from trainyard.core.jobs.length import Basis, Length
 from trainyard.core.pools.waits import START
-from trainyard.extensions.forecast.simulate.blockers import blockers
 from trainyard.extensions.forecast.simulate.compiled import Cluster, cluster
-from trainyard.extensions.forecast.simulate.constraints import fits_alone
 from trainyard.extensions.forecast.simulate.objects import Job
-from trainyard.extensions.forecast.simulate.places import Places
+from trainyard.extensions.forecast.simulate.reasons import blockers, fits_alone
 from trainyard.extensions.forecast.simulate.simulator import Simulator
 from trainyard.extensions.forecast.simulate.state import Work
+from trainyard.extensions.forecast.simulate.witness import Places
 from trainyard.extensions.forecast.timeline.course import (
     Attempt,
     Course,
@@ -250,7 +249,9 @@ class _Engine:
         running = _Running(self._started, self._now, end, overhead, after)
         if end is not None:
             heappush(self._ends, (end, self._started, work.key))
-        running.hosts = [id[-1] for place in self._places.of(work.key) for id in place.placed if id]
+        running.hosts = [
+            id[-1] for place in self._places.places_of(work.key) for id in place.placed if id
+        ]
         running.shares = self._shares(running.hosts)
         self._running[work.key] = running
         self._waits.started()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HyperPodBootstrap(PlanNode):
+class HyperPodBootstrap(PlanItem):
     """What its script and its page say. ``governed``: SageMaker makes the queues. ``operator`` is the add-on of
     HyperPod's training operator, where jobs need it."""
 

@@ -10,11 +10,11 @@ from trainyard.extensions.hyperpod.groups.names import lifecycle_prefix, scripts
 from trainyard.extensions.hyperpod.jobs.kinds.hyperpod_pytorch_job import OPERATOR
 from trainyard.extensions.hyperpod.jobs.wanted import operated
 from trainyard.extensions.hyperpod.settings.spec import AT, HyperPodSection
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The script and the page."""
     yield HyperPodBootstrap(
         at=AT,

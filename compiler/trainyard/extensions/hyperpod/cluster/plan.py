@@ -7,11 +7,11 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HyperPodCluster(PlanNode):
+class HyperPodCluster(PlanItem):
     """A request of CreateCluster (SageMaker API, botocore 1.44.5), without its instance groups.
 
     ``eks``: the ARN of the cluster of EKS whose nodes its instances are; ``slurm``: Slurm is its orchestrator.
@@ -28,7 +28,7 @@ class HyperPodCluster(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HyperPodStack(PlanNode):
+class HyperPodStack(PlanItem):
     """What the bootstrap makes for all nodes: their role, and the bucket of lifecycle scripts. ``operator`` is who may
     take the role of HyperPod's training operator; empty where there is none."""
 

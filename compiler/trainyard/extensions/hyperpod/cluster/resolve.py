@@ -32,7 +32,7 @@ from trainyard.extensions.hyperpod.jobs.wanted import operated
 from trainyard.extensions.hyperpod.settings.spec import AT, HyperPodSection
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.units import Duration
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 CHART = "hyperpod-helm-chart"
@@ -43,7 +43,7 @@ _API = "SageMaker API, CreateCluster (botocore 1.44.5)"
 _MOST_SUBNETS, _MOST_GROUPS, _MOST_INSTANCE_GROUPS = 16, 5, 100
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The request without its groups, the stack, and the chart."""
     _check_region(context)
     _check_network(context)
@@ -191,7 +191,7 @@ def _check_plans(context: Context) -> None:
             )
 
 
-def _chart(context: Context) -> Iterator[PlanNode]:
+def _chart(context: Context) -> Iterator[PlanItem]:
     """HyperPod's own chart, at a commit of its repository. What EKS' add-ons bring already it leaves out.
 
     Flux brings it before the cluster of HyperPod is made, as the chart's page asks; the release is called

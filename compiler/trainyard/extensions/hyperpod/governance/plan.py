@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from trainyard.eks.kueue.plan import LocalQueue, WorkloadPriority
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 LEND_AND_BORROW, LEND, DONT_LEND = "LendAndBorrow", "Lend", "DontLend"
 """What a team does with idle nodes (SageMaker API, ResourceSharingStrategy)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeQuota(PlanNode):
+class ComputeQuota(PlanItem):
     """A request of CreateComputeQuota (SageMaker API, botocore 1.44.5).
 
     ``nodes`` and ``borrowed``: whole nodes by instance type, by EC2's names: what the team has, and the most that it
@@ -35,7 +35,7 @@ class ComputeQuota(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterPolicy(PlanNode):
+class ClusterPolicy(PlanItem):
     """A request of CreateClusterSchedulerConfig (SageMaker API, botocore 1.44.5): the weights of priorities, 0 to 100,
     and whether idle nodes are shared by weights (``fair``) or to whom asks first."""
 

@@ -27,7 +27,7 @@ from trainyard.extensions.hyperpod.governance.plan import (
 from trainyard.extensions.hyperpod.settings.spec import AT
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 from trainyard.plan.naming import joined
 
@@ -44,7 +44,7 @@ _LONGEST_QUOTA = 63  # CreateComputeQuota Name
 _MOST_NAME, _MOST_PRIORITIES, _MOST_WEIGHT, _MOST_TYPES = 40, 10, 100, 15
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The policy of the cluster, and the compute quota of each queue, which is that of a team."""
     queues = context.once(resolve_queues)
     _check_declared(context, queues)
@@ -78,7 +78,7 @@ def _check_huge_pages(context: Context) -> None:
 # -- the policy of the cluster
 
 
-def _policy(context: Context) -> Iterator[PlanNode]:
+def _policy(context: Context) -> Iterator[PlanItem]:
     at = SPEC / "priorities"
     section = QueuesSection.of(context.spec)
     _check_priorities(context, section.priorities, at)

@@ -28,7 +28,7 @@ from trainyard.extensions.hyperpod.groups.plan import (
 from trainyard.extensions.hyperpod.settings.spec import AT, HyperPodSection
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE, Requirement
 
@@ -196,7 +196,7 @@ class HyperPod(PoolLauncher):
 
         yield from refused(context, pool)
 
-    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanItem]:
         from trainyard.extensions.hyperpod.groups.launcher import instance_group
 
         yield instance_group(context, pool)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step(PlanNode):
+class Step(PlanItem):
     """An instruction of a Dockerfile: FROM with its image, RUN with its commands, ENV and ARG with `NAME=value`. It is
     lifted alone, since the plan says the same in a ``Recipe``. ``inside``: of FROM, whether the image is an earlier
     stage."""
@@ -23,7 +23,7 @@ class Step(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeCache(PlanNode):
+class MadeCache(PlanItem):
     """A pull-through cache of the account's ECR registry. No manifest carries it. ``upstream``: what ECR calls the
     registry, ``url`` its address; ``secret``: the ARN of its login."""
 

@@ -11,7 +11,7 @@ from trainyard.extensions.images.built.spec import Image as ImageSpec
 from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 
@@ -33,7 +33,7 @@ class Image:
         return f"image/{self.spec.name}"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The recipe of each image, what the bootstrap makes for it, and the caches."""
     if ImagesSection.of(context.spec).image_caches:
         yield from context.once(resolve_caches).values()

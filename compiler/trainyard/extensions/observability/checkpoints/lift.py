@@ -11,19 +11,19 @@ from trainyard.extensions.observability.checkpoints.plan import (
 )
 from trainyard.language.units import count
 from trainyard.lift.reader import Reader, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _PROGRAM = "checkpoint_exporter.py"
 _NODE_GROUP = "eks.amazonaws.com/nodegroup"
 
 
-def config_map(body: Reader) -> Iterator[PlanNode]:
+def config_map(body: Reader) -> Iterator[PlanItem]:
     """The ConfigMap that holds the program."""
     if (body / "data" / _PROGRAM).text() is not None:
         yield CheckpointProgram(at=body.at, name=name_of(body), namespace=namespace_of(body))
 
 
-def deployment(body: Reader) -> Iterator[PlanNode]:
+def deployment(body: Reader) -> Iterator[PlanItem]:
     """An exporter, by its program."""
     pod = body.follow("spec", "template", "spec")
     for container in (pod / "containers").items():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trainyard.core.jobs.plan import SaveWatcher
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointProgram(PlanNode):
+class CheckpointProgram(PlanItem):
     """The program of the exporters of a namespace."""
 
     name: str

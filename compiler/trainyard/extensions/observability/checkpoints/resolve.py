@@ -27,7 +27,7 @@ from trainyard.extensions.observability.checkpoints.stack import (
 )
 from trainyard.extensions.observability.monitoring.sources import exporter_monitor
 from trainyard.extensions.observability.monitoring.stack import at, wanted
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 STAGE = "checkpoints"
@@ -38,7 +38,7 @@ _LEAST, _MOST = 60, 600
 """Seconds between two looks: a tenth of the interval, within these."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where no job is watched."""
     if not wanted(context):
         return

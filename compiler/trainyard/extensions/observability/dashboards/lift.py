@@ -12,14 +12,14 @@ from typing import Any
 from trainyard.extensions.observability.dashboards.plan import Dashboard, Panel, Query, Variable
 from trainyard.language.places import Route
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _LABEL = "grafana_dashboard"
 _PROMETHEUS = "prometheus"
 _ROW = "row"
 
 
-def config_map(body: Reader) -> Iterator[PlanNode]:
+def config_map(body: Reader) -> Iterator[PlanItem]:
     """A ConfigMap that Grafana's sidecar reads, by its label."""
     if _LABEL not in labels_of(body):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dashboard(PlanNode):
+class Dashboard(PlanItem):
     """A dashboard in a ConfigMap. ``file`` is its key there, ``uid`` its name in addresses of Grafana."""
 
     name: str

@@ -15,11 +15,11 @@ from trainyard.extensions.observability.monitoring.stack import (
     namespace,
     wanted,
 )
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for monitoring."""
     if not wanted(context):
         return

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from trainyard.core.storage.plan import MadeBucket
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogBucket(PlanNode):
+class LogBucket(PlanItem):
     """Who may keep lines in which bucket: ``trust`` is that of the role, ``key`` the KMS key that encrypts the objects,
     ``made`` the bucket where the bootstrap makes it. A stack of its own says it."""
 
@@ -31,7 +31,7 @@ class LogBucket(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogGroup(PlanNode):
+class LogGroup(PlanItem):
     """A log group of CloudWatch, and the role of who writes to it: ``trust`` is that of the role, ``key`` the KMS key
     that encrypts it. ``days``: how long lines are kept."""
 
@@ -50,7 +50,7 @@ class LogGroup(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSize(PlanNode):
+class LogSize(PlanItem):
     """What is expected of logs, for the report: pods of jobs and others, what is written a day and kept, and how
     long."""
 

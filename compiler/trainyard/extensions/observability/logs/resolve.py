@@ -29,7 +29,7 @@ from trainyard.extensions.observability.logs.stack import (
     namespace,
 )
 from trainyard.language.units import Duration
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _OBSERVER = "kube-prometheus-stack"
@@ -42,7 +42,7 @@ _LONGER = 2
 would be an error of the compactor (Loki, operations/storage/retention)."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
     if kept(context):
         yield from _apart(context)
@@ -54,7 +54,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         yield from _cloud_watch(context, cloud_watch)
 
 
-def _apart(context: Context) -> Iterator[PlanNode]:
+def _apart(context: Context) -> Iterator[PlanItem]:
     """The namespace of what keeps and collects lines. Nobody has a password there, so who reaches Loki says a policy:
     Alloy, Prometheus and who asks from its namespace."""
     name = namespace(context)
@@ -82,7 +82,7 @@ def _apart(context: Context) -> Iterator[PlanNode]:
     )
 
 
-def _loki(context: Context, loki: Loki) -> Iterator[PlanNode]:
+def _loki(context: Context, loki: Loki) -> Iterator[PlanItem]:
     place = at() / "loki"
     size = sizing.volume(context, loki.per_pod_day, loki.retention)
     if size.a_day.value > sizing.MOST_A_DAY.value:
@@ -115,7 +115,7 @@ def _loki(context: Context, loki: Loki) -> Iterator[PlanNode]:
     yield _size(context, size, str(loki.retention))
 
 
-def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanNode]:
+def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanItem]:
     place = at() / "cloudWatch"
     check_key(context, cloud_watch.kms_key, place)
     days = cloud_watch.retention_in_days

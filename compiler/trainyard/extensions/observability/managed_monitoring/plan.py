@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from trainyard.extensions.observability.monitoring.plan import RuleGroups
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsWorkspace(PlanNode):
+class MetricsWorkspace(PlanItem):
     """A workspace of Amazon Managed Service for Prometheus, named as the cluster, and the role of who sends samples to
     it: ``trust`` is that of the role. ``days``: how long samples are kept. ``rules``: what it evaluates.
 
@@ -34,7 +34,7 @@ class MetricsWorkspace(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GrafanaWorkspace(PlanNode):
+class GrafanaWorkspace(PlanItem):
     """A workspace of Amazon Managed Grafana, named as the cluster. ``authentication``: how people log in."""
 
     carried: ClassVar[bool] = False
@@ -48,7 +48,7 @@ class GrafanaWorkspace(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleVolume(PlanNode):
+class SampleVolume(PlanItem):
     """What is sent to AWS at most, for the report: series, and how often each is; how long samples are kept.
 
     ``memory`` and ``cpu`` (milli-cores) are those of the Prometheus that sends.

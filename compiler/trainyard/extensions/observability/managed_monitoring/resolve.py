@@ -23,7 +23,7 @@ from trainyard.extensions.observability.notifications import stack as notificati
 from trainyard.extensions.observability.notifications.alertmanager import configuration, routed
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # Whom the Alertmanager of AWS tells: standard topics of SNS in its own account, and nothing else.
@@ -112,7 +112,7 @@ LONGEST = 1095
 """Days that samples are kept at most (AMP user guide, AMP-workspace-configuration)."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the cluster's own Prometheus keeps the samples."""
     if not monitoring.is_managed(context):
         return

@@ -12,18 +12,18 @@ from trainyard.extensions.observability.monitoring.plan import (
 )
 from trainyard.language.places import Route
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _OURS = "app.kubernetes.io/managed-by"
 _PROGRAM = "efa_exporter.py"
 
 
-def service_monitor(body: Reader) -> Iterator[PlanNode]:
+def service_monitor(body: Reader) -> Iterator[PlanItem]:
     """ServiceMonitor."""
     yield _monitor(body, body / "spec" / "endpoints", pods=False)
 
 
-def pod_monitor(body: Reader) -> Iterator[PlanNode]:
+def pod_monitor(body: Reader) -> Iterator[PlanItem]:
     """PodMonitor."""
     yield _monitor(body, body / "spec" / "podMetricsEndpoints", pods=True)
 
@@ -66,7 +66,7 @@ def _labels(body: Reader) -> dict[str, str]:
     return {key: value for key, value in labels_of(body).items() if key != _OURS}
 
 
-def prometheus_rule(body: Reader) -> Iterator[PlanNode]:
+def prometheus_rule(body: Reader) -> Iterator[PlanItem]:
     """PrometheusRule, with the place of each rule."""
     groups: dict[str, tuple[Rule, ...]] = {}
     origins: dict[str, Route] = {"labels": (body / "metadata" / "labels").at}
@@ -101,7 +101,7 @@ def _rule(body: Reader) -> Rule:
     )
 
 
-def daemon_set(body: Reader) -> Iterator[PlanNode]:
+def daemon_set(body: Reader) -> Iterator[PlanItem]:
     """The exporter of EFA, by its program."""
     spec = body.follow("spec", "template", "spec")
     for container in (spec / "containers").items():

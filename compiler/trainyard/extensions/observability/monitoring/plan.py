@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 API = "monitoring.coreos.com/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Monitor(PlanNode):
+class Monitor(PlanItem):
     """A ServiceMonitor or, with ``pods``, a PodMonitor: which targets Prometheus scrapes, and what it keeps.
 
     ``selector`` are the labels of the Service or the pods, in ``namespaces``. ``secure``: over TLS, with the token of
@@ -46,7 +46,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleGroups(PlanNode):
+class RuleGroups(PlanItem):
     """A PrometheusRule: groups of rules by name, evaluated in order."""
 
     name: str
@@ -56,7 +56,7 @@ class RuleGroups(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EfaExporter(PlanNode):
+class EfaExporter(PlanItem):
     """A DaemonSet that says the counters of EFA interfaces. ``instance_types`` are those of its nodes, ``cpu`` and
     ``memory`` what it requests (milli-cores, MiB)."""
 
@@ -70,7 +70,7 @@ class EfaExporter(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitoringSize(PlanNode):
+class MonitoringSize(PlanItem):
     """What Prometheus was sized for: for the report, since no manifest says why. ``reasons``: what the series of each
     exporter are the sum of."""
 

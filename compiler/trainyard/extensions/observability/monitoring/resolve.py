@@ -27,7 +27,7 @@ from trainyard.extensions.observability.monitoring.stack import (
     type_labels,
     wanted,
 )
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _STAGE = "monitoring"
@@ -42,7 +42,7 @@ EFA_PORT = 9810
 """That of AWS' own exporter."""
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
     if not wanted(context):
         return
@@ -115,7 +115,7 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
     )
 
 
-def _efa(context: Context) -> Iterator[PlanNode]:
+def _efa(context: Context) -> Iterator[PlanItem]:
     """On nodes of any type that has EFA: the list follows from the catalog, so no pool that comes changes it."""
     yield EfaExporter(
         at=at(),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from trainyard.extensions.observability.notifications.plan import API, FluxAlert, FluxProvider
 from trainyard.lift.reader import Reader, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
-def provider(body: Reader) -> Iterator[PlanNode]:
+def provider(body: Reader) -> Iterator[PlanItem]:
     """Provider."""
     spec = body / "spec"
     yield FluxProvider(
@@ -22,7 +22,7 @@ def provider(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def alert(body: Reader) -> Iterator[PlanNode]:
+def alert(body: Reader) -> Iterator[PlanItem]:
     """Alert; an event has the severity `info` unless it says another one."""
     spec = body / "spec"
     sources = (spec / "eventSources").items()

@@ -7,13 +7,13 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 API = "notification.toolkit.fluxcd.io"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FluxProvider(PlanNode):
+class FluxProvider(PlanItem):
     """notification.toolkit.fluxcd.io/v1beta3 Provider: ``type`` is the service, ``secret`` the Secret with its URL."""
 
     name: str
@@ -24,7 +24,7 @@ class FluxProvider(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FluxAlert(PlanNode):
+class FluxAlert(PlanItem):
     """notification.toolkit.fluxcd.io/v1beta3 Alert: which events of which objects, as kind and name, a Provider sends.
 
     ``metadata`` is added to each event.
@@ -39,7 +39,7 @@ class FluxAlert(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPublisher(PlanNode):
+class TopicPublisher(PlanItem):
     """The role of Alertmanager: ``topics`` that it publishes to, and ``keys`` of KMS that encrypt them, by ARN."""
 
     carried: ClassVar[bool] = False

@@ -25,7 +25,7 @@ from trainyard.extensions.observability.notifications.stack import (
 )
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _ADDRESS = "address"
@@ -33,7 +33,7 @@ _ADDRESS = "address"
 _FAILING = ("GitRepository", "Kustomization", "HelmRelease")
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
     notifications = notifications_of(context)
     if notifications is None:
@@ -72,7 +72,7 @@ def _check_watchdog(context: Context, notifications: Notifications) -> None:
 
 def _of_alerts(
     context: Context, notifications: Notifications, places: dict[str, Route]
-) -> Iterator[PlanNode]:
+) -> Iterator[PlanItem]:
     """The Secrets that Alertmanager reads, and its role for topics."""
     namespace = monitoring.namespace(context)
     topics, keys = [], []
@@ -96,7 +96,7 @@ def _of_alerts(
         )
 
 
-def _of_flux(context: Context, receiver: Receiver, place: Route) -> Iterator[PlanNode]:
+def _of_flux(context: Context, receiver: Receiver, place: Route) -> Iterator[PlanItem]:
     """What Flux sends when it fails, with the cluster's name; it has no type for SNS, and takes PagerDuty's key from
     the object itself, which is in git (notification-controller v1.9.3, docs/spec/v1beta3/providers.md)."""
     if receiver.value is None or receiver.pager_duty is not None:

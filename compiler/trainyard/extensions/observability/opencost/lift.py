@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from trainyard.extensions.observability.opencost.plan import CostPrices
 from trainyard.lift.reader import Reader, name_of, namespace_of
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 _NAME, _FILE = "opencost-prices", "prices.csv"
 _COLUMNS = 8
 
 
-def config_map(body: Reader) -> Iterator[PlanNode]:
+def config_map(body: Reader) -> Iterator[PlanItem]:
     """The ConfigMap of our name that holds a table of prices; a row that is not whole says nothing."""
     table = (body / "data" / _FILE).text()
     if table is None or name_of(body) != _NAME:

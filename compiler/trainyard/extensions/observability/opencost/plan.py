@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostPrices(PlanNode):
+class CostPrices(PlanItem):
     """A ConfigMap with the prices of OpenCost, in USD an hour: ``types`` of a node by its instance type, ``pools`` of a
     node by its pool, where that has a price of its own, ``volumes`` of a GiB by its StorageClass ("": of volumes
     without one)."""

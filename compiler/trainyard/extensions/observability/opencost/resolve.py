@@ -19,7 +19,7 @@ from trainyard.extensions.observability.logs import stack as logs
 from trainyard.extensions.observability.monitoring import stack as monitoring
 from trainyard.extensions.observability.opencost.plan import CostPrices
 from trainyard.extensions.observability.opencost.stack import PRICES, STAGE, at
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _RIGHTS = (
@@ -29,7 +29,7 @@ _RIGHTS = (
 )
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
     if not monitoring.prices_pods(context):
         return

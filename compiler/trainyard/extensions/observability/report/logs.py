@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
 from trainyard.core.blocks import Block, Heading, paragraph
-from trainyard.core.costs import ALWAYS, Item, disks, known, monthly
+from trainyard.core.costs import ALWAYS, Gp3, Item, disks, known, monthly
 from trainyard.core.planned import PlannedCluster
 from trainyard.extensions.observability.logs.plan import LogGroup, LogSize
 from trainyard.extensions.observability.logs.sizing import DISK, OTHERS
@@ -42,7 +42,7 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
         return
     if planned.plan.one(LogGroup) is None:
         yield _estimated("logs in S3", f"{size.kept} kept", size.kept, _S3, planned)
-        yield disks(planned, "volume of Loki", DISK, 1, 1, ALWAYS)
+        yield disks(planned, "volume of Loki", Gp3(DISK), ALWAYS)
     else:
         month = _a_month(size)
         yield _estimated("logs taken in", f"{month} a month by CloudWatch", month, _TAKEN, planned)

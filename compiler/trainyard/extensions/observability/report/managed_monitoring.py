@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
 from trainyard.core.blocks import Block, Heading, listing, paragraph
-from trainyard.core.costs import ALWAYS, Item, disks, known, monthly
+from trainyard.core.costs import ALWAYS, Gp3, Item, disks, known, monthly
 from trainyard.core.planned import PlannedCluster
 from trainyard.extensions.observability.managed_monitoring import agent
 from trainyard.extensions.observability.managed_monitoring.plan import (
@@ -52,7 +52,7 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
             how="at most, as counted in Monitoring",
             prices=known(price),
         )
-    yield disks(planned, "volume of Prometheus", agent.DISK, 1, 1, ALWAYS)
+    yield disks(planned, "volume of Prometheus", Gp3(agent.DISK), ALWAYS)
     if planned.plan.one(GrafanaWorkspace) is not None:
         price = service(_EDITOR, planned.spec.region)
         yield Item(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.core.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
-from trainyard.core.costs import ALWAYS, Item, disks
+from trainyard.core.costs import ALWAYS, Gp3, Item, disks
 from trainyard.core.planned import PlannedCluster
 from trainyard.extensions.observability.monitoring import sizing
 from trainyard.extensions.observability.monitoring.plan import MonitoringSize
@@ -26,8 +26,8 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
     size = planned.plan.one(MonitoringSize)
     if size is None:
         return
-    yield disks(planned, "volume of Prometheus", size.disk, 1, 1, ALWAYS)
-    yield disks(planned, "volume of Alertmanager", sizing.ALERTMANAGER_DISK, 1, 1, ALWAYS)
+    yield disks(planned, "volume of Prometheus", Gp3(size.disk), ALWAYS)
+    yield disks(planned, "volume of Alertmanager", Gp3(sizing.ALERTMANAGER_DISK), ALWAYS)
 
 
 def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from trainyard.core.queues.plan import Queue
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class SlurmQueue(Queue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account(PlanNode):
+class Account(PlanItem):
     """An account: its jobs have ``most`` nodes at once, ``None`` is no limit, and ``share`` is its weight among others.
 
     ``queue``: that of the spec whose nodes they are. Scripts carry it, which are not read back.
@@ -33,7 +33,7 @@ class Account(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Qos(PlanNode):
+class Qos(PlanItem):
     """A quality of service: a priority of jobs. Scripts carry it, which are not read back."""
 
     carried: ClassVar[bool] = False

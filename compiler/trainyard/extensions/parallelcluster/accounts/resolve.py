@@ -15,13 +15,13 @@ from trainyard.extensions.parallelcluster.partitions.partitions import partition
 from trainyard.extensions.parallelcluster.settings.spec import ClusterSection
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context, unique
 
 _SOURCE = "Slurm documentation, resource_limits.html: GrpTRES"
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Each queue; with accounting its accounts, and the priorities."""
     queues = context.once(resolve_queues)
     _check_totals(context)

@@ -29,7 +29,7 @@ from trainyard.extensions.parallelcluster.settings.spec import ClusterSection
 from trainyard.extensions.parallelcluster.shared_storage.resolve import mount_dir_of, mountable
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 KILL_WAIT = 300
@@ -39,7 +39,7 @@ _PORTS = 10000
 _QUIET, _LEAST_QUIET = 3600, 1800
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Every job, the memory of its model, and its checkpoints."""
     for job in checked_jobs(context):
         check_script(context, job)

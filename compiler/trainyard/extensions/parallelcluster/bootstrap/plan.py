@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmBootstrap(PlanNode):
+class SlurmBootstrap(PlanItem):
     """What its scripts and its page say. ``user``: the first user of the head node, by its operating system."""
 
     carried: ClassVar[bool] = False

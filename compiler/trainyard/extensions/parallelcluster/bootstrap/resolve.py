@@ -8,14 +8,14 @@ from trainyard.core.cloud.plan import ClusterFolder
 from trainyard.extensions.parallelcluster.bootstrap.plan import SlurmBootstrap
 from trainyard.extensions.parallelcluster.settings.names import scripts_bucket
 from trainyard.extensions.parallelcluster.settings.spec import AT, ClusterSection
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 # ParallelCluster user guide, pcluster ssh: the default users of operating systems.
 _USERS = {"alinux2023": "ec2-user", "rhel8": "ec2-user", "rhel9": "ec2-user"}
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The scripts and the page."""
     own = ClusterSection.of(context.spec).own
     path = f"{context.output}/{context.name}"

@@ -9,7 +9,7 @@ from typing import ClassVar
 from trainyard.core.cloud.plan import RegionalCluster
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScripts
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 CLUSTER_TAG = "trainyard-cluster"
 """The tag of AWS that everything of a cluster has."""
@@ -18,7 +18,7 @@ LOGIN_POOL = "login"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountingDatabase(PlanNode):
+class AccountingDatabase(PlanItem):
     """The MySQL database of Slurm's accounting; ``password``: the ARN of the secret that has it."""
 
     uri: str
@@ -28,7 +28,7 @@ class AccountingDatabase(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoginPool(PlanNode):
+class LoginPool(PlanItem):
     """The nodes that people log in to. ``grace_minutes``: how long they have when a node goes."""
 
     count: int
@@ -78,7 +78,7 @@ class SlurmCluster(RegionalCluster):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeStack(PlanNode):
+class NodeStack(PlanItem):
     """What the bootstrap makes for all nodes: the security group of who mounts file systems, the bucket of scripts, the
     policy by which they read these, images and secrets; and a budget. ``secrets``: their names; ``keys``: the ARNs of
     the KMS keys that encrypt them, where they are not the service's own; ``objects``: scripts of the spec, as

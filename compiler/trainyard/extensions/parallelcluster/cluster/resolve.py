@@ -33,7 +33,7 @@ from trainyard.extensions.parallelcluster.settings.spec import AT, ClusterSectio
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 
 _GIB = 1024**3
@@ -59,7 +59,7 @@ _ACCOUNTED: Mapping[str, str | int] = {
 }
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The cluster, and what its nodes need before there are any."""
     _check_region(context)
     check_zones(context)

@@ -7,14 +7,14 @@ from dataclasses import field
 from typing import ClassVar
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 MEASURED = ("utilization_gpu", "memory_used", "temperature_gpu", "power_draw")
 """What is measured of each GPU, as CloudWatch's agent calls it (CloudWatch user guide, CloudWatch-Agent-NVIDIA-GPU)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpuMetrics(PlanNode):
+class GpuMetrics(PlanItem):
     """What the agent of each node with GPUs measures, each ``seconds``."""
 
     carried: ClassVar[bool] = False
@@ -43,7 +43,7 @@ class Alarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAlarms(PlanNode):
+class ClusterAlarms(PlanItem):
     """The alarms of a cluster, and the ``topics`` that hear of them."""
 
     carried: ClassVar[bool] = False

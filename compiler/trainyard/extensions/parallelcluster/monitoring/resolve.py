@@ -10,11 +10,11 @@ from trainyard.core.pools.pools import resolve_pools
 from trainyard.extensions.parallelcluster.monitoring import alarms
 from trainyard.extensions.parallelcluster.monitoring.metrics import AT, monitoring_of
 from trainyard.extensions.parallelcluster.monitoring.plan import ClusterAlarms, GpuMetrics
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not want it."""
     monitoring = monitoring_of(context)
     if monitoring is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.core.notifications.uses import AT, check_topic, notifications_of, receivers
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing of its own: the scripts of jobs send, and the policy of nodes lets them."""
     notifications = notifications_of(context)
     if notifications is not None:

@@ -9,7 +9,7 @@ from trainyard.core.pools.plan import FixedPool
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScripts
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 PARTITION = "trainyard.dev/partition"
 """The label by which a job names its partition; Slurm has no labels."""
@@ -18,7 +18,7 @@ POOL_TAG = "trainyard-pool"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeResource(PlanNode):
+class ComputeResource(PlanItem):
     """Nodes of a partition of one or several types: ``least`` of them are always on, and there are ``most`` at most.
 
     ``reservation``: the id of the capacity reservation that they come from. ``placement``: whether they are in a

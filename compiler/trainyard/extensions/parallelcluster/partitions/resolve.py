@@ -27,7 +27,7 @@ from trainyard.extensions.parallelcluster.settings.names import policies, script
 from trainyard.extensions.parallelcluster.settings.root_volumes import check_root_volume
 from trainyard.extensions.parallelcluster.settings.spec import AT, ClusterSection
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import SPEC, Context
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 
@@ -69,7 +69,7 @@ _CAPACITY: Mapping[str, tuple[str, str]] = {
 _GIB = 1024**3
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """The partitions, each with its compute resources, and what jobs can get of a node of each pool."""
     _check_cohorts(context)
     check_addresses(context, context.once(resolve_pools).values())

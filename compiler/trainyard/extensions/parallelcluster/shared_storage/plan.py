@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 
 from trainyard.language.dataclass import dataclass
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedFileSystem(PlanNode):
+class SharedFileSystem(PlanItem):
     """A file system that all nodes mount at ``mount_dir``.
 
     ``kind`` is FsxLustre or Ebs; ``id`` that of a file system or volume that exists, or a variable that the bootstrap
@@ -23,7 +23,7 @@ class SharedFileSystem(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BucketAccess(PlanNode):
+class BucketAccess(PlanItem):
     """A bucket that the programs of all nodes may read, and write unless it is ``read_only``; ``storage``: its name in
     the spec."""
 

@@ -18,7 +18,7 @@ from trainyard.extensions.parallelcluster.shared_storage.plan import (
 )
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 MOUNTED = "/fsx"
@@ -26,7 +26,7 @@ _LIMITS = "aws-parallelcluster 3.16.1, constants.py"
 _MOST_FILE_SYSTEMS, _MOST_VOLUMES, _LONGEST_NAME = 20, 5, 30
 
 
-def resolve(context: Context) -> Iterator[PlanNode]:
+def resolve(context: Context) -> Iterator[PlanItem]:
     """What nodes mount, the buckets that they use, and what the bootstrap makes of both."""
     storages = context.once(resolve_storage)
     check_file_systems(context)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.extensions.forecast.simulate.shown import why
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Verdict
+from trainyard.extensions.forecast.simulate.verdict import Forecast, Verdict, why
 from trainyard.output.fields import ABSENT
 from trainyard.run.edits.change import Action, Change, Consequence, Effect, Field, Place
 

@@ -16,8 +16,14 @@ from trainyard.core.costs import Item, beforehand, total
 from trainyard.extensions.forecast.sections import admission, cost, spending, timeline
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.cost import usd
-from trainyard.extensions.forecast.simulate.shown import helps, places, why
-from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, Verdict
+from trainyard.extensions.forecast.simulate.verdict import (
+    Forecast,
+    Kind,
+    Verdict,
+    helps,
+    places,
+    why,
+)
 from trainyard.extensions.review.consequences.shown import counted, is_new
 from trainyard.extensions.review.html.bars import (
     Chart,

@@ -16,7 +16,7 @@ from trainyard.core.launch.plan import Launch, LaunchTemplate
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
 from trainyard.output.emit.yaml import dump
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 from trainyard.verify.formats.cloudformation.functions import TAGS
 from trainyard.verify.formats.cloudformation.reading import nodes
@@ -63,7 +63,7 @@ _WIDER = 4
 """YAML takes less than four times the room of Python's own form: an indented line for each value."""
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The resources of templates, as far as they are read."""
     for artifact in artifacts:
         yield from nodes(artifact)

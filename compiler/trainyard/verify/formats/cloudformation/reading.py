@@ -1,4 +1,4 @@
-"""The resources of a template as plan nodes. What a function fills in is unknown; `Ref` and `Fn::GetAtt` give names."""
+"""The resources of a template as plan items. What a function fills in is unknown; `Ref` and `Fn::GetAtt` give names."""
 
 from __future__ import annotations
 

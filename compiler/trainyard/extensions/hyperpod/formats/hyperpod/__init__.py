@@ -20,7 +20,7 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
 from trainyard.output.body import at
 from trainyard.output.manifest import placeholder
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.fault import Fault, as_they_stand
 from trainyard.verify.formats import Setting
 from trainyard.verify.verifier import diagnostic
@@ -59,7 +59,7 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
     return isinstance(value, str) and placeholder(value)
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The cluster, and its instance groups."""
     for whole in wholes(artifacts):
         yield from nodes(whole)

@@ -17,14 +17,14 @@ from trainyard.extensions.hyperpod.governance.plan import (
     TeamPriority,
     TeamQueue,
 )
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.whole import Part
 
 _CONFIG, _SHARING = "ComputeQuotaConfig", "ResourceSharingConfig"
 _TARGET = "ComputeQuotaTarget"
 
 
-def quota(root: Part) -> Iterator[PlanNode]:
+def quota(root: Part) -> Iterator[PlanItem]:
     """The compute quota of a team, and the LocalQueue of its namespace."""
     team = root.text(_TARGET, "TeamName")
     if not team:
@@ -71,7 +71,7 @@ def _nodes(resources: Iterator[Part] | list[Part]) -> dict[str, int]:
     return found
 
 
-def policy(root: Part) -> Iterator[PlanNode]:
+def policy(root: Part) -> Iterator[PlanItem]:
     """The policy of a cluster, and the classes of its priorities."""
     classes = list(root.items("SchedulerConfig", "PriorityClasses"))
     weights = {each.text("Name") or "": each.number("Weight") or 0 for each in classes}

@@ -16,12 +16,12 @@ from trainyard.extensions.hyperpod.formats.hyperpod.structure import (
 from trainyard.extensions.hyperpod.formats.hyperpod.whole import Whole
 from trainyard.extensions.hyperpod.groups.plan import InstanceGroup, own_labels
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, Requirement, Taint
 from trainyard.verify.whole import Part
 
 
-def nodes(whole: Whole) -> Iterator[PlanNode]:
+def nodes(whole: Whole) -> Iterator[PlanItem]:
     """What a request says of the cluster, of pools, and of teams."""
     root = Part(whole, ())
     if whole.kind == COMPUTE_QUOTA:

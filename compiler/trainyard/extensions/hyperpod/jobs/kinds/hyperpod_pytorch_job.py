@@ -18,10 +18,12 @@ from trainyard.core.pods.plan import EnvVar, ReplicatedJob
 from trainyard.eks.jobs.bodies import POD, Written, pod_template
 from trainyard.eks.jobs.kind import TRAINER, CalledBy, Ending, OwnPods, program_part
 from trainyard.eks.jobs.lifting import (
+    JobFields,
     Part,
     Settings,
     count_or_text,
     job_and_pods,
+    own_runtime,
     replica_count,
     run_policy,
     settings_of,
@@ -33,7 +35,7 @@ from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
 from trainyard.output.manifest import Body
-from trainyard.plan.base import PlanNode
+from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
     from trainyard.core.jobs.job import Job
@@ -174,30 +176,30 @@ class HyperPodPyTorchJob(OwnPods):
         )
         return spec, [("spec", "replicaSpecs", 0, *POD)]
 
-    def lift(self, body: Reader) -> Iterator[PlanNode]:
+    def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
         policy = run_policy(body)
         elastic = spec / "elasticPolicy"
         items = (spec / "replicaSpecs").items()
         parts = [_replica(item) for item in items]
-        yield from job_and_pods(
-            body,
-            self.name,
-            self.main,
-            parts,
-            nodes=replica_count(parts),
-            processes=count_or_text((spec / "nprocPerNode").text()),
+        settings = {
+            **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
+            **settings_of(
+                policy / "restartPolicy", "evalPeriodSeconds", "numRestartBeforeFullJobRestart"
+            ),
+        }
+        fields = JobFields(
             deadline=policy / "activeDeadlineSeconds",
             max_restarts=policy / "jobMaxRetryCount",
-            framework="torch",
-            settings={
-                **settings_of(policy, "cleanPodPolicy", "ttlSecondsAfterFinished"),
-                **settings_of(
-                    policy / "restartPolicy", "evalPeriodSeconds", "numRestartBeforeFullJobRestart"
-                ),
-            },
-            counted=items[0] / "replicas" if items else None,
-            least=elastic / "minReplicas" if elastic else None,
+            nodes=items[0] / "replicas" if items else None,
+            least_nodes=elastic / "minReplicas" if elastic else None,
+        )
+        yield from job_and_pods(
+            body,
+            own_runtime(body, self.name, self.main, parts, framework="torch", settings=settings),
+            fields,
+            nodes=replica_count(parts),
+            processes=count_or_text((spec / "nprocPerNode").text()),
         )
 
     def parts(self, body: Reader) -> Iterator[Part]:

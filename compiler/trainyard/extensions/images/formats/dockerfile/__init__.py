@@ -25,7 +25,7 @@ from trainyard.language.diagnostics.near import meant
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 
 __all__ = [
@@ -102,7 +102,7 @@ def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
     return None
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The recipes of Dockerfiles, and their steps."""
     for artifact in artifacts:
         yield from nodes(artifact)

@@ -1,4 +1,4 @@
-"""A Dockerfile as plan nodes: the recipe of its last stage, and its steps."""
+"""A Dockerfile as plan items: the recipe of its last stage, and its steps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from trainyard.extensions.images.formats.dockerfile.grammar import Instruction, 
 from trainyard.language.places import Route
 from trainyard.language.units import count
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 
 _ARCHIVE = "aws-efa-installer-"
 
 
-def nodes(artifact: Artifact) -> Iterator[PlanNode]:
+def nodes(artifact: Artifact) -> Iterator[PlanItem]:
     """The steps of a Dockerfile, and the recipe of its last stage."""
     at = Route((artifact.id,))
     steps = list(instructions(artifact.content))

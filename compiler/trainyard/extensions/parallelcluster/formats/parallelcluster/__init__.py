@@ -24,7 +24,7 @@ from trainyard.output.artifact import Artifact
 from trainyard.output.body import at
 from trainyard.output.emit.yaml import dump
 from trainyard.output.manifest import placeholder
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.fault import Fault, as_they_stand
 from trainyard.verify.formats import Setting
 from trainyard.verify.verifier import diagnostic
@@ -71,7 +71,7 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
     )
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The cluster, its partitions and its file systems."""
     for whole in wholes(artifacts):
         yield from nodes(whole)

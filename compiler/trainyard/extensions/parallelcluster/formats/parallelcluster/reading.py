@@ -24,7 +24,7 @@ from trainyard.extensions.parallelcluster.settings.defaults import SCHEDULABLE_P
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 from trainyard.extensions.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from trainyard.language.units import Quantity
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from trainyard.verify.whole import Part
 
@@ -36,7 +36,7 @@ _IDS = {
 }
 
 
-def nodes(whole: Whole) -> Iterator[PlanNode]:
+def nodes(whole: Whole) -> Iterator[PlanItem]:
     """What a configuration says of pools and storage."""
     root = Part(whole, ())
     if root.get("HeadNode") is not None:

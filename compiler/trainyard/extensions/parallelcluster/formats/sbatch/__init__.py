@@ -27,7 +27,7 @@ from trainyard.language.diagnostics.diagnostic import error, warning
 from trainyard.language.diagnostics.near import meant
 from trainyard.language.places import Route
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 
 __all__ = [
@@ -138,7 +138,7 @@ def _strays(known: Iterable[Directive], lines: Sequence[str]) -> Iterator[tuple[
         yield line, error("SCH011", message, help=help)
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The job of each script."""
     for artifact in artifacts:
         yield from nodes(artifact, closed=closed)

@@ -149,46 +149,52 @@ def _option(word: str) -> tuple[str, str, bool]:
 
 def statements(text: str) -> Iterator[Statement]:
     """The commands, each as bash joins its lines; comments and here-documents are left out."""
-    lines = text.split("\n")
-    ends = _Ends(lines)
-    number = 0
     blocks = 0
-    while number < len(lines):
-        joined = _Joined(number)
-        while number < len(lines):
-            joined.add(lines[number], number)
-            number += 1
-            if not joined.is_open:
-                break
+    for joined in _joined_lines(text):
         whole = joined.text
-        for _, end in _HEREDOC.findall(whole):
-            number = ends.after(end, number)
         if whole:
             blocks = max(blocks - _closed(whole), 0)
             yield Statement(joined.line, whole, tuple(joined.places), blocks > 0)
             blocks += _opened(whole)
 
 
+def _joined_lines(text: str) -> Iterator[_Joined]:
+    """What bash reads as one line each, without here-documents."""
+    lines = text.split("\n")
+    ends = _Ends(lines)
+    number = 0
+    while number < len(lines):
+        joined = _Joined(lines, number)
+        number += len(joined.places)
+        for _, end in _HEREDOC.findall(joined.text):
+            number = ends.after(end, number)
+        yield joined
+
+
 class _Joined:
     """Lines that bash reads as one: to the end of their quotes, of an array, of lines that end in a backslash."""
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, lines: Sequence[str], line: int) -> None:
         self.line = line
         self.places: list[int] = []
         self._parts: list[str] = []
         self._quote = ""
         self._in_array = False
         self._goes_on = False
+        for number in range(line, len(lines)):
+            self._add(lines[number], number)
+            if not self._is_open:
+                break
 
     @property
-    def is_open(self) -> bool:
+    def _is_open(self) -> bool:
         return bool(self._quote) or self._in_array or self._goes_on
 
     @property
     def text(self) -> str:
         return "".join(self._parts).strip()
 
-    def add(self, line: str, number: int) -> None:
+    def _add(self, line: str, number: int) -> None:
         self.places.append(number)
         if self._quote:
             self._parts.append("\n")

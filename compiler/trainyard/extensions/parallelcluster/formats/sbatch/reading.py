@@ -32,7 +32,7 @@ from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.language.units import Quantity
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 
 # Amounts and times as options of Slurm write them (Slurm 25.05, sbatch: --mem, --gres, --gpus, --time).
 
@@ -103,7 +103,7 @@ _OF_A_HOST = ("MASTER_ADDR", "MASTER_PORT")
 _RENDEZVOUS = (*_OF_A_HOST, "PET_")
 
 
-def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanNode]:
+def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanItem]:
     """The job of a script."""
     text = artifact.content
     options: dict[str, Directive] = {}

@@ -20,7 +20,7 @@ from trainyard.extensions.terraform.formats.terraform.reading import nodes
 from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
-from trainyard.plan import PlanNode
+from trainyard.plan import PlanItem
 from trainyard.verify.formats import Setting
 from trainyard.verify.verifier import diagnostic
 
@@ -53,7 +53,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     ]
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanItem]:
     """The resources of modules, as far as they are read. A module is all files of a folder."""
     modules: dict[str, list[Artifact]] = {}
     for artifact in artifacts:

@@ -1,4 +1,4 @@
-"""The resources of a module as plan nodes, the same nodes as those of a CloudFormation template.
+"""The resources of a module as plan items, the same nodes as those of a CloudFormation template.
 
 A resource's logical name is its address (`aws_iam_role.nodes`). What an expression gives is unknown: it is left out,
 and its field is among the node's ``unread``; a reference gives the address of what it is to.

@@ -1,7 +1,7 @@
-"""How many pods of one shape every domain has room for, and the domains in the order in which they are taken.
+"""What makes places fast to find: counts of pods that are kept, and domains that stay in order.
 
-Both are kept, and changed where a domain changes: to look for the best domains costs as much as there are domains to
-take, not as there are nodes.
+How many pods of one shape every domain has room for, and the domains in the order in which they are taken, change only
+where a domain changes: to look for the best domains costs as much as there are domains to take, not as there are nodes.
 """
 
 from __future__ import annotations
@@ -9,18 +9,27 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-
-from trainyard.extensions.forecast.simulate.objects import Node
+from typing import Any
 
 
 class Domain:
-    """A domain: its values from the top level down, what it is in, and of a lowest one its nodes and their room.
+    """A domain: its values from the top level down, what it is in, and of a lowest one what its nodes have for pods.
 
     ``id`` is what a placement names: of nodes the host name alone, else all values. ``position`` is its place among the
-    domains of its level, as Kueue orders them.
+    domains of its level, as Kueue orders them. ``labels`` and ``taints`` are those of its first node.
     """
 
-    __slots__ = ("above", "below", "id", "level", "nodes", "position", "room", "values")
+    __slots__ = (
+        "above",
+        "allocatable",
+        "below",
+        "id",
+        "labels",
+        "level",
+        "position",
+        "taints",
+        "values",
+    )
 
     def __init__(
         self, values: tuple[str, ...], id: tuple[str, ...], level: int, above: Domain | None
@@ -31,8 +40,9 @@ class Domain:
         self.above = above
         self.below: list[Domain] = []
         self.position = 0
-        self.nodes: list[Node] = []
-        self.room: dict[str, int] = {}
+        self.labels: Mapping[str, str] = {}
+        self.taints: tuple[Mapping[str, Any], ...] = ()
+        self.allocatable: dict[str, int] = {}
         if above is not None:
             above.below.append(self)
 
@@ -90,7 +100,7 @@ class Ranked:
         return None
 
 
-class Together:
+class RankedTogether:
     """Several ranked sets of domains of one level, as one."""
 
     def __init__(self, parts: Sequence[Ranked]) -> None:
@@ -113,9 +123,9 @@ class Together:
         return min(fitting, key=lambda each: (each[0], each[1].position), default=None)
 
 
-class Rooms:
-    """The counts of one shape of pods. ``of`` has the lowest domains that take such pods, and all above them; ``seen``
-    is how much of the log of changes it contains."""
+class PodCounts:
+    """The counts of one shape of pods. ``by_domain`` has the lowest domains that take such pods, and all above them;
+    ``seen`` is how much of the log of changes it contains."""
 
     def __init__(
         self, by_level: Sequence[Sequence[Domain]], counts: Mapping[Domain, int], seen: int
@@ -123,25 +133,25 @@ class Rooms:
         self._by_level = by_level
         self.seen = seen
         self.total = sum(counts.values())
-        self.of: dict[Domain, int] = dict(counts)
+        self.by_domain: dict[Domain, int] = dict(counts)
         for leaf, count in counts.items():
             above = leaf.above
             while above is not None:
-                self.of[above] = self.of.get(above, 0) + count
+                self.by_domain[above] = self.by_domain.get(above, 0) + count
                 above = above.above
         self._levels: dict[int, Ranked] = {}
         self._below: dict[Domain, Ranked] = {}
 
-    def set(self, leaf: Domain, count: int) -> None:
+    def set_count(self, leaf: Domain, count: int) -> None:
         """Change how many pods a lowest domain has room for."""
-        change = count - self.of[leaf]
+        change = count - self.by_domain[leaf]
         if not change:
             return
         self.total += change
         domain: Domain | None = leaf
         while domain is not None:
-            before = self.of[domain]
-            self.of[domain] = before + change
+            before = self.by_domain[domain]
+            self.by_domain[domain] = before + change
             for ranked in self._ranks_of(domain):
                 ranked.leave(domain, before)
                 ranked.enter(domain, before + change)
@@ -154,25 +164,25 @@ class Rooms:
         if domain.above in self._below:
             yield self._below[domain.above]
 
-    def at(self, level: int) -> Ranked:
+    def ranked_at(self, level: int) -> Ranked:
         """All domains of a level."""
         ranked = self._levels.get(level)
         if ranked is None:
-            ranked = self._levels[level] = self._ranked(level, self._by_level[level])
+            ranked = self._levels[level] = self._ranked_domains(level, self._by_level[level])
         return ranked
 
-    def below(self, domains: Sequence[Domain]) -> Ranked | Together:
+    def ranked_below(self, domains: Sequence[Domain]) -> Ranked | RankedTogether:
         """The domains just below some of one level."""
         parts = []
         for domain in domains:
             ranked = self._below.get(domain)
             if ranked is None:
-                ranked = self._below[domain] = self._ranked(domain.level + 1, domain.below)
+                ranked = self._below[domain] = self._ranked_domains(domain.level + 1, domain.below)
             parts.append(ranked)
-        return parts[0] if len(parts) == 1 else Together(parts)
+        return parts[0] if len(parts) == 1 else RankedTogether(parts)
 
-    def _ranked(self, level: int, domains: Iterable[Domain]) -> Ranked:
+    def _ranked_domains(self, level: int, domains: Iterable[Domain]) -> Ranked:
         ranked = Ranked(self._by_level[level])
         for domain in domains:
-            ranked.enter(domain, self.of.get(domain, 0))
+            ranked.enter(domain, self.by_domain.get(domain, 0))
         return ranked
