@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+import pytest
+
 OPTION = "--every-case"
 Case = TypeVar("Case")
 
@@ -46,6 +48,11 @@ def drawn(cases: Iterable[Case], most: int | None = None, seed: object = "") -> 
 def examples_of(number: int) -> int:
     """How many examples Hypothesis makes: a quarter of what a whole walk makes."""
     return number if Walk.every else number // 4
+
+
+def only_whole(why: str) -> pytest.MarkDecorator:
+    """Of a test that `make test` leaves to `.ci/run`."""
+    return pytest.mark.skipif(not Walk.every, reason=f"{why}: {OPTION} tries it")
 
 
 def reasons_of(table: Mapping[str, Any], walked: Iterable[str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from control_plane import OF_FLUX, control_plane, lacking, with_kubectl
-from drawn import Walk
+from drawn import only_whole
 from moto_world import LINKS, MotoAccount, MotoWorld, aws_cli
 from test_refusals_of_scripts import GO_ON, written
 from test_up_and_down import TOKENS, uploaded
@@ -155,7 +155,7 @@ def goes_up_and_down(place: Place) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.skipif(not Walk.every, reason="it takes a minute of CPU: --every-case tries it")
+@only_whole("it takes a minute of CPU")
 def test_slurm_goes_up_and_down(url: str, tmp_path: Path) -> None:
     folder, name, region = folder_of("jakarta-slurm", tmp_path)
     world = MotoAccount(folder, name, region, url)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from drawn import only_whole
 
 from tests.platforms.parallelcluster import slurm as real
 from tests.platforms.parallelcluster.clusters import NOTIFICATIONS, PAGER, TOPIC, files, spec
@@ -124,6 +125,7 @@ def test_jobs_run_fail_are_put_back_and_end(tmp_path: Path) -> None:
         assert (folder / "home" / ".trainyard" / job_id / "file-0").read_text() == '{"a": 1}\n'
 
 
+@only_whole("Slurm counts minutes")
 def test_a_job_whose_time_is_over_is_not_put_back(tmp_path: Path) -> None:
     """Neither one that saves and says so, nor one that dies of the signal; and one that is cancelled is told once."""
     base = spec()["spec"]["jobs"][0] | {"nodes": 1, "retries": 3, "checkpoint": None}
@@ -164,6 +166,7 @@ def test_a_job_whose_time_is_over_is_not_put_back(tmp_path: Path) -> None:
             assert told.read_text() == "began\ntold\n", name
 
 
+@only_whole("it waits for half a minute")
 def test_accept_waits_for_nodes_and_names_those_that_do_not_work(tmp_path: Path) -> None:
     written = files(compiled(spec(), tmp_path))
     script = tmp_path / "accept.sh"
