@@ -121,6 +121,8 @@ SCRIPT = "#!/bin/bash\n        srun train.py"
         (LARGE, LIKE.format("first", "- a"), "written whole is the `first` that fails"),
         (LARGE, LIKE.format("first", "jobs: ["), "written whole is the `first` that fails"),
         (LIKE.format("first", LARGE), SMALL, "written whole is the `first` that fails"),
+        (LARGE, LIKE.format("first", "jobs: 2026-99-99"), "is the `first` that fails"),
+        (LARGE, LIKE.format("first", "metadata: 3"), "with the base it is no spec"),
         (SCRIPT, LIKE.format("first", SMALL), "written whole is the `first` that fails"),
         (
             f"{LARGE}\n\n        {LIKE.format('first', LARGE)}",

@@ -77,7 +77,7 @@ def _documents(example: str) -> Documents:
     """What an example holds, if that is keys of a spec or manifests."""
     try:
         documents = list(yaml.load_all(example, Loader=LOADER))
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):  # no YAML, or no such day
         return []
     return documents if all(isinstance(each, dict) for each in documents) else []
 
@@ -97,8 +97,12 @@ def _changed(first: Documents, changes: Documents) -> Documents:
 
 def _same(document: Mapping[str, Any], change: Mapping[str, Any]) -> bool:
     """Whether a change is about a document: what is no object has neither kind nor name."""
-    names = [each.get("metadata", {}).get("name") for each in (document, change)]
-    return document.get("kind") == change.get("kind") and names[1] in (None, names[0])
+    return document.get("kind") == change.get("kind") and _name(change) in (None, _name(document))
+
+
+def _name(document: Mapping[str, Any]) -> Any:
+    metadata = document.get("metadata")
+    return metadata.get("name") if isinstance(metadata, Mapping) else None
 
 
 def laid(base: Any, change: Any) -> Any:
