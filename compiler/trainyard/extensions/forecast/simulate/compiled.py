@@ -20,8 +20,8 @@ from trainyard.extensions.forecast.simulate.reading import (
     PoolNodes,
     empty_flavors,
     pool_nodes,
+    read_world,
 )
-from trainyard.extensions.forecast.simulate.reading import read_world as read
 from trainyard.extensions.forecast.simulate.state import World
 from trainyard.judge.model.gangs import pod_sets
 from trainyard.judge.model.pod_set import PodSet as PlannedPodSet
@@ -80,32 +80,54 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
     assumed = Assumed()
     manager = reading.plan.one(QueueManager)
     prefixes = manager.excluded_prefixes if manager else ()
-    jobs, queued, titles, left_out = [], [], {}, []
     priorities = _priorities_by_class(reading)
-    for work in sorted(reading.works, key=_creation_order):
-        refused = _why_left_out(work, reading.plan.external)
-        if refused:
-            left_out.append((_title_of(work), refused))
-            continue
-        job = _planned_job(work, priorities, prefixes, assumed)
-        jobs.append(job)
-        queued.append(work)
-        titles[job.key] = _title_of(work)
-    left_out += [
-        (work.name, f"pods of {a(work.kind)} are not simulated")
-        for work in reading.pods
-        if work.queue_name
-    ]
-    left_out += _included_objects(reading)
-    standing = reading.plan.of(StandingRun)
-    known = {(work.namespace, work.job.name): job for work, job in zip(queued, jobs, strict=True)}
-    submitted = frozenset(
-        known[run.namespace, run.name].key for run in standing if (run.namespace, run.name) in known
-    )
+    queued = [work for work in _in_creation_order(reading) if not _why_left_out(work, reading)]
+    jobs = tuple(_planned_job(work, priorities, prefixes, assumed) for work in queued)
     earlier = tuple(earlier_runs(reading, priorities, prefixes))
-    titles |= {job.key: f"{job.name} (an earlier run)" for job in earlier}
     asked = sum(each.count for job in (*jobs, *earlier) for each in job.pod_sets)
     pools = pool_nodes(reading, counts or {}, asked, assumed)
+    _assume_of_cluster(manager, assumed)
+    titles = {job.key: _title_of(work) for job, work in zip(jobs, queued, strict=True)}
+    return Cluster(
+        name,
+        _world_of(reading, manager, pools),
+        jobs,
+        titles | {job.key: f"{job.name} (an earlier run)" for job in earlier},
+        tuple(_left_out(reading)),
+        tuple(pools),
+        tuple(assumed.notes),
+        frozenset(assumed.levels),
+        earlier,
+        _submitted(reading, queued, jobs),
+    )
+
+
+def _in_creation_order(reading: Reading) -> Sequence[PlannedWork]:
+    return sorted(reading.works, key=_creation_order)
+
+
+def _left_out(reading: Reading) -> Iterator[tuple[str, str]]:
+    """What is not simulated, and why."""
+    for work in _in_creation_order(reading):
+        refused = _why_left_out(work, reading)
+        if refused:
+            yield _title_of(work), refused
+    for pods in reading.pods:
+        if pods.queue_name:
+            yield pods.name, f"pods of {a(pods.kind)} are not simulated"
+    yield from _included_objects(reading)
+
+
+def _submitted(
+    reading: Reading, queued: Sequence[PlannedWork], jobs: Sequence[Job]
+) -> frozenset[str]:
+    """The keys of jobs that are in the cluster already."""
+    known = {(work.namespace, work.job.name): job for work, job in zip(queued, jobs, strict=True)}
+    standing = [(run.namespace, run.name) for run in reading.plan.of(StandingRun)]
+    return frozenset(known[name].key for name in standing if name in known)
+
+
+def _assume_of_cluster(manager: QueueManager | None, assumed: Assumed) -> None:
     if manager and manager.transformed:
         assumed.say(
             "resources that Kueue counts as others (transformations) are counted as themselves"
@@ -115,25 +137,16 @@ def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None
             f"which nodes share a {_without_domains(assumed.levels)} is known once they run;"
             " here all nodes of a pool or reservation do"
         )
-    nodes = [node for pool in pools for node in pool.nodes]
-    world = read(
+
+
+def _world_of(reading: Reading, manager: QueueManager | None, pools: Sequence[PoolNodes]) -> World:
+    world = read_world(
         (manifest.body for manifest in reading.manifests),
-        nodes,
+        [node for pool in pools for node in pool.nodes],
         fair=manager is not None and manager.fair_sharing,
         only_covered=manager is not None and manager.ignore_undeclared,
     )
-    return Cluster(
-        name,
-        replace(world, empty=empty_flavors(pools)),
-        tuple(jobs),
-        titles,
-        tuple(left_out),
-        tuple(pools),
-        tuple(assumed.notes),
-        frozenset(assumed.levels),
-        earlier,
-        submitted,
-    )
+    return replace(world, empty=empty_flavors(pools))
 
 
 def _creation_order(work: PlannedWork) -> tuple[str, str, str, str]:
@@ -165,13 +178,13 @@ def _title_of(work: PlannedWork) -> str:
     return work.job.source_name or work.name
 
 
-def _why_left_out(work: PlannedWork, external: frozenset[tuple[str, str, str, str]]) -> str:
+def _why_left_out(work: PlannedWork, reading: Reading) -> str:
     """Why a job cannot be simulated; empty if it can."""
     if not work.has_pods:
         return "it does not run in Kubernetes, so Kueue does not admit it"
     if not work.queued:
         return "no queue: Kueue does not hold it back"
-    if (_KUEUE, "LocalQueue", work.namespace, work.job.queue) in external:
+    if (_KUEUE, "LocalQueue", work.namespace, work.job.queue) in reading.plan.external:
         return "its queue is made by something else, which says what it may use"
     if work.suspend:
         return "suspended"

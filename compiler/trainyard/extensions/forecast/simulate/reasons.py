@@ -202,6 +202,30 @@ def _with_dropped(
     queue = queue_of(world, job)
     if local is None or queue is None:
         return world, job
+    open_flavors = {constraint.about for constraint in by_kind.get("taints", ())}
+    flavors = {
+        name: replace(flavor, taints=()) if name in open_flavors else flavor
+        for name, flavor in world.flavors.items()
+    }
+    nodes = world.nodes
+    if "nodes" in by_kind:
+        nodes = tuple(map(_vast_node, nodes))
+    freed = _queue_with_dropped(queue, by_kind)
+    freed_local = replace(local, stopped="None") if "stopped" in by_kind else local
+    world = replace(
+        world,
+        flavors=flavors,
+        nodes=nodes,
+        queues=tuple(freed if each.name == queue.name else each for each in world.queues),
+        local_queues=tuple(
+            freed_local if (each.namespace, each.name) == (local.namespace, local.name) else each
+            for each in world.local_queues
+        ),
+    )
+    return world, _job_with_dropped(job, by_kind)
+
+
+def _queue_with_dropped(queue: Queue, by_kind: Mapping[str, Sequence[Constraint]]) -> Queue:
     quotas = dict(queue.quotas)
     for constraint in by_kind.get("quota", ()):
         quotas[Cell(constraint.about, constraint.resource)] = Limits(_PLENTY, None, 0)
@@ -214,31 +238,14 @@ def _with_dropped(
         freed = replace(freed, selector={})
     if "stopped" in by_kind:
         freed = replace(freed, stopped="None")
-        local = replace(local, stopped="None")
-    open_flavors = {constraint.about for constraint in by_kind.get("taints", ())}
-    flavors = {
-        name: replace(flavor, taints=()) if name in open_flavors else flavor
-        for name, flavor in world.flavors.items()
-    }
-    nodes = world.nodes
-    if "nodes" in by_kind:
-        nodes = tuple(map(_vast_node, nodes))
+    return freed
+
+
+def _job_with_dropped(job: Job, by_kind: Container[str]) -> Job:
     if "selector" in by_kind:
         sets = tuple(replace(each, selector={}, terms=()) for each in job.pod_sets)
         job = replace(job, pod_sets=sets)
-    if "placement" in by_kind:
-        job = anywhere(job)
-    world = replace(
-        world,
-        flavors=flavors,
-        nodes=nodes,
-        queues=tuple(freed if each.name == queue.name else each for each in world.queues),
-        local_queues=tuple(
-            local if (each.namespace, each.name) == (local.namespace, local.name) else each
-            for each in world.local_queues
-        ),
-    )
-    return world, job
+    return anywhere(job) if "placement" in by_kind else job
 
 
 def _with_resource_covered(

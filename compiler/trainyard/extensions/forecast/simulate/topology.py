@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 from trainyard.extensions.forecast.simulate.counts import Domain, PodCounts, Ranked, RankedTogether
 from trainyard.extensions.forecast.simulate.objects import Amounts, Flavor, Node, PodSet
 
+HOSTNAME = "kubernetes.io/hostname"
+PODS = "pods"
+
 Placed = dict[tuple[str, ...], int]
 """Pods by the domain of the lowest level."""
 
@@ -162,10 +165,6 @@ def _shared_out(
 
 
 # The domains of a topology: which nodes are in which, and what the pods there use.
-
-
-HOSTNAME = "kubernetes.io/hostname"
-PODS = "pods"
 
 
 class Usage:
