@@ -361,7 +361,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
 
 def difference(planned: Plan, read: Plan) -> str:
     """The first kind in which two plans differ, for the reader of a failure."""
-    kinds = {type(node) for node in (*planned.nodes, *read.nodes)}
+    kinds = {type(node) for node in (*planned.items, *read.items)}
     for kind in sorted(kinds, key=lambda kind: kind.__name__):
         one, two = planned.of(kind), read.of(kind)
         if kind.carried and one != two:

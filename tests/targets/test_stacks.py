@@ -85,7 +85,7 @@ def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
     made = plan(name)
     boot = made.one(Bootstrap)
     assert boot is not None
-    cloud = lifted(lower(made), closed=True).nodes
+    cloud = lifted(lower(made), closed=True).items
     roles = {each.name: each for each in cloud if isinstance(each, IamRole)}
     node = roles[boot.node_role]
     assert node.managed == boot.node_policies
