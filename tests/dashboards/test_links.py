@@ -22,7 +22,7 @@ def read(values: dict[str, Any] | None = None) -> Plan:
         replace(node, values={**node.values, **(values or {})})
         if isinstance(node, HelmRelease) and node.chart == "dcgm-exporter"
         else node
-        for node in found.nodes
+        for node in found.items
     ]
     return Plan(tuple(nodes), closed=True)
 

@@ -392,7 +392,7 @@ def test_what_a_template_is_known_by(body: Any, known: bool) -> None:
 
 def cloud(text: str) -> list[Any]:
     artifact = Artifact(read(text), "t.yaml", format="cloudformation")
-    return list(lifted([artifact], closed=False).nodes)
+    return list(lifted([artifact], closed=False).items)
 
 
 def test_resources_are_read_with_their_places() -> None:
@@ -428,7 +428,7 @@ def test_policies_that_attach_themselves_are_their_roles() -> None:
         ),
     )
     artifact = Artifact(body, "t.yaml", format="cloudformation")
-    nodes = lifted([artifact], closed=False).nodes
+    nodes = lifted([artifact], closed=False).items
     (role,) = (each for each in nodes if isinstance(each, IamRole))
     assert role.managed[1:] == ("Policy", "More")
     assert [each.name for each in role.inline] == ["p"]

@@ -87,7 +87,7 @@ def test_what_is_of_another_form_is_reported_or_passed_over(
 
 def cloud(resources: dict[str, Any]) -> list[Any]:
     artifact = Artifact({"resource": resources}, "main.tf.json", format="terraform")
-    return list(lifted([artifact], closed=False).nodes)
+    return list(lifted([artifact], closed=False).items)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def pool(**required: tuple[str, ...]) -> FixedPool:
 
 
 def found(*nodes: PlanItem) -> set[str]:
-    findings = run(Plan(nodes=nodes, closed=False), load_catalog(), builtin_rules(), Config(), [])
+    findings = run(Plan(items=nodes, closed=False), load_catalog(), builtin_rules(), Config(), [])
     return {each.code for each in findings}
 
 

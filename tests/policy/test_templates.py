@@ -144,6 +144,6 @@ def test_the_longest_name_of_a_cluster_fits_every_quota() -> None:
     artifacts = lower(plan_of(spec(name="a" * 40)))
     templates = [each for each in artifacts if each.format == "cloudformation"]
     assert verified(templates, Setting()) == []
-    found = lifted(templates, closed=True).nodes
+    found = lifted(templates, closed=True).items
     sizes = [each.characters for each in found if isinstance(each, AccessPolicy)]
     assert 2_048 < max(sizes) < 6_144

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.language.places import Key, Route
-from trainyard.language.source.libyaml import LOADER, yaml
 from trainyard.language.units import Duration, Quantity
 from trainyard.output.body import at, texts
 from trainyard.output.manifest import Manifest
@@ -193,6 +192,8 @@ def _quantity(value: Any) -> Quantity | None:
 @lru_cache(64)
 def embedded(text: str) -> Any:
     """What YAML in a string says; ``None`` where it is none. Not to be changed: the clusters of a fleet share it."""
+    from trainyard.language.source.libyaml import LOADER, yaml
+
     try:
         return yaml.load(text, Loader=LOADER)
     except (yaml.YAMLError, RecursionError):

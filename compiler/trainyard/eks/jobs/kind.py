@@ -20,7 +20,6 @@ from trainyard.eks.jobs.lifting import Part
 from trainyard.eks.jobs.origins import head_origins, pod_origins, program_origins
 from trainyard.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
 from trainyard.eks.jobs.run_pods import RunPods
-from trainyard.eks.jobs.unlike import unlike
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.words import a
@@ -200,6 +199,8 @@ class JobKind(Kind):
         )
 
     def unlike(self, job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[Unlike]:
+        from trainyard.eks.jobs.unlike import unlike  # few jobs name several pools
+
         return unlike(job, first, other)
 
     def processes(self, declared: int | None) -> int | None:

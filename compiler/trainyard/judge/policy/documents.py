@@ -6,11 +6,12 @@ from pathlib import Path
 
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.places import Document
-from trainyard.language.source.parse import parse, read
 
 
 def read_documents(path: Path) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a file, and its faults. One of comments only has no documents, and that is no fault."""
+    from trainyard.language.source.parse import parse, read  # without such files not needed
+
     file, faults = read(path)
     if file is None:
         return [], list(faults)

@@ -18,7 +18,6 @@ from trainyard.language.diagnostics.diagnostic import error
 from trainyard.language.places import SourceFile, Span
 from trainyard.language.source.read import is_yaml, read
 from trainyard.output.manifest import group_of
-from trainyard.verify.kinds import meant
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
 OWN_FOLDER = "org"
@@ -376,6 +375,8 @@ def _argument_fault(rule: Rule) -> str:
 
 def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
+    from trainyard.verify.kinds import meant  # only for users' rules
+
     for kind in rule.kinds:
         group, slash, name = kind.partition("/")
         if not slash or "/" in name:

@@ -9,15 +9,7 @@ from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error
 from trainyard.language.places.tree import Document, SourceFile, Span
-from trainyard.language.source.compose import Composer, TooDeep, TooMany, events
-from trainyard.language.source.libyaml import yaml
 from trainyard.language.source.read import decode, read
-from trainyard.language.source.syntax import (
-    FORBIDDEN,
-    forbidden_characters,
-    has_forbidden,
-    syntax_error,
-)
 
 __all__ = ["decode", "parse", "read"]
 
@@ -36,6 +28,8 @@ def parse(
     is an error too. ``pure`` uses PyYAML's own parser even where libyaml is there. ``tags``: short forms of the format,
     see ``Composer``.
     """
+    from trainyard.language.source.syntax import FORBIDDEN, forbidden_characters, has_forbidden
+
     diagnostics: list[Diagnostic] = []
     text = file.text
     if has_forbidden(text):
@@ -58,6 +52,9 @@ def _documents(
     file: SourceFile, text: str, diagnostics: list[Diagnostic], pure: bool, tags: Mapping[str, str]
 ) -> list[Document]:
     """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
+    from trainyard.language.source.compose import Composer, TooDeep, TooMany, events
+    from trainyard.language.source.libyaml import yaml
+    from trainyard.language.source.syntax import syntax_error
 
     documents: list[Document] = []
     rest: str | None = text

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainyard.core.jobs.launchers.launcher import doubt_ignored, launcher_of
 from trainyard.core.jobs.retrying import job_retries
 from trainyard.core.jobs.starters import launches_torchrun
 from trainyard.core.pods.plan import EnvVar, ReplicatedJob
@@ -77,6 +76,7 @@ class PlainJob(OwnPods):
         spec = job.spec
         if spec.nodes == 1:
             return
+        from trainyard.core.jobs.launchers.launcher import doubt_ignored  # only specs have jobs
 
         why = f"is a Job of {spec.nodes} nodes, whose pods are alone"
         help = "remove it: it is for torchrun, which starts nothing here"
@@ -94,6 +94,8 @@ class PlainJob(OwnPods):
             )
 
     def instead_elastic(self, context: Context, job: Job) -> str:
+        from trainyard.core.jobs.launchers.launcher import launcher_of  # only specs have jobs
+
         spec = job.spec
         is_gang = launches_torchrun([*spec.command, *spec.args]) or bool(spec.roles)
         for_torchrun = spec.torch_version is not None or spec.max_restarts is not None

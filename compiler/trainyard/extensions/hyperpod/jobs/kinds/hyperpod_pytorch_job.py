@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trainyard.core.jobs.launchers.hyperpodrun.resolve import refused_torch
-from trainyard.core.jobs.launchers.launcher import launcher_of
 from trainyard.core.jobs.retrying import job_retries
 from trainyard.core.jobs.variables import variable
 from trainyard.core.pods.plan import EnvVar, ReplicatedJob
@@ -30,7 +28,6 @@ from trainyard.eks.jobs.lifting import (
 )
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import RunPods
-from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
 from trainyard.output.lowering.body import given
@@ -110,6 +107,9 @@ class HyperPodPyTorchJob(OwnPods):
         _check_spot(context, job)
 
     def instead_elastic(self, context: Context, job: Job) -> str:
+        # only specs have jobs
+        from trainyard.core.jobs.launchers.hyperpodrun.resolve import refused_torch
+        from trainyard.core.jobs.launchers.launcher import launcher_of
 
         is_other = launcher_of(job).framework != "torch" or bool(job.spec.roles)
         is_spot = any("spot" in pool.spec.capacity_types for pool in job.pools)
@@ -266,6 +266,10 @@ def _check_governance(context: Context, job: Job) -> None:
 
 
 def _has_governance(context: Context) -> bool:
+    from trainyard.extensions.hyperpod.settings.spec import (
+        HyperPodSection,  # only specs have settings
+    )
+
     return HyperPodSection.of(context.spec).own.task_governance is not None
 
 
