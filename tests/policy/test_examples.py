@@ -123,7 +123,12 @@ SCRIPT = "#!/bin/bash\n        srun train.py"
         (LIKE.format("first", LARGE), SMALL, "written whole is the `first` that fails"),
         (LARGE, LIKE.format("first", "jobs: 2026-99-99"), "is the `first` that fails"),
         (LARGE, LIKE.format("first", "metadata: 3"), "with the base it is no spec"),
-        (SCRIPT, LIKE.format("first", SMALL), "written whole is the `first` that fails"),
+        pytest.param(
+            SCRIPT,
+            LIKE.format("first", SMALL),
+            "written whole is the `first` that fails",
+            marks=pytest.mark.needs("parallelcluster"),
+        ),
         (
             f"{LARGE}\n\n        {LIKE.format('first', LARGE)}",
             LIKE.format("second", SMALL),
