@@ -105,7 +105,7 @@ def given(name: str) -> frozenset[str]:
         if PLATFORMS[name].instead_of(key) is None:
             spec = merged(spec, {"spec": part})
     plan, _ = from_spec(yaml.dump(spec, Dumper=DUMPER))
-    return frozenset(known for known, kind in of_the_core().items() if plan.every(kind))
+    return frozenset(known for known, kind in of_the_core().items() if plan.of(kind))
 
 
 def not_given(platform: Platform) -> Mapping[str, str]:
