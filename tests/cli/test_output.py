@@ -316,7 +316,7 @@ def test_our_own_fault(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: object) -> None:
         raise ValueError("a fault\nof ours")
 
-    monkeypatch.setattr("trainyard.run.driver.lower", broken)
+    monkeypatch.setattr("trainyard.run.passes.lower", broken)
     done = trainyard("compile", SPECS / "starter.yaml")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines() == [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from builders import JOB, spec
 from running import Command, contents
+from trainyard.core.jobs import settled
 from trainyard.eks.runs import resolve as resolve_jobs
 from trainyard.language.units import Quantity
 
@@ -65,14 +66,14 @@ def test_a_job_that_stays_as_it_was_submitted_keeps_its_files(
     before = config_maps(folder)
     made = resolve_jobs.file_set
 
-    def renamed(job: resolve_jobs.Job) -> resolve_jobs.FileSet | None:
+    def renamed(job: settled.Job) -> settled.FileSet | None:
         found = made(job)
         if found is None:
             return None
-        return resolve_jobs.replace(found, name=found.name.replace("files-", "files-x"))
+        return settled.replace(found, name=found.name.replace("files-", "files-x"))
 
     monkeypatch.setattr(resolve_jobs, "file_set", renamed)
-    monkeypatch.setattr(resolve_jobs, "shared_memory", lambda *_: Quantity.parse("1Gi"))
+    monkeypatch.setattr(settled, "shared_memory", lambda *_: Quantity.parse("1Gi"))
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 0, done.out
     assert codes(done) == {"RES036"}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from builders import job_of, spec
 from running import Command, snapshot
+from trainyard.core.jobs import settled
 from trainyard.core.pods.plan import EnvVar
-from trainyard.eks.runs import resolve as resolve_jobs
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.run.history.changes import _distance
@@ -33,11 +33,11 @@ def folder(tmp_path: Path, trainyard: Command) -> Path:
 
 def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Trainyard that derives one more variable, and less shared memory (which the runtime holds)."""
-    derived = resolve_jobs.environment
+    derived = settled.environment
     monkeypatch.setattr(
-        resolve_jobs, "environment", lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1"))
+        settled, "environment", lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1"))
     )
-    monkeypatch.setattr(resolve_jobs, "shared_memory", lambda *_: Quantity.parse("1Gi"))
+    monkeypatch.setattr(settled, "shared_memory", lambda *_: Quantity.parse("1Gi"))
 
 
 def test_another_release_leaves_submitted_jobs_alone(
