@@ -66,11 +66,11 @@ def test_a_job_that_stays_as_it_was_submitted_keeps_its_files(
     before = config_maps(folder)
     made = resolve_jobs.file_set
 
-    def renamed(job: settled.Job) -> settled.FileSet | None:
+    def renamed(job: resolve_jobs.Job) -> resolve_jobs.FileSet | None:
         found = made(job)
         if found is None:
             return None
-        return settled.replace(found, name=found.name.replace("files-", "files-x"))
+        return resolve_jobs.replace(found, name=found.name.replace("files-", "files-x"))
 
     monkeypatch.setattr(resolve_jobs, "file_set", renamed)
     monkeypatch.setattr(settled, "shared_memory", lambda *_: Quantity.parse("1Gi"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from datetime import date
 from pathlib import Path
@@ -198,14 +197,3 @@ def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
     assert last.name == "Karpenter"
     (resolved,) = context.once(resolve_pools).values()
     assert chosen(context.spec, resolved.spec) is last
-
-
-@pytest.mark.slow
-def test_what_few_clusters_launch_by_is_not_imported_for_the_others() -> None:
-    code = (
-        "import sys\nfrom trainyard.eks.nodes.launchers import launchers\nlaunchers()\n"
-        "print(*(name for name in ('auto', 'groups', 'karpenter') "
-        "if f'trainyard.eks.nodes.{name}' in sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
