@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 from builders import ROOT
@@ -39,6 +40,8 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     yield import_module("boto3").client("s3")
+    # What moto keeps is the process', and other tests ask whether nothing is left.
+    urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()
     server.stop()
 
 
