@@ -32,8 +32,9 @@ class Use:
 def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
     """What a job runs, by the feature that makes images (its module ``in_jobs``); where there is none, each must be a
     reference."""
-    for module in parts("in_jobs", context.platform.features):
-        use: Use = module.with_images(context, job, pool, at)
+    makers = parts("in_jobs", context.platform.features)
+    if makers:
+        use: Use = makers[0].with_images(context, job, pool, at)
         return use
     places = [(job.image, at / "image")]
     for index, init in enumerate(job.init_containers):

@@ -55,11 +55,11 @@ class SettledJob:
     checkpoints: CheckpointSchedule | None
     length: ExpectedLength | None
 
-    def nodes(self) -> Iterator[PlanItem]:
+    def items(self) -> Iterator[PlanItem]:
         """What the plan has of it on every platform."""
-        for node in (self.state, self.checkpoints, self.length):
-            if node is not None:
-                yield node
+        for item in (self.state, self.checkpoints, self.length):
+            if item is not None:
+                yield item
 
 
 def checked_jobs(context: Context) -> Iterator[Job]:
@@ -94,7 +94,7 @@ def settle(context: Context, job: Job) -> SettledJob:
 
 
 def places(job: Job) -> dict[str, Route]:
-    """Where the spec says what every platform writes of a job, by the field of its node."""
+    """Where the spec says what every platform writes of a job, by the field of its item."""
     at = job.at
     found = {
         "name": at / "name",

@@ -148,7 +148,7 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanItem]:
         _needs_secrets(context, output.job)
         yield output.job
     for each in settled:
-        yield from each.nodes()
+        yield from each.items()
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)

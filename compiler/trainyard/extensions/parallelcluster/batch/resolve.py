@@ -47,7 +47,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
     for job in context.once(resolve_jobs):
         settled = settle(context, job)
         yield _batch_job(context, settled)
-        yield from settled.nodes()
+        yield from settled.items()
 
 
 def _check_priority(context: Context, job: Job) -> None:
