@@ -141,14 +141,15 @@ $(ENV):
 
 $(TOOL): requirements.txt | $(ENV)
 	$(LOCKED) -r requirements.txt
+	@echo "$(CURDIR)/compiler" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/trainyard.pth"
 	@printf '%s\n' "$$COMMAND" > $(BIN)/trainyard
 	@chmod +x $(BIN)/trainyard
 	@touch $@
 
-# `trainyard` without a build: the compiler of this folder, by the Python of .venv.
+# `trainyard` without a build: the compiler of this folder (`trainyard.pth`), by the Python of .venv.
 define COMMAND
 #!/bin/sh
-exec "$(CURDIR)/$(BIN)/python" -P -c 'import sys; sys.path.insert(0, "$(CURDIR)"); from trainyard.cli.entry import entry; entry()' "$$@"
+exec "$(CURDIR)/$(BIN)/python" -P -m trainyard "$$@"
 endef
 export COMMAND
 

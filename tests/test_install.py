@@ -102,7 +102,15 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         timeout=120,
     )
-    # Not as `.pth` of their folder: that would bring this checkout's own link along. One entry a package.
+    link_packages(packages)
+    return folder / "bin" / "trainyard"
+
+
+def link_packages(packages: Path) -> None:
+    """Link what this environment has into another one's site-packages, but for Trainyard itself.
+
+    Not by a `.pth` of their folder: that would bring this checkout's own link along. One entry a package.
+    """
     for entry in Path(site.getsitepackages()[0]).iterdir():
         if (
             "trainyard" not in entry.name
@@ -110,7 +118,6 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             and not (packages / entry.name).exists()
         ):
             (packages / entry.name).symlink_to(entry)
-    return folder / "bin" / "trainyard"
 
 
 def run(command: Path, *arguments: object, cwd: Path) -> Run:
@@ -223,6 +230,32 @@ def test_a_broken_rule_of_the_adopters(command: Path, adopter: Path) -> None:
         done.out,
     )
     assert "error[ORG002]" in done.out
+
+
+def test_a_fresh_clone_compiles_after_make_setup(tmp_path: Path) -> None:
+    """`make compile`, before anything of the tests is there; the packages are linked instead of installed."""
+    clone = tmp_path / "clone"
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in listed.stdout.split("\0"):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, clone / name)
+    subprocess.run(["git", "init", "--quiet", clone], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True)
+    (packages,) = (clone / ".venv").glob("lib/python*/site-packages")
+    link_packages(packages)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    make = ["make", "compile", "ARGS=--check", "LOCKED=true", f"PYTHON={sys.executable}"]
+    done = subprocess.run(make, cwd=clone, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    installed = run(clone / ".venv" / "bin" / "trainyard", "check", clone / "specs", cwd=tmp_path)
+    assert installed.code == 0, installed.err
 
 
 @pytest.mark.parametrize(("version", "folder"), [("3.11", ".venv"), ("3.99", ".venv-3.99")])
