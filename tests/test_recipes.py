@@ -691,7 +691,7 @@ def extension(house: House) -> None:
 
 SECTION = '''"""A section of the report."""
 
-from trainyard.core.blocks import Heading, paragraph
+from trainyard.extensions.forecast.blocks import Heading, paragraph
 
 
 def section(subject):

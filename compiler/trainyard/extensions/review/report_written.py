@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.cli.output import as_json
-from trainyard.cli.subjects import subject
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.consequences import Change
 from trainyard.extensions.review.html import page
 from trainyard.extensions.review.report import (

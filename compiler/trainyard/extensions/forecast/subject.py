@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from trainyard.catalog import VersionStep
 from trainyard.core.jobs.plan import Gang
-from trainyard.core.planned import PlannedCluster
 from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.judge.model.reading import Reading
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
