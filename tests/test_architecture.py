@@ -277,16 +277,17 @@ def test_features_that_import_each_other_are_found() -> None:
 
 
 def asking(module: str) -> set[str]:
-    """The extensions that ask others for a module of this name (their ``ASKS``): it may import them."""
+    """The extensions that ask others for a module of this name (their ``ASKS``), and those that these need: it may
+    import them."""
     if not module.startswith("extensions.") or module.count(".") < 2:
         return set()
     _, extension, name = module.split(".")[:3]
     known = extensions()
-    return {
-        asks
-        for asks, each in known.items()
-        if name in getattr(each, "ASKS", ()) and asks not in {extension, *needs(known[extension])}
-    }
+    found: set[str] = set()
+    for asks, each in known.items():
+        if name in getattr(each, "ASKS", ()) and asks not in {extension, *needs(known[extension])}:
+            found |= {asks, *needs(each)}
+    return found
 
 
 def test_nobody_imports_what_is_there_for_another_extension() -> None:

@@ -15,9 +15,9 @@ from trainyard.extensions.forecast.sections.admission import simulated
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences import Change, Place, Revision, compared, in_order
 from trainyard.extensions.review.consequences.verdicts import moved
+from trainyard.extensions.review.edits.causes import edited
 from trainyard.output.emit import MANIFEST, UNREADABLE
 from trainyard.run.driver import check
-from trainyard.run.edits.causes import edited
 from trainyard.run.history.committed import Committed
 from trainyard.run.outcome import Compilation, Options
 from trainyard.run.writer import rendered
