@@ -109,6 +109,8 @@ MAY_TOUCH_FILES = {
     "plan.features": "finds the extensions and the features modules",
     "eks.health.lower": "reads the program that it puts into a ConfigMap",
     "eks.addons": "finds its own modules",
+    "extensions.observability.managed_monitoring.facts": "reads facts",
+    "extensions.observability.released_exporters": "reads facts",
     "extensions.observability.monitoring.lower": "reads the program that it puts into a ConfigMap",
     "extensions.observability.checkpoints.lower": "reads the program that it puts into a ConfigMap",
     "output.lowering.chart": "reads the objects that cdk8s is to make",
@@ -400,6 +402,7 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
         *("catalog", "plan", "output.manifest", "judge.model", "judge.policy"),
         "extensions.hyperpod.running",
         *("extensions.observability.exporters", "extensions.observability.promql"),
+        "extensions.observability.released_exporters",
         # what Kueue would do is judged by the engine of `trainyard simulate`
         *("extensions.forecast.simulate", "extensions.forecast.timeline"),
     }

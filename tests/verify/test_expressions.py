@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trainyard.verify.expressions import TooCostlyError, evaluated, refusal
+from trainyard.extensions.declared_rules.expressions import TooCostlyError, evaluated, refusal
 
 
 @pytest.mark.parametrize(

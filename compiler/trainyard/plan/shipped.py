@@ -11,6 +11,8 @@ KEYS: Mapping[str, str] = {
     "platform.parallelCluster": "parallelcluster",
 }
 """The extension of a key, by its path below ``spec``."""
+RULES = "declared_rules"
+"""The extension that reads rules without Python."""
 TOOLS: Mapping[str, str] = {"terraform": "terraform"}
 """The extension that writes stacks for a tool."""
 COMMANDS: Mapping[str, str] = {

@@ -12,12 +12,15 @@ from pathlib import Path
 from trainyard.disk import inputs
 from trainyard.disk.cache import builtin_policies
 from trainyard.judge.policy.code import may_read, run_module
+from trainyard.judge.policy.documents import read_documents
 from trainyard.judge.policy.rule import Rule, is_code, is_texts
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.language.places import SourceFile, Span
+from trainyard.language.places import Document, Route, SourceFile, Span
 from trainyard.language.source.read import is_yaml, read
 from trainyard.output.manifest import group_of
+from trainyard.plan.features import members_of_extensions
+from trainyard.plan.shipped import RULES, lacking
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
 OWN_FOLDER = "org"
@@ -199,13 +202,37 @@ def _rules_in(path: str) -> list[Rule]:
     return rules
 
 
+def _declared(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+    """The rules of a file of YAML, which an extension reads: ``load_rules`` of the modules in its ``rules``."""
+    rules: list[Rule] = []
+    readers = members_of_extensions("rules", "load_rules")
+    for load_rules in readers:
+        rules += load_rules(path, faults)
+    if not readers:
+        documents, unreadable = read_documents(path)
+        faults += unreadable
+        faults += [_unread(path, document) for document in documents if _is_declared(document)]
+    return rules
+
+
+def _is_declared(document: Document) -> bool:
+    """Whether a document is a rule, and not an object for clusters that lies among them."""
+    root = document.root.to_python()
+    if not isinstance(root, Mapping):
+        return False
+    return "code" in root or root.get("kind") == "ValidatingAdmissionPolicy"
+
+
+def _unread(path: Path, document: Document) -> Diagnostic:
+    fact = f"`{path}` has a rule without Python, and nothing here reads it"
+    return error("POL010", fact, span=document.span(Route()), help=lacking(RULES))
+
+
 def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``. A built-in one that imports an
     extension belongs to it: where that is not there, nor are its rules."""
     if not path.endswith(".py"):
-        from trainyard.judge.policy.schema_rule import load_schema_rules
-
-        return load_schema_rules(Path(path), faults)
+        return _declared(Path(path), faults)
     try:
         rules = _rules_in(path)
     except SyntaxError as problem:

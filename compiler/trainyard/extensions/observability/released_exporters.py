@@ -10,13 +10,11 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from trainyard.catalog.catalog import DATA
 from trainyard.catalog.versions import version_key
 from trainyard.language.dataclass import dataclass
-
-DATA = Path(__file__).parent / "data" / "exporters.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ class Exporter:
 @cache
 def exporters() -> Mapping[str, Exporter]:
     """Every exporter by name."""
-    rows: dict[str, Any] = json.loads(DATA.read_bytes())
+    rows: dict[str, Any] = json.loads((DATA / "exporters.json").read_bytes())
     return {name: _exporter(name, row) for name, row in rows.items()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from trainyard.judge.policy import admission_rule
+from trainyard.extensions.declared_rules import admission_rule
 from trainyard.judge.policy.documents import read_documents
 from trainyard.judge.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from trainyard.language.diagnostics import Diagnostic
@@ -19,7 +19,7 @@ _KEYS = {"code", "slug", "severity", "enabled", "match", "schema", "message", "h
 _Fault = admission_rule.Fault
 
 
-def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+def load_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
     """The rules of a YAML file, one a document; its faults are added to ``faults`` with their place."""
     documents, unreadable = read_documents(path)
     if unreadable:

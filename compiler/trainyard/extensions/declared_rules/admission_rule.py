@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from trainyard.extensions.declared_rules.expressions import TooCostlyError, evaluated, refusal
 from trainyard.judge.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
@@ -20,7 +21,6 @@ from trainyard.language.places import Key, Route
 from trainyard.output.body import at as value_at
 from trainyard.output.manifest import Manifest, group_of
 from trainyard.verify.body import validate_body
-from trainyard.verify.expressions import TooCostlyError, evaluated, refusal
 from trainyard.verify.schemas import BUILTIN
 
 API, KIND = "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"
