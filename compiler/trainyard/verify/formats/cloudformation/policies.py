@@ -7,10 +7,9 @@ from typing import Any
 
 from trainyard.core.cloud.plan import AccessPolicy, Statement
 from trainyard.lift.reader import Reader
-from trainyard.verify.formats.cloudformation.functions import is_call, text_of
+from trainyard.verify.formats.cloudformation.functions import is_call, is_filled_in, text_of
 from trainyard.verify.formats.cloudformation.grammar import length
 from trainyard.verify.formats.cloudformation.iam import statement_of, statements_of
-from trainyard.verify.formats.cloudformation.values import several_at, unread_of
 
 
 def policy_of(
@@ -60,18 +59,24 @@ def _without_names(text: str) -> str:
 
 
 def _statement(body: Reader) -> Statement:
-    unread = unread_of(
-        effect=body / "Effect",
-        actions=body / "Action",
-        resources=body / "Resource",
-        principals=body / "Principal",
-    )
+    unread = {name for name, key in _KEYS.items() if is_filled_in((body / key).value)}
     if is_call((body / "Condition").value):
-        unread |= {"conditions"}
-    return statement_of(body, texts_at, unread)
+        unread.add("conditions")
+    return statement_of(body, _texts_at, frozenset(unread))
 
 
-def texts_at(value: Reader) -> tuple[str, ...]:
+_KEYS = {
+    "effect": "Effect",
+    "actions": "Action",
+    "resources": "Resource",
+    "principals": "Principal",
+}
+"""By field, the key of a statement."""
+
+
+def _texts_at(value: Reader) -> tuple[str, ...]:
     """The texts of a list, or a single text as a list of one. Unknown items are empty, so that indices stay."""
-    texts = map(text_of, several_at(value.value))
-    return tuple(text or "" for text in texts)
+    if not value:
+        return ()
+    items = value.value if isinstance(value.value, list) else [value.value]
+    return tuple(text_of(item) or "" for item in items)
