@@ -276,13 +276,38 @@ def test_features_that_import_each_other_are_found() -> None:
     assert in_circles(imported) == {"a": {"b"}, "b": {"c"}, "c": {"b"}}
 
 
+def asking(module: str) -> set[str]:
+    """The extensions that ask others for a module of this name (their ``ASKS``), and those that these need: it may
+    import them."""
+    if not module.startswith("extensions.") or module.count(".") < 2:
+        return set()
+    _, extension, name = module.split(".")[:3]
+    known = extensions()
+    found: set[str] = set()
+    for asks, each in known.items():
+        if name in getattr(each, "ASKS", ()) and asks not in {extension, *needs(known[extension])}:
+            found |= {asks, *needs(each)}
+    return found
+
+
+def test_nobody_imports_what_is_there_for_another_extension() -> None:
+    """It is found by its name, by the extension that asks for it, so that it need not be there."""
+    wrong = []
+    for name, path in modules():
+        for target in own(path, name):
+            of = target.split(".")[:3]
+            if asking(target) and name.split(".")[:3] != of and of[1] not in asking(target):
+                wrong.append(f"{name} imports {target}")
+    assert wrong == []
+
+
 def test_extensions_import_others_only_where_they_say_so() -> None:
     wrong = []
     for name, path in modules():
         if not name.startswith("extensions."):
             continue
         extension = name.split(".")[1]
-        allowed = {extension, *needs(extensions()[extension])}
+        allowed = {extension, *needs(extensions()[extension]), *asking(name)}
         wrong += [
             f"{name} imports {target}"
             for target in own(path, name)
@@ -300,7 +325,7 @@ def test_extensions_need_no_others_than_they_import() -> None:
                 for target in own(path, name)
                 if target.startswith("extensions.")
             }
-            imported[name.split(".")[1]] |= targets
+            imported[name.split(".")[1]] |= targets - asking(name)
     assert {name: needs(extensions()[name]) for name in imported} == {
         name: targets - {name} for name, targets in imported.items()
     }

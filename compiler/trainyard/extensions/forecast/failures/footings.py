@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.catalog.torch import SHUTDOWN_SECONDS, SHUTDOWN_TIMEOUT
-from trainyard.core.failures.footing import Footing
 from trainyard.core.jobs.length import Length
 from trainyard.core.jobs.plan import CheckpointSchedule
 from trainyard.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.judge.model.kinds import has_peers
 from trainyard.judge.model.lengths import lengths
 from trainyard.judge.model.reading import Reading

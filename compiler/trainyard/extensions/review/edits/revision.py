@@ -6,13 +6,13 @@ import dataclasses
 import os
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Place
+from trainyard.extensions.review.edits.causes import Routes, keys, nearest
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Document
 from trainyard.output.artifact import Artifact
 from trainyard.output.body import Path
 from trainyard.output.fields import Steps
-from trainyard.run.edits.causes import Routes, keys, nearest
-from trainyard.run.edits.change import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

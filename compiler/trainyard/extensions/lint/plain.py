@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from trainyard.extensions.lint.shapes import OddError, Shapes
 from trainyard.language.source.compose import MAX_DEPTH, MAX_NODES, events
 from trainyard.language.source.libyaml import (
     CollectionEndEvent,
@@ -20,7 +21,6 @@ from trainyard.language.source.libyaml import (
     yaml,
 )
 from trainyard.language.source.scalars import Refusal, Value, resolve
-from trainyard.language.source.shapes import OddError, Shapes
 from trainyard.language.source.syntax import has_forbidden
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from trainyard.catalog import VersionStep
 from trainyard.core.jobs.plan import Gang
-from trainyard.core.planned import PlannedCluster
 from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.extensions.forecast.change import Change
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.judge.model.reading import Reading
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.manifest import Manifest
 from trainyard.plan.features import Platform
-from trainyard.run.edits.change import Change
 from trainyard.run.history import Run
 
 

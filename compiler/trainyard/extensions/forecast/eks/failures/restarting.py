@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.core.failures.footing import Footing, times
-from trainyard.core.failures.parts import Part
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.waits import NOT_READY, TOLERATED
-from trainyard.eks.failures.repairing import Repairing
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.kueue.plan import QueueManager
+from trainyard.extensions.forecast.eks.failures.repairing import Repairing
+from trainyard.extensions.forecast.failures.footing import Footing, times
+from trainyard.extensions.forecast.failures.parts import Part
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.units import Duration
 from trainyard.plan.scheduling import Taint
 

@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainyard.core.failures.footing import Footing, saved_at_the_end
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import WATCHDOG, Part, gone, new_node, noticed, pulled, started
-from trainyard.core.failures.zones import others, zone_again, zones_of
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.waits import NOT_READY
-from trainyard.eks.failures.repairing import PLUGIN, Repairing
-from trainyard.eks.failures.restarting import admission, again, evicted, patience, then
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.nodes.launchers import chosen
+from trainyard.extensions.forecast.eks.failures.repairing import PLUGIN, Repairing
+from trainyard.extensions.forecast.eks.failures.restarting import (
+    admission,
+    again,
+    evicted,
+    patience,
+    then,
+)
+from trainyard.extensions.forecast.failures.footing import Footing, saved_at_the_end
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import (
+    WATCHDOG,
+    Part,
+    gone,
+    new_node,
+    noticed,
+    pulled,
+    started,
+)
+from trainyard.extensions.forecast.failures.zones import others, zone_again, zones_of
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.units import Duration
 
 _SOURCE = "kubernetes 1.36, node lifecycle controller"

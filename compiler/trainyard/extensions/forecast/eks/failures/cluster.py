@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome, runs_on
-from trainyard.core.planned import PlannedCluster
 from trainyard.eks.flux.plan import HelmRelease, chart_version
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.jobs.plan import TRAIN_JOB
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, runs_on
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 _PRUNE = "Flux kustomize-controller 1.9, kustomize.toolkit.fluxcd.io/prune: disabled (RES088)"
 _KUEUE = "kueue"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing, times
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import Part, gone, hangs, pulled, started
-from trainyard.core.failures.xids import GPU, classes, named, source
-from trainyard.core.planned import PlannedCluster
-from trainyard.eks.failures.repairing import Repairing
-from trainyard.eks.failures.restarting import admission, again, then
 from trainyard.eks.health.plan import ConditionTainter
+from trainyard.extensions.forecast.eks.failures.repairing import Repairing
+from trainyard.extensions.forecast.eks.failures.restarting import admission, again, then
+from trainyard.extensions.forecast.failures.footing import Footing, times
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import Part, gone, hangs, pulled, started
+from trainyard.extensions.forecast.failures.xids import GPU, classes, named, source
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.units import Duration
 
 _HUNG = "processes that hang"

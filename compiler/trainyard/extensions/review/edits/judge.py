@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from trainyard.extensions.forecast.change import Consequence, Effect
+from trainyard.extensions.review.edits.causes import keys
+from trainyard.extensions.review.edits.edit import Edit
 from trainyard.output.body import at
 from trainyard.output.fields import Steps
-from trainyard.run.edits.causes import keys
-from trainyard.run.edits.change import Consequence, Effect
-from trainyard.run.edits.edit import Edit
 
 Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
 """What a change of a field means, or, of a thing that is added or removed, the whole of it (no steps); ``None`` where

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Outcome
-from trainyard.core.planned import PlannedCluster
-from trainyard.eks.failures.cluster import components_of, leaves, upgrades
-from trainyard.eks.failures.gpus import xids
-from trainyard.eks.failures.nodes import block_ends, node_lost, zone_lost
-from trainyard.eks.failures.repairing import repairing
+from trainyard.extensions.forecast.eks.failures.cluster import components_of, leaves, upgrades
+from trainyard.extensions.forecast.eks.failures.gpus import xids
+from trainyard.extensions.forecast.eks.failures.nodes import block_ends, node_lost, zone_lost
+from trainyard.extensions.forecast.eks.failures.repairing import repairing
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Outcome
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 __all__ = ["outcomes"]
 

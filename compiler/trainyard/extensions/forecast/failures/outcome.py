@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from trainyard.core.failures.footing import Footing, From, Repeated
-from trainyard.core.failures.parts import Part, Span, added
+from trainyard.extensions.forecast.failures.footing import Footing, From, Repeated
+from trainyard.extensions.forecast.failures.parts import Part, Span, added
 from trainyard.language.dataclass import dataclass
 
 

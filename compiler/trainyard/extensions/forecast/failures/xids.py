@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.catalog import Catalog
-from trainyard.core.failures.outcome import Failure
+from trainyard.extensions.forecast.failures.outcome import Failure
 
 GPU = "nvidia.com/gpu"
 _RESET = "RESET_GPU"

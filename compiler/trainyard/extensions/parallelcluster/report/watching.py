@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.catalog.prices import Price, service
-from trainyard.core.costs import ALWAYS, WITH_NODES, Item, known, monthly
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.spec import NodePool
+from trainyard.extensions.forecast.costs import ALWAYS, WITH_NODES, Item, known, monthly
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.monitoring.plan import MEASURED, ClusterAlarms, GpuMetrics
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, paragraph, table
-from trainyard.core.costs import (
+from trainyard.extensions.forecast.blocks import Block, Heading, paragraph, table
+from trainyard.extensions.forecast.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
@@ -17,10 +17,10 @@ from trainyard.core.costs import (
     pool_item,
     usd_of,
 )
-from trainyard.core.planned import PlannedCluster
-from trainyard.extensions.parallelcluster import watching
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.partitions.plan import Partition
+from trainyard.extensions.parallelcluster.report import watching
 from trainyard.language.units import Quantity
 
 __all__ = ["costs", "repair"]

@@ -11,11 +11,11 @@ from trainyard.catalog.prices import MONTH, Price, block, dearest, on_demand_or_
 from trainyard.catalog.prices import lustre as prices_of_lustre
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.jobs.spec import Job, JobsSection
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools import spec as spec_pools
 from trainyard.core.pools.spec import in_words
 from trainyard.core.storage.kinds import S3
 from trainyard.core.storage.spec import Storage
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 

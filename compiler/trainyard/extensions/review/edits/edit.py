@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trainyard.extensions.forecast.change import Action
+from trainyard.extensions.review.edits.revision import Revision
+from trainyard.extensions.review.edits.thing import Thing, things
 from trainyard.language.dataclass import dataclass
 from trainyard.output.artifact import Artifact
 from trainyard.output.fields import Pair, differing
-from trainyard.run.edits.change import Action
-from trainyard.run.edits.revision import Revision
-from trainyard.run.edits.thing import Thing, things
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.storage.plan import MadeFileSystem
 from trainyard.core.storage.spec import StorageSection
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 
 def zones_of(planned: PlannedCluster, pool: str) -> tuple[str, ...]:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.parts import Part, new_node
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.pools import DIAGNOSTICS
 from trainyard.core.pools.waits import REPAIR, REPAIR_SILENT
 from trainyard.eks.cluster.plan import Cluster
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.health.plan import BurnIn
 from trainyard.eks.nodes.launchers import chosen
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.parts import Part, new_node
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Duration
 from trainyard.plan import Plan

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome
-from trainyard.core.failures.parts import Span
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome
+from trainyard.extensions.forecast.failures.parts import Span
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.dataclass import dataclass
 
 WEEK = 7 * 24 * 3600

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from trainyard.core.failures.parts import Part
 from trainyard.core.jobs.length import Basis, Length
 from trainyard.core.jobs.plan import CheckpointSchedule, Gang
 from trainyard.core.jobs.saving import lasting
 from trainyard.core.pods.plan import Pod
+from trainyard.extensions.forecast.failures.parts import Part
 from trainyard.language.dataclass import dataclass
 
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from datetime import date
 
 from trainyard.catalog.prices import auto_mode_fee
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import (
+from trainyard.core.pools import spec as spec_pools
+from trainyard.eks.cluster.plan import Cluster
+from trainyard.eks.network.plan import MadeNetwork
+from trainyard.eks.nodes.launchers import chosen
+from trainyard.eks.settings.launcher import SICK_SHARE, SYSTEM
+from trainyard.eks.settings.spec import ClusterSection
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import (
     ALWAYS,
     ON_DEMAND,
     WITH_NODES,
@@ -20,13 +26,7 @@ from trainyard.core.costs import (
     unit_item,
     usd_of,
 )
-from trainyard.core.planned import PlannedCluster
-from trainyard.core.pools import spec as spec_pools
-from trainyard.eks.cluster.plan import Cluster
-from trainyard.eks.network.plan import MadeNetwork
-from trainyard.eks.nodes.launchers import chosen
-from trainyard.eks.settings.launcher import SICK_SHARE, SYSTEM
-from trainyard.eks.settings.spec import ClusterSection
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.language.units import Quantity
 
 __all__ = ["costs", "repair"]
