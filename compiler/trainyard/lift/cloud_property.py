@@ -55,11 +55,15 @@ class Property(Reader, ABC):
             found = found / name
         return found
 
+    def inside(self, *keys: Key) -> Self:
+        """What stands below keys that every format writes alike, as those of a policy are."""
+        return self.part(self.follow(*keys))
+
     def blocks(self) -> list[Property]:
         """The entries of a list. What stands alone counts as a list of one."""
         own: list[Property] = []
         if isinstance(self.value, list):
-            own = [self._part(item) for item in self.items()]
+            own = [self.part(item) for item in self.items()]
         elif self.value is not None:
             own = [self]
         return [*own, *self._more]
@@ -81,7 +85,7 @@ class Property(Reader, ABC):
         """What the resource itself says of a property: its value, and blocks of it that stand elsewhere."""
 
     @abstractmethod
-    def _part(self, value: Reader) -> Self:
+    def part(self, value: Reader) -> Self:
         """Another value of the same resource."""
 
     @abstractmethod
@@ -99,6 +103,10 @@ class Property(Reader, ABC):
     @abstractmethod
     def is_filled_in(self) -> bool:
         """Whether it, or a part of it, is filled in later."""
+
+    @abstractmethod
+    def known_text(self) -> str:
+        """What is certain of a text: without what is put into it."""
 
     @abstractmethod
     def policy(self, what: str, name: str | None = None) -> AccessPolicy | None:

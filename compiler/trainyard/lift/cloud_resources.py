@@ -117,8 +117,8 @@ def _is_given(path: str) -> Field:
     return Field(path, bool, _never)
 
 
-def _is_said(path: str) -> Field:
-    """Whether there is certainly a value: a reference may be to an empty one, or to none."""
+def _has_text(path: str) -> Field:
+    """Whether there is certainly a value: what a reference is to may be empty, or nothing."""
     return Field(path, lambda value: bool(value.text()), _never)
 
 
@@ -269,8 +269,8 @@ RESOURCES: Mapping[str, Row] = {
         efa=_flag("LustreConfiguration/EfaEnabled"),
         throughput=_number("LustreConfiguration/PerUnitStorageThroughput"),
         backup_days=_number("LustreConfiguration/AutomaticBackupRetentionDays"),
-        imports=_is_said("LustreConfiguration/ImportPath"),
-        exports=_is_said("LustreConfiguration/ExportPath"),
+        imports=_has_text("LustreConfiguration/ImportPath"),
+        exports=_has_text("LustreConfiguration/ExportPath"),
     ),
     "AWS::IAM::Role": _row(
         IamRole,

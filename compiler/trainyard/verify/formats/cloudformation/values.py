@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 from trainyard.core.cloud.plan import AccessPolicy
@@ -15,7 +16,7 @@ from trainyard.verify.formats.cloudformation.functions import (
     name_of,
     text_of,
 )
-from trainyard.verify.formats.cloudformation.policies import policy_of
+from trainyard.verify.formats.cloudformation.iam import policy_of
 
 
 class TemplateProperty(Property):
@@ -24,9 +25,9 @@ class TemplateProperty(Property):
     __slots__ = ()
 
     def _within(self, name: str) -> list[Property]:
-        return [self._part(self.follow(name))]
+        return [self.inside(name)]
 
-    def _part(self, value: Reader) -> Self:
+    def part(self, value: Reader) -> Self:
         return type(self)(value, self.resource)
 
     def text(self) -> str | None:
@@ -41,8 +42,13 @@ class TemplateProperty(Property):
     def is_filled_in(self) -> bool:
         return is_filled_in(self.value)
 
+    def known_text(self) -> str:
+        """The text; that of ``Fn::Sub`` without what is put into it."""
+        text = text_of(self.value) or ""
+        return re.sub(r"\$\{[^}]*\}?", "", text) if self.is_made() else text
+
     def policy(self, what: str, name: str | None = None) -> AccessPolicy | None:
-        return policy_of(self, self.resource, what, name)
+        return policy_of(self, what, name)
 
     def script(self) -> BootScript | None:
         """The text of user data, which is in base64, or put into it by a function. What a function fills into it stays

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from trainyard.core.cloud.plan import AccessPolicy
 from trainyard.core.launch.plan import BootScript
-from trainyard.extensions.terraform.formats.terraform.policies import policy_of
 from trainyard.extensions.terraform.formats.terraform.spelling import Argument
 from trainyard.extensions.terraform.formats.terraform.values import (
     is_filled_in,
@@ -21,6 +20,7 @@ from trainyard.extensions.terraform.formats.terraform.values import (
 from trainyard.lift.cloud_property import Beside, Property
 from trainyard.lift.launch_templates import decoded, snake
 from trainyard.lift.reader import Reader
+from trainyard.verify.formats.cloudformation.iam import policy_of
 
 Names = Mapping[str, Argument]
 _MADE = "${…}"
@@ -52,22 +52,22 @@ class ModuleProperty(Property):
 
     def made(self) -> Self:
         """A value in its place that is not known."""
-        return self._part(Reader(_MADE, self.at))
+        return self.part(Reader(_MADE, self.at))
 
     def _within(self, name: str) -> list[Property]:
         """An argument, or its block, which may be in a list of one; and what `dynamic` makes of such blocks."""
         argument = self._names.get(name, snake(name))
         if callable(argument):
-            return [self._part(argument(self, self.resource))]
+            return [self.part(argument(self, self.resource))]
         if not argument:
-            return [self._part(self)]
+            return [self.part(self)]
         value = self.follow(argument)
         if isinstance(value.value, list) and [type(item) for item in value.value] == [dict]:
             value /= 0
         dynamic = self.follow("dynamic", argument)
-        return [self._part(value), *([self._part(dynamic).made()] if dynamic else [])]
+        return [self.part(value), *([self.part(dynamic).made()] if dynamic else [])]
 
-    def _part(self, value: Reader) -> Self:
+    def part(self, value: Reader) -> Self:
         return type(self)(value, self.resource, self._names, self._images)
 
     def text(self) -> str | None:
@@ -82,8 +82,11 @@ class ModuleProperty(Property):
     def is_filled_in(self) -> bool:
         return _has_expression(self.value) or any(each.is_filled_in() for each in self._more)
 
+    def known_text(self) -> str:
+        return re.sub(r"(?<!\$)\$\{[^{}]*\}", "", self.word())
+
     def policy(self, what: str, name: str | None = None) -> AccessPolicy | None:
-        return policy_of(self, self.resource, what, name)
+        return policy_of(self, what, name)
 
     def script(self) -> BootScript | None:
         """The text of user data: in base64, or of an expression that puts one into it."""

@@ -38,11 +38,6 @@ def name_at(value: Reader) -> str | None:
     return text_at(value)
 
 
-def texts_at(value: Reader) -> tuple[str, ...]:
-    texts = map(text_at, several_at(value))
-    return tuple(text or "" for text in texts)
-
-
 def several_at(value: Reader) -> list[Reader]:
     """The items of a list; a single value counts as a list of one."""
     if isinstance(value.value, list):
