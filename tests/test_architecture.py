@@ -92,7 +92,6 @@ MAY_TOUCH_FILES = {
     "language.diagnostics.render": "finds its own modules",
     "verify.schemas": "reads the package's schemas",
     "verify.webhooks": "finds its own modules",
-    "verify.derive": "makes the package's schemas",
     "judge.policy.load": "reads rules and exceptions",
     "judge.policy.config": "reads policy.yaml",
     "run.unread": "looks for clusters' folders, and whether their specs are there",
@@ -107,7 +106,6 @@ MAY_TOUCH_FILES = {
     "verify.formats.cloudformation.structure": "reads the package's structures",
     "extensions.terraform.formats.terraform.derive": "makes the package's structures of the provider",
     "extensions.terraform.formats.terraform.structure": "reads the package's structures of the provider",
-    "verify.formats.cloudformation.derive": "makes the package's structures",
     "plan.features": "finds the extensions and the features modules",
     "eks.health.lower": "reads the program that it puts into a ConfigMap",
     "eks.addons": "finds its own modules",
@@ -116,6 +114,8 @@ MAY_TOUCH_FILES = {
     "output.lowering.chart": "reads the objects that cdk8s is to make",
     "output.synthesis": "hands objects to cdk8s in files",
     "*.scripts.*": "runs in the cluster",
+    "extensions.authoring": "writes and formats specs",
+    "extensions.facts": "makes the facts anew",
     "extensions.lint": "reads what others wrote",
     "extensions.operate.kubeconfig": "reads where a cluster is",
     "extensions.review.git": "asks git, and writes a revision aside",
@@ -433,7 +433,10 @@ def test_only_the_edges_touch_files() -> None:
     assert wrong == {}
 
 
-_EDGES = ("language.source", "catalog", "output.emit", "cli", "extensions.lint")
+_EDGES = (
+    *("language.source", "catalog", "output.emit", "cli"),
+    *("extensions.authoring", "extensions.facts", "extensions.lint"),
+)
 # The passes that see a user's files: they ask `inputs`, which notes the answer. In `policy.load` what belongs to the
 # package is asked for as well, and in `emit.tree` what is about to be written.
 NOTED = (

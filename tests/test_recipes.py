@@ -312,7 +312,7 @@ def instance_type(house: House) -> None:
     house.edit(
         "compiler/trainyard/catalog/data/curated.json", lambda data: data["types"].update(own)
     )
-    house.python("-m", "trainyard.catalog.build")
+    house.python("-m", "trainyard.extensions.facts.build")
     assert "p4d.99xlarge" in house.run("catalog", "p4d.99xlarge")
     assert "RES005" not in house.check(data)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from running import EXAMPLE, ROOT
 from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.facts.derive_stacks import TYPES
 from trainyard.extensions.review.consequences import Action, Consequence
 from trainyard.extensions.review.consequences.compared import effects, judges, not_known
 from trainyard.extensions.review.edits.edit import Edit, edit_of
@@ -19,7 +20,6 @@ from trainyard.run.driver import check
 from trainyard.run.outcome import Options
 from trainyard.run.writer import rendered
 from trainyard.verify.formats import formats
-from trainyard.verify.formats.cloudformation.derive import TYPES
 
 from consequences.edited import TODAY
 

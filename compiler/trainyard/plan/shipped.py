@@ -15,6 +15,8 @@ TOOLS: Mapping[str, str] = {"terraform": "terraform"}
 """The extension that writes stacks for a tool."""
 COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("drill", "failures", "fit", "simulate"), "forecast"),
+    **dict.fromkeys(("completion", "fmt", "init", "schema"), "authoring"),
+    "catalog": "facts",
     "lint": "lint",
     **dict.fromkeys(("debug", "drift", "logs", "status"), "operate"),
     **dict.fromkeys(("plan", "report"), "review"),

@@ -1,4 +1,4 @@
-"""Derive the committed structures: ``python -m trainyard.verify.formats.cloudformation.derive``.
+"""Derive the committed structures: ``python -m trainyard.extensions.facts.derive_stacks``.
 
 CloudFormation publishes a schema of each resource type; cfn-lint ships them, corrected, and is among the development
 requirements. What is kept: types, required properties, enumerations, patterns and bounds, and which properties are

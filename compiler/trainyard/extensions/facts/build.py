@@ -1,4 +1,4 @@
-"""Write ``data/instances.json`` and ``data/managed_policies.json``: ``python -m trainyard.catalog.build``.
+"""Write ``data/instances.json`` and ``data/managed_policies.json``: ``python -m trainyard.extensions.facts.build``.
 
 Reads the stored answers of EC2 and IAM in the PyPI package moto (a development requirement), ``data/curated.json``
 (what EC2 does not say, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.

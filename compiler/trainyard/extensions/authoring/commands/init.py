@@ -63,7 +63,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from trainyard.catalog import load_catalog
-    from trainyard.cli.init import answers, path_of, spec, write
+    from trainyard.extensions.authoring.init import answers, path_of, spec, write
 
     catalog = load_catalog(options.catalog)
     if catalog.faults:

@@ -43,7 +43,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from trainyard.catalog import load_catalog
-    from trainyard.catalog.show import HEADER, rows, source_rows
+    from trainyard.extensions.facts.show import HEADER, rows, source_rows
 
     if options.words[:1] == ["refresh"]:
         return _refresh(options)
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refresh(options: argparse.Namespace) -> int:
-    from trainyard.catalog.refresh import boto3_clients, caller_account, refresh
+    from trainyard.extensions.facts.refresh import boto3_clients, caller_account, refresh
     from trainyard.language.diagnostics import Diagnostic
 
     if not options.region:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from trainyard.cli.exits import CLEAN, FINDINGS, USAGE
 from trainyard.cli.streams import UsageError, err, out, write_over
+from trainyard.extensions.authoring.renaming import API, UnreadableError, rename
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.words import numbered
 from trainyard.language.source.assemble import spec_files
 from trainyard.language.source.read import read
-from trainyard.run.language.renaming import API, UnreadableError, rename
 
 
 def fmt(paths: Iterable[str], *, fix: bool) -> int:

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from trainyard.catalog.build import dump
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
 from trainyard.catalog.rows import plain_letters, row, wanted, zone_text
+from trainyard.extensions.facts.build import dump
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error

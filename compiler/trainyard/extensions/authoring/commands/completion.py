@@ -38,8 +38,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from trainyard.cli.completion import script
     from trainyard.cli.grammar import parser as grammar
+    from trainyard.extensions.authoring.completion import script
 
     if options.words is not None:
         return _print_words(options)
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_words(options: argparse.Namespace) -> int:
-    from trainyard.cli.words import words
+    from trainyard.extensions.authoring.words import words
 
     options.paths = options.paths or ["specs"]
     settings = run_options(options, explained=True)

@@ -110,7 +110,7 @@ def _check_options(options: argparse.Namespace, catalog: Catalog) -> None:
 
 def _fault(key: str, said: str, given: Mapping[str, str], catalog: Catalog) -> str:
     """What is wrong with an answer; empty where nothing is."""
-    from trainyard.cli.answers import fault_of
+    from trainyard.extensions.authoring.answers import fault_of
 
     if key == "buy" and said not in BOUGHT:
         return f"write one of {', '.join(BOUGHT)}"

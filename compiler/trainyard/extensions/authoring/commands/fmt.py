@@ -27,6 +27,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from trainyard.cli.fmt import fmt
+    from trainyard.extensions.authoring.fmt import fmt
 
     return fmt(options.paths, fix=options.fix)

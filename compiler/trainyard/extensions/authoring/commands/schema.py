@@ -18,7 +18,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from trainyard.run.language.schema import schema_text
+    from trainyard.extensions.authoring.schema import schema_text
 
     out(schema_text())
     return CLEAN

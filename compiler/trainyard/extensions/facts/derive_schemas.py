@@ -1,4 +1,4 @@
-"""Derive the committed schemas: ``python -m trainyard.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
+"""Derive the committed schemas: ``python -m trainyard.extensions.facts.derive_schemas FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
 documentation (``documented``) or the models of a client state (``modelled``), and writes one JSON file a kind and
@@ -251,7 +251,8 @@ def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m trainyard.verify.derive", description="derive the committed schemas"
+        prog="python -m trainyard.extensions.facts.derive_schemas",
+        description="derive the committed schemas",
     )
     parser.add_argument("shared", type=Path, help="folder with crds/ and aws/")
     parser.add_argument(

@@ -1,6 +1,6 @@
 """Derives the Helm values that the pinned charts read, from their `values.yaml` and from names in their templates.
 
-Usage: python -m trainyard.catalog.derive_charts CHART VERSION FOLDER SOURCE
+Usage: python -m trainyard.extensions.facts.derive_charts CHART VERSION FOLDER SOURCE
 
 FOLDER is the chart's, of its repository at the tag of VERSION. The tree that is written has a mapping where only its
 keys are read, an empty one where any key is, and null for a scalar or list. ``also`` are keys that `values.yaml` shows
