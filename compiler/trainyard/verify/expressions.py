@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trainyard.language.re2 import compile_re2
+from trainyard.language.re2 import first_match
 from trainyard.verify.cel import compiled, engine, split
 
 __all__ = ["TooCostlyError", "evaluated", "refusal"]
@@ -24,7 +24,6 @@ DEEPEST = 3
 MOST = 100_000_000
 """Steps of an expression on an object, at most."""
 _LONGEST_TEXT = 100_000
-_LONGEST_SEARCHED = 4096
 
 _MACROS = ("all", "exists", "exists_one", "filter", "map")
 _MACRO = re.compile(rf"\.(?:{'|'.join(_MACROS)})\s*\(")
@@ -147,16 +146,6 @@ def _depth(bare: str) -> int:
     return deepest
 
 
-def _find(text: str, pattern: str) -> str:
-    """The first match of a pattern of Go's regular expressions, which Python's engine might take for ever to find."""
-    repeats = len(re.findall(r"[*+]|\{\d+,\}", pattern))
-    nested = re.search(r"[*+}]\)?\??[*+{]|\([^)]*[*+|][^)]*\)[*+{]", pattern)
-    if len(text) > _LONGEST_SEARCHED or nested or len(text) ** repeats > MOST:
-        raise TooCostlyError(f"the pattern `{pattern[:60]}` on {len(text)} characters")
-    found = compile_re2(pattern).search(text)
-    return found[0] if found else ""
-
-
 def _replace(text: str, old: str, new: str, limit: int = -1) -> str:
     if text.count(old) * len(new) > _LONGEST_TEXT:
         raise TooCostlyError("a text that grows without end")
@@ -173,7 +162,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 
 # CEL's extension library of strings, and of lists in Kubernetes (k8s.io/apiserver, pkg/cel/library).
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "find": _find,
+    "find": first_match,
     "split": split,
     "replace": _replace,
     "join": _joined,

@@ -22,7 +22,7 @@ from typing import Any
 
 from trainyard.catalog.catalog import DATA as FACTS
 from trainyard.verify.formats.cloudformation.structure import DATA, file_name
-from trainyard.verify.structure import Raw, shared
+from trainyard.verify.structure import Raw, go_pattern, shared
 
 TYPES = (
     "AWS::APS::RuleGroupsNamespace",
@@ -121,8 +121,8 @@ def converted(schema: Raw, definitions: Raw, above: tuple[str, ...] = ()) -> Raw
             return {"any": True}
         return converted(definitions[name], definitions, (*above, name))
     structure: Raw = {key: schema[key] for key in _COPIED if key in schema}
-    pattern = schema.get("pattern", "")
-    if pattern and "\\p" not in pattern:  # no classes of Unicode in `re`
+    pattern = go_pattern(schema.get("pattern", ""))
+    if pattern:
         structure["pattern"] = pattern
     if schema.get("uniqueItems"):
         structure["list"] = "set"
