@@ -423,7 +423,7 @@ def _add_object(
         fault = unknown_kind(api_version, kind, right)
         document = Document(text.node(where))
         span = document.span(Route(fault.path))
-        reading.diagnostics.append(error(fault.code, fault.message, span=span, help=fault.help))
+        reading.diagnostics.append(error(fault.code, fault.message, at=span, help=fault.help))
         body["apiVersion"], body["kind"] = right
     path = text.file.name
     key = f"{path}:{len(reading.objects)}"

@@ -240,7 +240,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` is not Python: {problem.msg}",
-                span=line_of(Path(path), problem.lineno or 1),
+                at=line_of(Path(path), problem.lineno or 1),
                 help="correct the line",
             )
         )
@@ -254,7 +254,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` cannot be loaded: {words(problem)}",
-                span=line_of(Path(path), _failing_line(problem, path)),
+                at=line_of(Path(path), _failing_line(problem, path)),
                 help=_instead_of(problem),
             )
         )
@@ -264,7 +264,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` has no rule",
-                span=line_of(Path(path), 1),
+                at=line_of(Path(path), 1),
                 help="mark a generator function with `@rule`, or move the file out of the policies' folder",
             )
         )
@@ -337,7 +337,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
         return error(
             "POL010",
             f"rule `{rule.code}`: {wrong}",
-            span=span,
+            at=span,
             help="correct the arguments of `@rule`",
         )
     if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
@@ -347,14 +347,14 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
         return error(
             "POL012",
             f"code `{rule.code}` is taken by `{other.slug}`",
-            span=span,
+            at=span,
             help="give each rule a code of its own",
         )
     if python and not (rule.fails and rule.passes):
         return error(
             "POL011",
             f"rule `{rule.code}` has no examples",
-            span=span,
+            at=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
     if python:
@@ -369,14 +369,14 @@ def _reserved_area_fault(rule: Rule, rules: Mapping[str, Rule], span: Span) -> D
         return error(
             "POL009",
             f"code `{rule.code}` belongs to the built-in rule `{builtin.slug}`",
-            span=span,
+            at=span,
             help="this is another version of the built-in rule: delete the file, and set "
             "its level and parameters in `policy.yaml`; a rule of your own has an area of its own, like `ORG001`",
         )
     return error(
         "POL009",
         f"code `{rule.code}`: area `{rule.area}` belongs to the built-in rules",
-        span=span,
+        at=span,
         help="give your own rules an area of their own, like `ORG001`",
     )
 
@@ -410,7 +410,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",
-                span=span,
+                at=span,
                 help="write a kind as `group/Kind`, without version; `/Pod` for the kinds of the core",
             )
         if group:
@@ -424,7 +424,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",
-                span=span,
+                at=span,
                 help=f"write `{right_group}/{right_name}`",
             )
     return None

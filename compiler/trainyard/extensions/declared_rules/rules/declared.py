@@ -60,7 +60,7 @@ def _wrong(document: Document) -> list[Diagnostic]:
 
 def _placed(faults: Iterable[_Fault], document: Document) -> list[Diagnostic]:
     return [
-        error("POL013", message, span=document.span(at, key=key), help=help)
+        error("POL013", message, at=document.span(at, key=key), help=help)
         for message, at, key, help in faults
     ]
 
@@ -168,7 +168,7 @@ def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]
             "POL016",
             f"no object ever matches: {fault.message}",
             help=fault.help,
-            span=document.span(at),
+            at=document.span(at),
         )
     ]
 
