@@ -10,7 +10,10 @@ from trainyard.judge.policy.rule import Finding, rule
 
 _CHANCE = (
     r"\$\{?S?RANDOM\b|\$\$|\$\{?BASHPID\b|\$\{?EPOCH(?:SECONDS|REALTIME)\b|"
-    r"(?:\$\(|`)\s*(?:/\S*/)?(?:uuidgen|date|mktemp|shuf|openssl\s+rand)\b|/proc/sys/kernel/random/uuid"
+    r"(?:\$\(|[`|;&])\s*(?:/\S*/)?(?:uuidgen|mktemp|shuf|openssl\s+rand|date(?!\s+[\"']?\+(?:[\w.-]|%[YymdFjH])+"
+    r"[\"']?\s*[)`]))\b|/dev/u?random\b|"
+    r"/proc/sys/kernel/random/|/proc/self/|/etc/(?:hostname|machine-id)\b|"
+    r"\b(?:uuid[14]|getpid|gethostname|token_hex|token_urlsafe|time_ns)\(|\b(?:random|secrets|time)\.\w+\("
 )
 _OWN = (
     r"\$\{?(?:HOSTNAME|HOST|POD_NAME|POD_IP|NODE_NAME|JOB_COMPLETION_INDEX|NODE_RANK|PET_NODE_RANK|RANK)\b|"
@@ -20,7 +23,8 @@ _DIFFERS = re.compile(f"{_CHANCE}|{_OWN}")
 _FIELDS = ("metadata.name", "metadata.uid", "status.podIP", "status.hostIP", "spec.nodeName")
 _CHOOSES = re.compile(r"\bif\b|\bcase\b|\[\[?\s|&&|\|\|")
 _ASSIGNED = re.compile(
-    r"(?:^|[\s;&(])(?:export\s+)?(\w+)=(\"[^\"]*\"|'[^']*'|\S*\$\([^)]*\)\S*|\S*)"
+    r"(?:^|[\s;&(])(?:export\s+)?(\w+)="
+    r"(\"[^\"]*\"|'[^']*'|`[^`]*`|\S*\$\((?:[^()]|\([^()]*(?:\(\))?[^()]*\))*\)\S*|\S*)"
 )
 
 
@@ -43,6 +47,10 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "ID=$(uuidgen); torchrun --rdzv-backend=c10d --rdzv-id=$ID train.py"]}]
 
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$(openssl rand -hex 8) train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$(cat /proc/sys/kernel/random/uuid) train.py"]}]
+
         jobs: [{name: llama, command: [bash, -c, "torchrun --master-addr=$(hostname -i) train.py"]}]
 
         jobs: [{name: llama, command: [bash, -c, "export MASTER_ADDR=$(hostname); torchrun train.py"]}]
@@ -52,6 +60,8 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-backend=c10d --rdzv-id=llama train.py"]}]
 
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$RUN_ID train.py"], env: {RUN_ID: "7"}}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=llama-$(date +%Y%m%d) train.py"]}]
     """
     if not work.gang or work.pod is None or work.framework == "mpi":  # whose launcher runs once
         return
@@ -63,10 +73,10 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
     for said in _all(work, assigned):
         if chooses:
             break
-        reason = _reason(said.value, own, assigned, in_shell=in_shell)
-        if reason:
+        shown = _whole(said.value, text)
+        if _reason(shown, own, assigned, in_shell=in_shell):
             yield Finding(
-                f"`{said.name}` of {work.title} is `{said.value}`, which is another value on each node",
+                f"`{said.name}` of {work.title} is `{shown}`, which is another value on each node",
                 said.at,
                 label="the nodes never meet",
                 help="write one value for all nodes: the name of the job as id, the host of its first pod as endpoint",
@@ -99,6 +109,20 @@ def _own_variables(work: Work) -> set[str]:
     """The variables of the pod that are a field of itself."""
     given = work.main.env if work.main is not None else ()
     return {entry.name for entry in given if entry.pod_field in _FIELDS}
+
+
+def _whole(value: str, text: str) -> str:
+    """A value with all of the command that a shell puts in its place, which ends at the bracket or backtick."""
+    begins = text.find(value)
+    if begins < 0:
+        return value
+    if value.count("$(") > value.count(")"):
+        rest = re.match(r"[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)?", text[begins + len(value) :])
+    elif value.count("`") % 2:
+        rest = re.match(r"[^`\n]*`?", text[begins + len(value) :])
+    else:
+        return value
+    return value + rest[0] if rest else value
 
 
 def _assigned(text: str) -> Iterator[tuple[str, str]]:
