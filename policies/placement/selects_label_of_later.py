@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from trainyard.core.pools.plan import Pool
 from trainyard.eks.nodes.plan import NodePool
 from trainyard.judge.model.affinity import affinities
-from trainyard.judge.model.bodies import templates
+from trainyard.judge.model.bodies import Template, body_at, templates
 from trainyard.judge.model.reading import Reading
+from trainyard.judge.model.values import mapping
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -38,6 +39,8 @@ _NEVER: Mapping[str, str] = {
     "eks.amazonaws.com/capacityType": "write `karpenter.sh/capacity-type`",
     "alpha.eksctl.io/": "write `karpenter.sh/nodepool`: this is a label of eksctl's node groups",
     "k8s.amazonaws.com/accelerator": f"select `{_GPU}-name`, or add the label to the pool",
+    "eks.amazonaws.com/fargate-profile": "remove it: this is a label of Fargate's nodes",
+    "topology.gke.io/": "select the pool or the instance type: this is a label of Google's nodes",
     "node.kubernetes.io/lifecycle": "write `karpenter.sh/capacity-type`",
     "node-role.kubernetes.io/": "select the pool, or a label of your own that the pool has",
     "kubernetes.io/role": "select the pool, or a label of your own that the pool has",
@@ -88,6 +91,14 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
               nodeSelector: {karpenter.sh/provisioner-name: gpu}
               containers: [{name: tune, image: "registry.example/tune:1.0", command: [python, tune.py]}]
 
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: tune, namespace: team-a,
+          annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool}}
+        spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {restartPolicy: Never,
+          nodeSelector: {karpenter.sh/nodepool: gpu},
+          containers: [{name: tune, image: "registry.example/tune:1.0", command: [python, tune.py]}]}}}}}]}
+
     ## Passes
 
         apiVersion: karpenter.sh/v1
@@ -108,7 +119,13 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
         for key in selector:
             at = template.pod.where("node_selector") / key
             yield from _judged(template.title, key, at, selector, world)
+    for at, (template, key) in world.once(_exclusive).items():
+        yield from _judged(template.title, key, at, template.pod.node_selector, world)
     for affinity in affinities(world):
+        for pods in affinity.pods:
+            at = pods.at / "topologyKey"
+            selector = affinity.pod.node_selector
+            yield from _judged(affinity.title, pods.topology, at, selector, world)
         asked = [[each for each in term if each.operator in _ASKS] for term in affinity.nodes]
         keys = [{each.key for each in term if _advice(each.key)} for term in asked]
         if not keys or not all(keys):
@@ -116,6 +133,23 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
         first = next(each for each in asked[0] if each.key in keys[0])
         at = first.at / "key"
         yield from _judged(affinity.title, first.key, at, affinity.pod.node_selector, world)
+
+
+_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+"""Each job of a JobSet is alone where its nodes have one value of a label (jobset v0.12.0, pod_mutating_webhook.go)."""
+
+
+def _exclusive(world: Reading) -> Mapping[Route, tuple[Template, str]]:
+    """The places where a JobSet, or a runtime's, names such a label, each with the first pods of it."""
+    found: dict[Route, tuple[Template, str]] = {}
+    for template in world.once(templates):
+        top = Route(template.pod.at[:1])
+        for metadata in (top / "metadata", top / "spec" / "template" / "metadata"):
+            annotations = mapping(body_at(world, metadata), "annotations")
+            if _EXCLUSIVE in annotations:
+                at = metadata / "annotations" / _EXCLUSIVE
+                found.setdefault(at, (template, str(annotations[_EXCLUSIVE])))
+    return found
 
 
 def _judged(

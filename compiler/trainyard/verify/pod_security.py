@@ -49,7 +49,7 @@ _VOLUMES = frozenset(
     }
 )
 _SECCOMP = ("RuntimeDefault", "Localhost")
-_SYSCTLS = frozenset(
+SAFE_SYSCTLS = frozenset(
     {
         "kernel.shm_rmid_forced",
         "net.ipv4.ip_local_port_range",
@@ -65,6 +65,7 @@ _SYSCTLS = frozenset(
         "net.ipv4.tcp_wmem",
     }
 )
+"""What pods may set everywhere, also for the kubelet (Kubernetes 1.36, using sysctls in a cluster)."""
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 Breach = tuple[Path, str, str]  # where in the pod spec, what, what to write
@@ -155,7 +156,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
     for place, container in _containers(spec):
         yield from _privileges(place, container)
     for index, sysctl in indexed(spec, "securityContext", "sysctls"):
-        if sysctl.get("name") not in _SYSCTLS:
+        if sysctl.get("name") not in SAFE_SYSCTLS:
             yield (
                 ("securityContext", "sysctls", index, "name"),
                 f"the pod sets `{sysctl.get('name')}`",

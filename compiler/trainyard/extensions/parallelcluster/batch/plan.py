@@ -39,7 +39,7 @@ class BatchJob(Gang):
     values the script works out. ``mounts`` are what its container sees of the nodes.
     ``told``: topics that hear when neither its output nor what is below ``saved``, a folder of the nodes, has grown for
     ``quiet`` seconds, and when it has failed. ``program``: so many of its words are of the spec's ``command``, and the
-    rest of its ``args``.
+    rest of its ``args``. ``tasks``: how often srun starts the program on each node, read back.
     """
 
     has_all_efa: ClassVar[bool] = True
@@ -65,6 +65,7 @@ class BatchJob(Gang):
     output: str = ""
     comment: str = ""
     program: int = field(default=0, compare=False)
+    tasks: int | None = field(default=None, compare=False)
     told: tuple[str, ...] = field(default=(), compare=False)
     quiet: int = field(default=0, compare=False)
     saved: str = field(default="", compare=False)
