@@ -26,6 +26,17 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_NET_PLUGIN: none}}]
 
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: nccl, namespace: team-a}
+        data: {NCCL_NET: Socket}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch-gpu-1}
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          containers: [{name: node, envFrom: [{configMapRef: {name: nccl}}]}]}}}}}]}}}
+
     ## Passes
 
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN, FI_PROVIDER: efa}}]

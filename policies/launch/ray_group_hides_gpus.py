@@ -1,23 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from trainyard.core.pods.plan import GPU
-from trainyard.judge.model.values import indexed, items, mapping, value
+from trainyard.judge.model.ray import KINDS, worker_groups
+from trainyard.judge.model.values import items, mapping, value
 from trainyard.judge.policy.rule import Finding, rule
-from trainyard.language.places import Key, Route
+from trainyard.language.places import Route
 from trainyard.language.units import count
 from trainyard.output.manifest import Manifest
 
-_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "RayJob": ("spec", "rayClusterSpec"),
-    "RayCluster": ("spec",),
-    "RayService": ("spec", "rayClusterConfig"),
-}
 
-
-@rule("RUN202", kinds=tuple(f"ray.io/{kind}" for kind in _GROUPS))
+@rule("RUN202", kinds=KINDS)
 def ray_group_hides_gpus(manifest: Manifest) -> Iterator[Finding]:
     """Ray is told of another number of GPUs than its workers have.
 
@@ -51,12 +45,7 @@ def ray_group_hides_gpus(manifest: Manifest) -> Iterator[Finding]:
         kind: RayJob
         spec: {rayClusterSpec: {workerGroupSpecs: [{groupName: gpu, rayStartParams: {num-gpus: "8"}}]}}
     """
-    path = _GROUPS[manifest.ref.kind]
-    places: list[tuple[tuple[Key, ...], Any]] = [
-        ((*path, "workerGroupSpecs", index), group)
-        for index, group in indexed(manifest.body, *path, "workerGroupSpecs")
-    ]
-    for place, group in places:
+    for place, group in worker_groups(manifest):
         said = mapping(group, "rayStartParams").get("num-gpus")
         told = count(str(said)) if said is not None else None
         containers = items(group, "template", "spec", "containers")

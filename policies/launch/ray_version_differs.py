@@ -3,21 +3,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import indexed, items, value
+from trainyard.judge.model.ray import KINDS, cluster_path, worker_groups
+from trainyard.judge.model.values import items, value
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Key, Route
 from trainyard.output.manifest import Manifest
 
-_CLUSTERS: dict[str, tuple[str, ...]] = {
-    "RayJob": ("spec", "rayClusterSpec"),
-    "RayCluster": ("spec",),
-    "RayService": ("spec", "rayClusterConfig"),
-}
 _IMAGE = re.compile(r"(?:^|/)ray(?:-ml|-llm)?:(\d+\.\d+\.\d+)(?![\d.])")
 _VERSION = re.compile(r"(\d+\.\d+\.\d+)$")
 
 
-@rule("RUN203", kinds=tuple(f"ray.io/{kind}" for kind in _CLUSTERS))
+@rule("RUN203", kinds=KINDS)
 def ray_version_differs(manifest: Manifest) -> Iterator[Finding]:
     """The pods of a Ray cluster have images of different versions of Ray, or another one than `rayVersion` says.
 
@@ -55,7 +51,7 @@ def ray_version_differs(manifest: Manifest) -> Iterator[Finding]:
           headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [
             {name: head, image: "rayproject/ray:2.48.0-py312"}]}}}
     """
-    path = _CLUSTERS[manifest.ref.kind]
+    path = cluster_path(manifest)
     head: tuple[Key, ...] = (*path, "headGroupSpec")
     first = _of_image(manifest, head)
     said = _VERSION.match(str(value(manifest.body, *path, "rayVersion")))
@@ -65,8 +61,7 @@ def ray_version_differs(manifest: Manifest) -> Iterator[Finding]:
             Route((manifest.id, *path, "rayVersion")),
             help=f"write `rayVersion: {first}`",
         )
-    for index, _ in indexed(manifest.body, *path, "workerGroupSpecs"):
-        place = (*path, "workerGroupSpecs", index)
+    for place, _ in worker_groups(manifest):
         own = _of_image(manifest, place)
         if first and own and own != first:
             yield Finding(
