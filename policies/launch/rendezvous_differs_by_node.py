@@ -16,7 +16,8 @@ _CHANCE = (
     r"\b(?:uuid[14]|getpid|gethostname|token_hex|token_urlsafe|time_ns)\(|\b(?:random|secrets|time)\.\w+\("
 )
 _OWN = (
-    r"\$\{?(?:HOSTNAME|HOST|POD_NAME|POD_IP|NODE_NAME|JOB_COMPLETION_INDEX|NODE_RANK|PET_NODE_RANK|RANK)\b|"
+    r"\$\{?(?:HOSTNAME|HOST|POD_NAME|POD_IP|NODE_NAME|JOB_COMPLETION_INDEX|NODE_RANK|PET_NODE_RANK|RANK|SLURM_(?:NODE|PROC|LOCAL)ID|"
+    r"SLURMD_NODENAME)\b|"
     r"\$\((?:HOSTNAME|JOB_COMPLETION_INDEX|PET_NODE_RANK)\)|(?:\$\(|`)\s*(?:/\S*/)?(?:hostname|uname\s+-n|ip\s)"
 )
 _DIFFERS = re.compile(f"{_CHANCE}|{_OWN}")
@@ -28,18 +29,14 @@ _ASSIGNED = re.compile(
 )
 
 
-@rule(
-    "RUN190",
-    pods=True,
-    roles=True,
-    kubernetes="what a batch script of Slurm says is expanded once, on the first node, for all of them",
-)
+@rule("RUN190", pods=True, roles=True)
 def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
     """What all nodes of a job must agree on is another value on each of them.
 
     Every pod runs the line by itself: `$RANDOM`, `$(uuidgen)` or `$(date)` as `--rdzv-id` give each node a rendezvous
     of its own, and `$(hostname)` or the pod's own address as endpoint makes each wait for itself (PyTorch, torchrun:
-    the nodes of a job share id and endpoint). Nothing is said of a script that chooses by the node's number.
+    the nodes of a job share id and endpoint). Nothing is said of a script that chooses by the node's number. A batch
+    script of Slurm is expanded once, on the first node, except for what a shell of each node gets in single quotes.
 
     ## Fails
 
@@ -62,8 +59,14 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=$RUN_ID train.py"], env: {RUN_ID: "7"}}]
 
         jobs: [{name: llama, command: [bash, -c, "torchrun --rdzv-id=llama-$(date +%Y%m%d) train.py"]}]
+
+        #!/bin/bash
+        #SBATCH --nodes=4
+        srun bash -c "torchrun --nnodes=4 --rdzv-backend=c10d --rdzv-endpoint=$(hostname):29500 train.py"
     """
-    if not work.gang or work.pod is None or work.framework == "mpi":  # whose launcher runs once
+    if not work.gang or work.framework == "mpi":  # whose launcher runs once
+        return
+    if (work.has_pods and work.pod is None) or not work.job.expands_on_nodes:
         return
     text = "\n".join(work.words)
     in_shell = runs_shell(work.words)
@@ -73,16 +76,24 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
     for said in _all(work, assigned):
         if chooses:
             break
+        if not work.has_pods and said.name in VARIABLES and said.name not in assigned:
+            continue  # which the script sets for all nodes
         shown = _whole(said.value, text)
         if _reason(shown, own, assigned, in_shell=in_shell):
             yield Finding(
                 f"`{said.name}` of {work.title} is `{shown}`, which is another value on each node",
                 said.at,
                 label="the nodes never meet",
-                help="write one value for all nodes: the name of the job as id, the host of its first pod as endpoint",
+                help=_help(work),
             )
             return
     yield from _of_pod(work, own)
+
+
+def _help(work: Work) -> str:
+    if work.has_pods:
+        return "write one value for all nodes: the name of the job as id, the host of its first pod as endpoint"
+    return "write one value for all nodes: `$SLURM_JOB_ID` as id, and as endpoint a host that the script works out"
 
 
 def _of_pod(work: Work, own: set[str]) -> Iterator[Finding]:

@@ -99,6 +99,7 @@ _KEEPING = frozenset(("container-name", "container-save", "container-mount-home"
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
 _COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
+_SINGLE_QUOTED = re.compile(r"\bsrun\b.*\s-\w*c\s+'", re.DOTALL)
 _COUNTS = frozenset({"ntasks", "nodes", "ntasks-per-gpu", "ntasks-per-socket", "ntasks-per-core"})
 _OF_A_HOST = ("MASTER_ADDR", "MASTER_PORT")
 _RENDEZVOUS = (*_OF_A_HOST, "PET_")
@@ -170,6 +171,8 @@ class _Script:
             priority=self._value("qos", "priority"),
             processes=_processes(rendezvous),
             tasks=self._tasks(step),
+            single_quoted=step is not None
+            and _SINGLE_QUOTED.search(step.statement.text) is not None,
             nodes=1 if nodes is None and "nodes" not in unread else nodes,
             image=_registry(image) if image else None,
             command=step.words if step else (),
