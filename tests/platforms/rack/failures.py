@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import Part, started
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import Part, started
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 
 def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:

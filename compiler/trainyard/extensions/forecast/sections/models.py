@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import Item
 from trainyard.core.jobs.plan import TrainingState
 from trainyard.core.training.duration import Step
 from trainyard.core.training.memory import Memory
 from trainyard.core.training.part import Part
 from trainyard.core.training.run import Run
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import Item
+from trainyard.extensions.forecast.platforms import costs_of
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.words import numbered
 from trainyard.plan import Plan
-from trainyard.run.subject import Subject
 
 _GIB = 1024**3
 _HOUR, _DAY = 3600, 24 * 3600
@@ -72,7 +73,7 @@ def estimates(subject: Subject) -> Iterator[Estimate]:
     states = [state for state in states_of(subject.plan) if state.run is not None]
     if not states:
         return
-    items = subject.platform.costs(subject)
+    items = costs_of(subject)
     nodes = {item.name: item for item in items if item.node}
     for state in states:
         run = state.run

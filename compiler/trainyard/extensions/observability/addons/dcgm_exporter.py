@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.catalog.exporters import of
 from trainyard.core.pools.pools import GPU_PRESENT
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
 from trainyard.eks.settings.spec import ClusterSection
@@ -24,6 +23,7 @@ from trainyard.extensions.observability.monitoring.stack import (
     readers,
 )
 from trainyard.extensions.observability.monitoring.stack import wanted as monitored
+from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.units import Duration
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context

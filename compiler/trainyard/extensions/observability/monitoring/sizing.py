@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 
 from trainyard.catalog import InstanceType
-from trainyard.catalog.exporters import Metric, exporters, of
 from trainyard.core.jobs.spec import JobsSection
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.core.queues.spec import QueuesSection
@@ -22,6 +21,7 @@ from trainyard.extensions.observability.logs import stack as logged
 from trainyard.extensions.observability.monitoring.saving import saving
 from trainyard.extensions.observability.monitoring.spec import Monitoring
 from trainyard.extensions.observability.monitoring.stack import is_managed, readers
+from trainyard.extensions.observability.released_exporters import Metric, exporters, of
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.catalog.exporters import of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.jobs.kinds.ray_job import KUBERAY
 from trainyard.eks.jobs.wanted import operates
@@ -17,6 +16,7 @@ from trainyard.extensions.observability.logs.stack import ALLOY
 from trainyard.extensions.observability.logs.stack import wanted as logged
 from trainyard.extensions.observability.monitoring.plan import Monitor
 from trainyard.extensions.observability.monitoring.stack import RELEASE, at, namespace
+from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.dataclass import dataclass
 from trainyard.plan.context import Context
 

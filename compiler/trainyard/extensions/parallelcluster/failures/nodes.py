@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import Part, gone, hangs, new_node, noticed, pulled, started
-from trainyard.core.failures.xids import GPU, classes, named, source
-from trainyard.core.failures.zones import others, zone_again, zones_of
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.launcher import Launcher
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import (
+    Part,
+    gone,
+    hangs,
+    new_node,
+    noticed,
+    pulled,
+    started,
+)
+from trainyard.extensions.forecast.failures.xids import GPU, classes, named, source
+from trainyard.extensions.forecast.failures.zones import others, zone_again, zones_of
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.failures.slurm import (
     LOOKS,
     NODES,
