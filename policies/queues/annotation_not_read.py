@@ -60,11 +60,11 @@ def annotation_not_read(manifest: Manifest) -> Iterator[Finding]:
           spec: {restartPolicy: Never, containers: [{name: a, image: "a:1"}]}}}
     """
     kind = manifest.ref.kind
-    if framework_of(kind) is None or kind == "Pod":  # which has no template
+    if framework_of(kind) is None:
         return
     annotations = mapping(manifest.body, "metadata", "annotations")
     for key in annotations:
-        if key in _OF_PODS:
+        if key in _OF_PODS and kind != "TrainJob":  # whose pods are those of its runtime
             where, help = (
                 "the template of its pods",
                 "move it to the annotations of the pod template",

@@ -500,6 +500,12 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("RayJob", [("spec/activeDeadlineSeconds", 0)], "SCH011", "spec.activeDeadlineSeconds"),
     (
         "RayCluster",
+        [("spec/workerGroupSpecs/0/rayStartParams", {"num_gpus": "8"})],
+        "SCH012",
+        "spec.workerGroupSpecs[0].rayStartParams.num_gpus",
+    ),
+    (
+        "RayCluster",
         [("spec/workerGroupSpecs/0/minReplicas", 3)],
         "SCH011",
         "spec.workerGroupSpecs[0].minReplicas",

@@ -101,10 +101,23 @@ def groups(cluster: dict[str, Any], path: Path = _CLUSTER) -> Iterator[Fault]:
 
 
 def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
+    yield from _starts(path, group)
     yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
     if not items(at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")
+
+
+def _starts(path: Path, group: Any) -> Iterator[Fault]:
+    """Each key is an option of `ray start`, of which none has an underscore (Ray 2.48, scripts.py; common/pod.go)."""
+    for key in at(group, "rayStartParams") or ():
+        if "_" in str(key):
+            yield never_works(
+                (*path, "rayStartParams", key),
+                f"`ray start` has no option `--{key}`, and ends at once",
+                f"write `{str(key).replace('_', '-')}`",
+                key=True,
+            )
 
 
 def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:
