@@ -13,4 +13,12 @@ from trainyard.extensions.forecast.planned import PlannedCluster
 def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """The loss of a machine."""
     wait = Part("notice", 0, None, "until somebody looks")
-    yield restarted(Failure.NODE, job, "somebody", "starts it again", (wait, started()))
+    yield restarted(
+        Outcome(
+            failure=Failure.NODE,
+            job=job,
+            notices="somebody",
+            acts="starts it again",
+            parts=(wait, started()),
+        )
+    )

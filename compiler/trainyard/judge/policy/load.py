@@ -225,7 +225,7 @@ def _is_declared(document: Document) -> bool:
 
 def _unread(path: Path, document: Document) -> Diagnostic:
     fact = f"`{path}` has a rule without Python, and nothing here reads it"
-    return error("POL010", fact, span=document.span(Route()), help=lacking(RULES))
+    return error("POL010", fact, at=document.span(Route()), help=lacking(RULES))
 
 
 def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list[Rule]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from trainyard.extensions.forecast.failures.footing import Footing, From, Repeated
@@ -42,7 +42,7 @@ class Outcome:
     job: Footing
     notices: str
     acts: str
-    resumes: From
+    resumes: From = From.NOTHING
     of: str = ""
     needs: str = ""
     parts: tuple[Part, ...] = ()
@@ -83,37 +83,15 @@ class Outcome:
         return self.job.stopped * usual / 3600, self.job.stopped * most / 3600
 
 
-def restarted(
-    failure: Failure,
-    job: Footing,
-    notices: str,
-    acts: str,
-    parts: Sequence[Part],
-    *,
-    of: str = "",
-    needs: str = "",
-    holds: bool = True,
-    in_place: bool = False,
-    source: str = "",
-) -> Outcome:
+def restarted(outcome: Outcome, *, in_place: bool = False) -> Outcome:
     """The outcome of a failure that ends a job, which is then started again as often as its retries say; ``in_place``:
-    torchrun may do that by itself."""
-    is_over = job.retries == 0 and not (in_place and job.in_place)
-    resumes = From.NOTHING if is_over else job.base
-    whole = () if is_over else (*parts, *job.reading())
-    return Outcome(
-        failure=failure,
-        job=job,
-        notices=notices,
-        acts=acts,
-        resumes=resumes,
-        of=of,
-        needs="`retries` above 0: nothing starts it again" if is_over else needs,
-        parts=whole,
-        repeated=job.repeated,
-        holds=holds,
-        source=source,
-    )
+    torchrun may do that by itself. ``parts`` of what is given are those until its program runs."""
+    job = outcome.job
+    if job.retries == 0 and not (in_place and job.in_place):
+        needs = "`retries` above 0: nothing starts it again"
+        return replace(outcome, needs=needs, parts=(), repeated=job.repeated)
+    parts = (*outcome.parts, *job.reading())
+    return replace(outcome, resumes=job.base, parts=parts, repeated=job.repeated)
 
 
 def runs_on(

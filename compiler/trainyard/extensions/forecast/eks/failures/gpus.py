@@ -41,14 +41,16 @@ def _of_the_program(planned: PlannedCluster, job: Footing, codes: tuple[int, ...
     parts = (notice, Part("processes end", least, end, why), started())
     of = named(codes)
     return restarted(
-        Failure.PROGRAM,
-        job,
-        notices,
-        acts,
-        parts,
-        of=of,
+        Outcome(
+            failure=Failure.PROGRAM,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            of=of,
+            source=source(planned.catalog, Failure.PROGRAM),
+        ),
         in_place=True,
-        source=source(planned.catalog, Failure.PROGRAM),
     )
 
 
@@ -71,4 +73,14 @@ def _of_the_node(
     if planned.plan.one(ConditionTainter) is not None:
         acts = f"a taint keeps new pods off the node within seconds; {acts}"
     facts = f"{source(planned.catalog, failure)}; {repair.source}"
-    return restarted(failure, job, notices, acts, parts, of=named(codes), source=facts)
+    return restarted(
+        Outcome(
+            failure=failure,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            of=named(codes),
+            source=facts,
+        )
+    )

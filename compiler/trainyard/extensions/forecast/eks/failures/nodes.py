@@ -47,7 +47,16 @@ def node_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outco
     rest = (ended, *repair.nodes(job, replaced=replaced is not None), pulled())
     parts = (notice, *rest, admission(planned, job, rest), started())
     acts = f"its Node goes as soon as EC2 reports the end of the instance; else {replaces}; {then(job, repair)}"
-    return restarted(Failure.NODE, job, notices, acts, parts, source=_source(job))
+    return restarted(
+        Outcome(
+            failure=Failure.NODE,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            source=_source(job),
+        )
+    )
 
 
 def _source(job: Footing) -> str:
@@ -79,15 +88,17 @@ def zone_lost(planned: PlannedCluster, job: Footing, repair: Repairing) -> Outco
         notices += "; so many sick ones are not replaced"
     needs, capacity = _needed_after_zone(planned, job)
     return restarted(
-        Failure.ZONE,
-        job,
-        notices,
-        _acts_after_zone(planned, job),
-        (noticed(NOT_READY.seconds, notices), capacity, pulled(), started()),
-        of=" or ".join(zones_of(planned, job.gang.pool)),
-        needs=needs,
-        holds=False,
-        source=_source(job),
+        Outcome(
+            failure=Failure.ZONE,
+            job=job,
+            notices=notices,
+            acts=_acts_after_zone(planned, job),
+            parts=(noticed(NOT_READY.seconds, notices), capacity, pulled(), started()),
+            of=" or ".join(zones_of(planned, job.gang.pool)),
+            needs=needs,
+            holds=False,
+            source=_source(job),
+        )
     )
 
 
@@ -137,15 +148,17 @@ def block_ends(planned: PlannedCluster, job: Footing, repair: Repairing) -> Iter
         why = "until the pool has another block, which is not known"
         rest = (Part("capacity", 0, None, why),)
     outcome = restarted(
-        Failure.BLOCK,
-        job,
-        f"{who}, {launcher.block_notice} before the block's end",
-        f"it drains the nodes: pods have {Duration(grace)} to save, and then they are killed",
-        (notice, ended, *rest, pulled(), started()),
-        of=pool,
-        needs=needs,
-        holds=False,
-        source=launcher.block_source,
+        Outcome(
+            failure=Failure.BLOCK,
+            job=job,
+            notices=f"{who}, {launcher.block_notice} before the block's end",
+            acts=f"it drains the nodes: pods have {Duration(grace)} to save, and then they are killed",
+            parts=(notice, ended, *rest, pulled(), started()),
+            of=pool,
+            needs=needs,
+            holds=False,
+            source=launcher.block_source,
+        )
     )
     yield replace(outcome, repeated=saved_at_the_end(job, grace))
 
