@@ -66,7 +66,7 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
     """
     if not work.gang or work.framework == "mpi":  # whose launcher runs once
         return
-    if (work.has_pods and work.pod is None) or not work.job.expands_on_nodes:
+    if (work.has_pods and work.pod is None) or not work.expands_on_nodes:
         return
     text = "\n".join(work.words)
     in_shell = runs_shell(work.words)

@@ -413,6 +413,11 @@ class Work:
         return max(over, key=lambda folder: len(folder.path.rstrip("/")), default=None)
 
     @property
+    def expands_on_nodes(self) -> bool:
+        """Whether each node expands the variables of its command by itself, and not one for all."""
+        return self.job.expands_on_nodes
+
+    @property
     def whole_nodes(self) -> int | None:
         """The nodes that its pods fill; ``None`` where nobody knows how many pods there are."""
         if self.nodes is None:
