@@ -98,7 +98,7 @@ SETS: Reasons = {
         for code in (
             *("RUN009", "RUN010", "RUN035", "RUN039", "RUN073"),
             *("RUN075", "RUN082", "RUN100", "RUN123", "RUN127", "RUN128", "RUN138", "RUN140"),
-            *("RUN141", "RUN142", "RUN143", "RUN152", "RUN153", "RUN156", "RUN177", "RUN199"),
+            *("RUN141", "RUN142", "RUN143", "RUN152", "RUN156", "RUN177", "RUN199"),
         )
     },
     "RUN026": {"PyTorchJob": ONE_NODE, "MPIJob": NO_COMMAND},
@@ -106,6 +106,7 @@ SETS: Reasons = {
     "RUN066": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
     "RUN121": {"PyTorchJob": ONE_NODE},
     "RUN145": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
+    "RUN153": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
 }
 """By rule and kind, why a fault is not found in one of two sets of pods."""
 

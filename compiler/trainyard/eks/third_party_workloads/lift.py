@@ -6,6 +6,7 @@ v1.6.2, leaderworkerset v1, volcano ed72c7c8 (batch.volcano.sh/v1alpha1).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,8 @@ from trainyard.plan.base import PlanItem
 OPEN_ONLY = True
 """What we write ourselves is judged as what it is; these readers are for third-party manifests."""
 
+_OF_SHELL = re.compile(r"[;&|<>`]|\$\(")
+"""What makes a line more than the words of one command."""
 Parts = Callable[[Reader], Iterator[Part]]
 Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, its pod
 
@@ -141,9 +144,8 @@ def _program(body: Reader, pods: Sequence[PodSet]) -> Container | None:
     line = entrypoint.text()
     if line is not None:
         places = {"command": entrypoint.at, "args": entrypoint.at}
-        return Container(
-            at=body.at, name="", command=words_of(line), origins={**places, "env": body.at}
-        )
+        words = ("/bin/sh", "-c", line) if _OF_SHELL.search(line) else words_of(line)
+        return Container(at=body.at, name="", command=words, origins={**places, "env": body.at})
     launcher = next((part for part in pods if part.name == "Launcher"), None)
     if launcher is None or not launcher.pod.containers:
         return None
