@@ -64,7 +64,7 @@ def rendezvous_differs_by_node(work: Work) -> Iterator[Finding]:
         #SBATCH --nodes=4
         srun bash -c "torchrun --nnodes=4 --rdzv-backend=c10d --rdzv-endpoint=$(hostname):29500 train.py"
     """
-    if not work.gang or work.framework == "mpi":  # whose launcher runs once
+    if not work.gang or work.framework == "mpi" or work.kind == "RayJob":  # whose program runs once
         return
     if (work.has_pods and work.pod is None) or not work.expands_on_nodes:
         return
