@@ -12,6 +12,7 @@ from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
 from trainyard.plan import Plan
+from trainyard.plan.scheduling import NODEPOOL_LABEL
 
 _GPU = "karpenter.k8s.aws/instance-gpu"
 _LATER: Mapping[str, str] = {
@@ -46,6 +47,12 @@ _NEVER: Mapping[str, str] = {
     "kubernetes.io/role": "select the pool, or a label of your own that the pool has",
 }
 """Labels that Karpenter's nodes of EC2 have only where their pool says so."""
+_OF_OTHERS: Mapping[str, str] = {
+    "sagemaker.amazonaws.com/": "remove it: this is a label of HyperPod's nodes",
+    "eks.amazonaws.com/compute-type": "remove it: this is a label of Fargate and of EKS Auto Mode",
+    "eks.amazonaws.com/fargate-profile": "remove it: this is a label of Fargate's nodes",
+}
+"""Labels of nodes that may be in the same cluster, whatever the set has: wrong beside the name of a pool."""
 _ASKS = ("In", "Exists", "Gt", "Lt", "Gte", "Lte")
 
 
@@ -89,6 +96,16 @@ def selects_label_of_later(plan: Plan, world: World) -> Iterator[Finding]:
             spec:
               restartPolicy: Never
               nodeSelector: {karpenter.sh/provisioner-name: gpu}
+              containers: [{name: tune, image: "registry.example/tune:1.0", command: [python, tune.py]}]
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: tune, namespace: team-a}
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              nodeSelector: {karpenter.sh/nodepool: gpu, sagemaker.amazonaws.com/node-health-status: Schedulable}
               containers: [{name: tune, image: "registry.example/tune:1.0", command: [python, tune.py]}]
 
         apiVersion: jobset.x-k8s.io/v1alpha2
@@ -156,6 +173,8 @@ def _judged(
     title: str, key: str, at: Route, selector: Mapping[str, str], world: Reading
 ) -> Iterator[Finding]:
     advice = _advice(key)
+    if not advice and NODEPOOL_LABEL in selector:
+        advice = _known(_OF_OTHERS, key)
     if not advice:
         return
     pools = _pools(key, selector, world)
@@ -172,7 +191,11 @@ def _judged(
 
 def _pools(key: str, selector: Mapping[str, str], world: Reading) -> list[Pool]:
     """Where the pods would land without the label, if all of it is of Karpenter and starts empty."""
-    others = {name: value for name, value in selector.items() if not _advice(name)}
+    others = {
+        name: value
+        for name, value in selector.items()
+        if name != key and not _advice(name) and not _known(_OF_OTHERS, name)
+    }
     pools = [pool for pool in world.pools if world.may_match(pool, others)]
     if all(isinstance(pool, NodePool) for pool in pools):
         return pools
@@ -184,6 +207,8 @@ def _pools(key: str, selector: Mapping[str, str], world: Reading) -> list[Pool]:
 def _gives(pool: Pool, key: str, world: Reading) -> bool:
     """Whether a pool may have nodes with the label: it says so, has nodes before a pod comes, or is of nobody known."""
     if not isinstance(pool, NodePool) or not pool.node_class or not world.starts_empty(pool):
+        return True
+    if pool.auto and _known(_OF_OTHERS, key):
         return True
     return key in pool.labels or any(each.key == key for each in pool.requirements)
 
