@@ -11,6 +11,8 @@ KEYS: Mapping[str, str] = {
     "platform.parallelCluster": "parallelcluster",
 }
 """The extension of a key, by its path below ``spec``."""
+ARITHMETIC = "forecast"
+"""The extension that computes what a model's batch takes, and how long."""
 RULES = "declared_rules"
 """The extension that reads rules without Python."""
 TOOLS: Mapping[str, str] = {"terraform": "terraform"}

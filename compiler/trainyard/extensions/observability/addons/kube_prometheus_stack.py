@@ -22,8 +22,7 @@ from trainyard.eks.addons.addon import (
 from trainyard.eks.jobs.pod_labels import pod_labels
 from trainyard.eks.settings.launcher import launcher_asked
 from trainyard.extensions.observability.managed_monitoring import agent
-from trainyard.extensions.observability.monitoring.sizing import ALERTMANAGER_DISK, size
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     CLASS,
     STACK,
     at,
@@ -34,8 +33,9 @@ from trainyard.extensions.observability.monitoring.stack import (
     scraper,
     wanted,
 )
+from trainyard.extensions.observability.monitoring.sizing import ALERTMANAGER_DISK, size
 from trainyard.extensions.observability.notifications import alertmanager
-from trainyard.extensions.observability.notifications.stack import alerts_of
+from trainyard.extensions.observability.notifications.names import alerts_of
 from trainyard.extensions.observability.released_exporters import kept
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.eks.addons.addon import OURS, AddOn, Controller, Setting
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     OPENCOST,
     RELEASE,
     STACK,
@@ -19,8 +19,8 @@ from trainyard.extensions.observability.monitoring.stack import (
     prices_pods,
     readers,
 )
-from trainyard.extensions.observability.opencost.stack import FILE, PRICES, STAGE
-from trainyard.extensions.observability.opencost.stack import at as opencost
+from trainyard.extensions.observability.opencost.names import FILE, PRICES, STAGE
+from trainyard.extensions.observability.opencost.names import at as opencost
 from trainyard.extensions.observability.released_exporters import kept
 from trainyard.output.lowering.body import resources
 

@@ -10,17 +10,17 @@ from trainyard.core.notifications.spec import Receiver, Sns
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.extensions.observability.managed_monitoring import facts
+from trainyard.extensions.observability.managed_monitoring.names import ACCOUNT, CONFIG_MAP, at
 from trainyard.extensions.observability.managed_monitoring.plan import (
     GrafanaWorkspace,
     MetricsWorkspace,
     SampleVolume,
 )
-from trainyard.extensions.observability.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring import names as monitoring
 from trainyard.extensions.observability.monitoring.alerts import rule_groups
 from trainyard.extensions.observability.monitoring.sizing import size
 from trainyard.extensions.observability.monitoring.spec import ManagedGrafana
-from trainyard.extensions.observability.notifications import stack as notifications
+from trainyard.extensions.observability.notifications import names as notifications
 from trainyard.extensions.observability.notifications.alertmanager import configuration, routed
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route

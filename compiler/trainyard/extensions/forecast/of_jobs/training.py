@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from trainyard.catalog.accelerators import memory_rate, pcie_rate, peaks
 from trainyard.core.jobs.job import Job
+from trainyard.core.jobs.model import bytes_of_a_parameter
 from trainyard.core.jobs.model_spec import Batch, Model, Parallel
+from trainyard.core.jobs.plan import TrainingState
 from trainyard.core.jobs.sizes import shape_of_model
 from trainyard.core.pools.pools import Pool, resolve_pools
-from trainyard.core.training.changes import smallest_change
-from trainyard.core.training.run import Place, Run
-from trainyard.core.training.setup import Machine, Setup
+from trainyard.extensions.forecast.training.changes import smallest_change
+from trainyard.extensions.forecast.training.plan import TrainingRun
+from trainyard.extensions.forecast.training.run import Place, Run
+from trainyard.extensions.forecast.training.setup import Machine, Setup
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
@@ -23,28 +27,28 @@ _GIGA = 1e9
 _BITS = 8
 
 
-def run_of(
-    context: Context,
-    job: Job,
-    bytes_each: tuple[int, int, int],
-    *,
-    count: int,
-    ranks: int,
-    host: int,
-) -> Run | None:
-    """The job on its pool; ``None`` where the shape or the batch is not known.
+def refined(context: Context, job: Job, state: TrainingState) -> TrainingState:
+    """What a job's model takes, with activations and time where its shape and its batch are known."""
+    if not state.accelerators:
+        return state
+    run = _run(context, job, state)
+    if run is None:
+        return state
+    known = {each.name: getattr(state, each.name) for each in fields(state)}
+    return TrainingRun(**{**known, "seconds": _seconds(run), "run": run, "smaller": _smaller(run)})
 
-    ``bytes_each``: of one parameter's weights, gradients and optimizer; ``count``: the accelerators of a node;
-    ``ranks``: its ranks, of which several may share one; ``host``: the bytes of a node's memory that the job has.
-    """
+
+def _run(context: Context, job: Job, state: TrainingState) -> Run | None:
     model = job.spec.model
-    if model is None or model.batch is None or not count:
+    if model is None or model.batch is None:
         return None
     shape = shape_of_model(context, model, job.at / "model")
     if shape is None:
         return None
     micro, of_step = _batch(context, job, model.batch)
-    place = _place(job.pool, count=count, ranks=ranks, host=host)
+    # One process may use several accelerators; several processes on one hold a part each.
+    ranks = max(state.processes, state.accelerators)
+    place = _place(job.pool, count=state.accelerators, ranks=ranks, host=state.host_memory)
     others = [
         _place(
             pool,
@@ -59,7 +63,7 @@ def run_of(
         shape=shape,
         setup=_setup(
             model,
-            bytes_each,
+            bytes_of_a_parameter(model).parts,
             ranks=job.spec.nodes * ranks,
             sequence=model.batch.sequence_length,
             micro=micro,
@@ -73,9 +77,20 @@ def run_of(
     )
 
 
-def smaller_than(run: Run | None) -> str:
+def _seconds(run: Run) -> tuple[int, int] | None:
+    """The seconds of the whole run at least and at most, without failures and saves."""
+    step = run.step()
+    if step is None:
+        return None
+    least, most = run.whole(step, step.least), run.whole(step, step.most)
+    if least is None or most is None:
+        return None
+    return round(least), round(most)
+
+
+def _smaller(run: Run) -> str:
     """The smallest change with which a job fits that may not; empty where it does, or none is known."""
-    if run is None or run.verdict == "fits":
+    if run.verdict == "fits":
         return ""
     found = smallest_change(run)
     return found.text if found else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.extensions.observability.monitoring.stack import at as monitoring
+from trainyard.extensions.observability.monitoring.names import at as monitoring
 from trainyard.language.places import Route
 
 STAGE = "opencost"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.training.changes import fastest
-from trainyard.core.training.duration import Step
-from trainyard.core.training.run import Run
+from trainyard.extensions.forecast.training.changes import fastest
+from trainyard.extensions.forecast.training.duration import Step
+from trainyard.extensions.forecast.training.run import Run
 
 _TAKEAWAYS = "arXiv:2104.04473, section 5"
 _WORTH_IT = 0.1

@@ -14,7 +14,7 @@ from trainyard.eks.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import tag_list, template
+from trainyard.output.lowering.templates import tag_list, template
 
 PATH = "bootstrap/network.yaml"
 _EVERYWHERE = "0.0.0.0/0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainyard.core.notifications.spec import Notifications
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring import names as monitoring
 from trainyard.language.places import Route
 from trainyard.plan.context import SPEC, Context
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from trainyard.core.training.run import KEYS, Place, Run
-from trainyard.core.training.setup import Setup
 from trainyard.core.training.shape import Shape
-from trainyard.core.training.states import on_host
+from trainyard.extensions.forecast.training.run import KEYS, Place, Run
+from trainyard.extensions.forecast.training.setup import Setup
+from trainyard.extensions.forecast.training.states import on_host
 
 # What has to divide evenly for a model to be divided among ranks.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trainyard.core.training.duration import Step, step
-from trainyard.core.training.memory import Memory, memory
-from trainyard.core.training.setup import Machine, Setup
 from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.training.duration import Step, step
+from trainyard.extensions.forecast.training.memory import Memory, memory
+from trainyard.extensions.forecast.training.setup import Machine, Setup
 from trainyard.language.dataclass import dataclass
 
 KEYS = {

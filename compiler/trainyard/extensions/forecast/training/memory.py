@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.core.training.activations import (
+from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.training.activations import (
     activations,
     buckets,
     fragments,
@@ -12,10 +13,9 @@ from trainyard.core.training.activations import (
     unsharded,
     working_layer,
 )
-from trainyard.core.training.part import Part, least, most
-from trainyard.core.training.setup import Setup
-from trainyard.core.training.shape import Shape
-from trainyard.core.training.states import gradients, optimizer, weights
+from trainyard.extensions.forecast.training.part import Part, least, most
+from trainyard.extensions.forecast.training.setup import Setup
+from trainyard.extensions.forecast.training.states import gradients, optimizer, weights
 from trainyard.language.dataclass import dataclass
 
 _GIB = 1024**3

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trainyard.core.training.activations import layer_bytes
-from trainyard.core.training.part import Part, least, middle, most
-from trainyard.core.training.setup import Machine, Setup
 from trainyard.core.training.shape import Shape, stage_layers
-from trainyard.core.training.states import held, local_parameters
+from trainyard.extensions.forecast.training.activations import layer_bytes
+from trainyard.extensions.forecast.training.part import Part, least, middle, most
+from trainyard.extensions.forecast.training.setup import Machine, Setup
+from trainyard.extensions.forecast.training.states import held, local_parameters
 from trainyard.language.dataclass import dataclass
 
 # The share of the peak that programs reach, from published measurements.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring import names as monitoring
 from trainyard.language.places import Route
 
 ACCOUNT = "prometheus-agent"

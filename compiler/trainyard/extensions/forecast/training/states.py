@@ -7,9 +7,9 @@ d98e8a64, megatron/training/theoretical_memory_usage.py (the stage that holds th
 
 from __future__ import annotations
 
-from trainyard.core.training.part import Part
-from trainyard.core.training.setup import Setup
 from trainyard.core.training.shape import Shape, stage_attentions, stage_layers
+from trainyard.extensions.forecast.training.part import Part
+from trainyard.extensions.forecast.training.setup import Setup
 
 ZERO = "arXiv:1910.02054, sections 3.1 and 5"
 PARALLEL = "arXiv:2104.04473, section 3"

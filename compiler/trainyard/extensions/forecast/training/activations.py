@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.core.training.part import Part
-from trainyard.core.training.setup import Recomputation, Setup
 from trainyard.core.training.shape import Shape, stage_layers
-from trainyard.core.training.states import dense_parameters, expert_parameters, local_parameters
+from trainyard.extensions.forecast.training.part import Part
+from trainyard.extensions.forecast.training.setup import Recomputation, Setup
+from trainyard.extensions.forecast.training.states import (
+    dense_parameters,
+    expert_parameters,
+    local_parameters,
+)
 
 RECOMPUTATION = "arXiv:2205.05198, sections 4 and 5"
 PIPELINE = "arXiv:2104.04473, section 2.2"
