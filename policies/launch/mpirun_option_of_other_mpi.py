@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from trainyard.judge.model.command import starts
 from trainyard.judge.model.mpirun import PROGRAMS, options_of
-from trainyard.judge.model.values import indexed, mapping
+from trainyard.judge.model.values import indexed, mapping, texts
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
-from trainyard.output.body import texts
 from trainyard.output.manifest import Manifest
 
 _OPEN_MPI = "OpenMPI"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from trainyard.catalog.sysctls import SAFE_SYSCTLS
 from trainyard.eks.nodes.plan import NodePool
 from trainyard.judge.model.bodies import spec_of, templates
 from trainyard.judge.model.reading import Reading
@@ -10,7 +11,6 @@ from trainyard.judge.model.values import indexed
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan import Plan
-from trainyard.verify.pod_security import SAFE_SYSCTLS
 
 
 @rule("RUN204")

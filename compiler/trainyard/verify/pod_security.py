@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from trainyard.catalog.sysctls import SAFE_SYSCTLS
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.output.body import at, follow, indexed, items, texts
 from trainyard.output.manifest import Manifest
@@ -49,23 +50,6 @@ _VOLUMES = frozenset(
     }
 )
 _SECCOMP = ("RuntimeDefault", "Localhost")
-SAFE_SYSCTLS = frozenset(
-    {
-        "kernel.shm_rmid_forced",
-        "net.ipv4.ip_local_port_range",
-        "net.ipv4.ip_local_reserved_ports",
-        "net.ipv4.ip_unprivileged_port_start",
-        "net.ipv4.ping_group_range",
-        "net.ipv4.tcp_fin_timeout",
-        "net.ipv4.tcp_keepalive_intvl",
-        "net.ipv4.tcp_keepalive_probes",
-        "net.ipv4.tcp_keepalive_time",
-        "net.ipv4.tcp_rmem",
-        "net.ipv4.tcp_syncookies",
-        "net.ipv4.tcp_wmem",
-    }
-)
-"""What pods may set everywhere, also for the kubelet (Kubernetes 1.36, using sysctls in a cluster)."""
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 Breach = tuple[Path, str, str]  # where in the pod spec, what, what to write

@@ -6,7 +6,6 @@ v1.6.2, leaderworkerset v1, volcano ed72c7c8 (batch.volcano.sh/v1alpha1).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -26,6 +25,7 @@ from trainyard.eks.jobs.lifting import (
 )
 from trainyard.eks.jobs.plan import TRAIN_JOB
 from trainyard.eks.third_party_workloads.plan import PodSet, Workload
+from trainyard.language.shellwords import split
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of
 from trainyard.plan.base import PlanItem
@@ -33,8 +33,6 @@ from trainyard.plan.base import PlanItem
 OPEN_ONLY = True
 """What we write ourselves is judged as what it is; these readers are for third-party manifests."""
 
-_OF_SHELL = re.compile(r"[;&|<>`]|\$\(")
-"""What makes a line more than the words of one command."""
 Parts = Callable[[Reader], Iterator[Part]]
 Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, its pod
 
@@ -144,12 +142,20 @@ def _program(body: Reader, pods: Sequence[PodSet]) -> Container | None:
     line = entrypoint.text()
     if line is not None:
         places = {"command": entrypoint.at, "args": entrypoint.at}
-        words = ("/bin/sh", "-c", line) if _OF_SHELL.search(line) else words_of(line)
+        words = ("/bin/sh", "-c", line) if _has_several(line) else words_of(line)
         return Container(at=body.at, name="", command=words, origins={**places, "env": body.at})
     launcher = next((part for part in pods if part.name == "Launcher"), None)
     if launcher is None or not launcher.pod.containers:
         return None
     return launcher.pod.containers[0]
+
+
+def _has_several(line: str) -> bool:
+    """Whether a line of shell is of several commands, and not one with its words."""
+    try:
+        return split(line, ";&|") != split(line)
+    except ValueError:
+        return False
 
 
 def _total(counts: list[int | None]) -> int | None:
