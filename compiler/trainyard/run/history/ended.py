@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from trainyard.core.jobs.spec import JobsSection
 from trainyard.eks.kueue.lower import FOLDER
 from trainyard.eks.kueue.plan import LocalQueue
 from trainyard.eks.nodes.lower import FOLDER as PLATFORM
@@ -41,11 +42,23 @@ def ended_now(
             "CHG048",
             severity,
             f"run `{run.object}` of job `{run.job}` is said to have ended{leaves}",
-            _JOBS,
+            _said(run, spec),
             key=True,
             label="if it goes on it keeps its nodes, and nothing here counts them or keeps what it needs",
             help=f"look first: `{run.shown_with()}`; `{run.ends_with()}` ends it",
         )
+
+
+def _said(run: Run, spec: ClusterSpec) -> Route:
+    """Where the spec says that a run has ended."""
+    section = JobsSection.of(spec)
+    for index, job in enumerate(section.jobs):
+        if job.name == run.job and job.completed:
+            return _JOBS / index / "completed"
+    for index, name in enumerate(section.completed_runs):
+        if name == run.object:
+            return Route(("spec", "completedRuns", index))
+    return _JOBS
 
 
 def added_again(

@@ -113,7 +113,7 @@ def hold(
     held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.diagnostics += ended_now(known, earlier, spec.spec, held.plan)
     held.diagnostics += added_again(known, held.plan, committed, held.manifests)
-    held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
+    held.diagnostics += replaced_runs_note(committed.replaced, held.runs, plan)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
     standing = list(standing_runs(known, held.runs))
