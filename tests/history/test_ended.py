@@ -19,9 +19,9 @@ STORAGE = [
 MOUNT = {"mounts": [{"storage": "fsx", "path": "/data"}]}
 
 
-def _marked(out: str) -> str:
-    """The line of the spec at which CHG048 stands."""
-    place = out.partition("[CHG048]")[2].partition(" | ")[2]
+def _marked(out: str, code: str = "CHG048") -> str:
+    """The line of the spec at which a finding stands."""
+    place = out.partition(f"[{code}]")[2].partition(" | ")[2]
     return place.partition("\n")[0].strip()
 
 
@@ -68,6 +68,7 @@ def test_a_queue_that_comes_back_before_its_run_has_ended(
     done = compiled(tmp_path, trainyard, back)
     assert done.code == 0
     assert "warning[CHG049]: queue `research` is added again" in done.out
+    assert "name: research" in _marked(done.out, "CHG049")
     assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
 
@@ -84,6 +85,7 @@ def test_a_pool_that_comes_back_before_its_run_has_ended(
     done = compiled(tmp_path, trainyard, spec(nodePools=[*pools, SECOND_POOL], **ended))
     assert done.code == 0
     assert "warning[CHG049]: pool `cpu` is added again" in done.out
+    assert "name: cpu" in _marked(done.out, "CHG049")
     assert "`kubectl get ec2nodeclass cpu`" in done.out
     assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
