@@ -94,13 +94,13 @@ picture: $(DEV) ## Draw docs/architecture.svg from the imports
 	$(BIN)/python -m docs.picture
 
 catalog: $(DEV) ## Rebuild the catalog from the data of the locked packages
-	$(BIN)/python -m trainyard.catalog.build
+	$(BIN)/python -m trainyard.extensions.facts.build
 
 schemas: $(DEV) ## Derive the schemas from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
-	$(BIN)/python -m trainyard.verify.formats.cloudformation.derive
+	$(BIN)/python -m trainyard.extensions.facts.derive_stacks
 	$(BIN)/python -m trainyard.extensions.hyperpod.formats.hyperpod.derive $(SHARED)
 	$(BIN)/python -m trainyard.extensions.parallelcluster.formats.parallelcluster.derive $(SHARED)
-	$(BIN)/python -m trainyard.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
+	$(BIN)/python -m trainyard.extensions.facts.derive_schemas $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
 
 pcluster: .venv-pcluster/requirements.stamp ## Make .venv-pcluster with the command of ParallelCluster, which some tests ask
 

@@ -13,11 +13,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from trainyard.catalog.accelerators import peaks
-from trainyard.core.training.duration import step
-from trainyard.core.training.memory import allocated
-from trainyard.core.training.part import least, middle, most
-from trainyard.core.training.setup import Machine, Setup
 from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.training.duration import step
+from trainyard.extensions.forecast.training.memory import allocated
+from trainyard.extensions.forecast.training.part import least, middle, most
+from trainyard.extensions.forecast.training.setup import Machine, Setup
 
 DATA = Path(__file__).with_name("model_fit.json")
 _GIB = 1024**3

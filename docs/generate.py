@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from trainyard.catalog import load_catalog
 from trainyard.cli.grammar import EXIT_CODES, RULES_ARE_CODE, parser
 from trainyard.eks.health.alert import PLATFORM
+from trainyard.extensions.authoring.schema import schema_text
 from trainyard.extensions.hyperpod.groups.watch import AGENT
 from trainyard.extensions.observability.monitoring.alerts import pages as alert_pages
 from trainyard.judge.policy.load import builtin_folder, load_rules
@@ -27,7 +28,6 @@ from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.run.examples.pages import page
 from trainyard.run.language.reference import all_keys, keys, models
-from trainyard.run.language.schema import schema_text
 
 from docs.console import EXAMPLE, FILES, prepare, refreshed
 

@@ -18,7 +18,7 @@ from running import CACHE_VARIABLE, NO_CACHE, Command, Run
 from trainyard.catalog import Catalog, load_catalog
 from trainyard.catalog.failure_rates import FailureRates
 from trainyard.plan.features import extensions
-from trainyard.plan.shipped import COMMANDS, KEYS, TOOLS
+from trainyard.plan.shipped import COMMANDS, KEYS, RULES, TOOLS
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
 # Two cores may be busy with something else: what a draw takes says nothing.
@@ -30,7 +30,7 @@ MEMORY = "/dev/shm"
 ENOUGH = 4 << 30
 """Bytes that must be free there. A run of all tests writes less than one GiB; most containers have 64 MiB."""
 
-ABSENT = {*COMMANDS.values(), *KEYS.values(), *TOOLS.values()} - set(extensions())
+ABSENT = {RULES, *COMMANDS.values(), *KEYS.values(), *TOOLS.values()} - set(extensions())
 """Extensions that come with Trainyard, and are not there: none, but in a copy without them."""
 _OF_EXTENSION = re.compile(r"(?:trainyard\.extensions|tests\.platforms)\.(\w+)")
 _IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)

@@ -312,7 +312,7 @@ def instance_type(house: House) -> None:
     house.edit(
         "compiler/trainyard/catalog/data/curated.json", lambda data: data["types"].update(own)
     )
-    house.python("-m", "trainyard.catalog.build")
+    house.python("-m", "trainyard.extensions.facts.build")
     assert "p4d.99xlarge" in house.run("catalog", "p4d.99xlarge")
     assert "RES005" not in house.check(data)
 
@@ -529,7 +529,7 @@ def webhook(house: House) -> None:
 
 JUDGE = '''"""Errands."""
 
-from trainyard.run.edits.change import Consequence, Effect
+from trainyard.extensions.forecast.change import Consequence, Effect
 
 
 def _errand(edit, steps):
@@ -540,8 +540,8 @@ KINDS = {"Errand.errands.example.dev": _errand}
 '''
 JUDGED = """
 from trainyard.extensions.review.consequences.compared import effects
-from trainyard.run.edits.edit import edit_of
-from trainyard.run.edits.thing import Thing
+from trainyard.extensions.review.edits.edit import edit_of
+from trainyard.extensions.review.edits.thing import Thing
 
 kind = "Errand.errands.example.dev"
 thing = Thing(kind, (kind, "x"), "x", "x.yaml", {"metadata": {"name": "x"}})
@@ -691,7 +691,7 @@ def extension(house: House) -> None:
 
 SECTION = '''"""A section of the report."""
 
-from trainyard.core.blocks import Heading, paragraph
+from trainyard.extensions.forecast.blocks import Heading, paragraph
 
 
 def section(subject):

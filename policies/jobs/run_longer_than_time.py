@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import ExpectedLength, TrainingState
+from trainyard.core.jobs.plan import ExpectedLength
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -14,7 +15,7 @@ _CERTAIN = 2 / 3
 
 
 @rule("RUN200")
-def run_longer_than_time(state: TrainingState, world: World) -> Iterator[Finding]:
+def run_longer_than_time(state: TrainingRun, world: World) -> Iterator[Finding]:
     """The tokens of a job's whole run take longer than the time that its spec gives it.
 
     `batch.tokens` are those of the whole run, and the time of a step follows from the model, its division and the
@@ -55,16 +56,16 @@ def run_longer_than_time(state: TrainingState, world: World) -> Iterator[Finding
             return
 
 
-def _shortest(state: TrainingState) -> float | None:
+def _shortest(state: TrainingRun) -> float | None:
     """The seconds of the whole run by its shortest step; ``None`` where they are not known."""
     run = state.run
-    step = run.step() if run is not None else None
-    if run is None or step is None:
+    step = run.step()
+    if step is None:
         return None
     return run.whole(step, step.least)
 
 
-def _limits(state: TrainingState, world: World) -> Iterator[tuple[str, int, Route]]:
+def _limits(state: TrainingRun, world: World) -> Iterator[tuple[str, int, Route]]:
     """What the spec says of the time of a job: in words, in seconds, and where."""
     mine = (state.name, state.namespace)
     for length in world.plan.of(ExpectedLength):

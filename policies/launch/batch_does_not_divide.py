@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics.words import numbered
 
 
 @rule("RUN174")
-def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
+def batch_does_not_divide(state: TrainingRun) -> Iterator[Finding]:
     """The global batch of a job cannot be divided into micro batches of its data parallel ranks.
 
     A step is a whole number of passes: the global batch divided by the micro batch and by the copies of the model
@@ -28,8 +28,6 @@ def batch_does_not_divide(state: TrainingState) -> Iterator[Finding]:
           vocabulary: 32000}, batch: {sequenceLength: 1024, globalBatchSize: 128}}}]
     """
     run = state.run
-    if run is None:
-        return
     setup = run.setup
     unit = setup.micro_batch * setup.data
     size = setup.global_batch

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN173")
-def experts_do_not_divide(state: TrainingState) -> Iterator[Finding]:
+def experts_do_not_divide(state: TrainingRun) -> Iterator[Finding]:
     """The experts of a model, or the ranks that have them, cannot be divided by the expert degree.
 
     Each rank has whole experts, and the ranks of a pipeline stage are divided into groups that have all of them
@@ -25,8 +25,6 @@ def experts_do_not_divide(state: TrainingState) -> Iterator[Finding]:
           heads: 32, ffn: 2048, vocabulary: 32000, experts: 8, expertsPerToken: 2}, batch: {sequenceLength: 1024}}}]
     """
     run = state.run
-    if run is None:
-        return
     degree = state.expert
     of_stage = run.setup.ranks // run.setup.pipeline
     counts = {"experts": run.shape.experts, "ranks in each stage": of_stage}

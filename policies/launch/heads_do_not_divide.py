@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN170")
-def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
+def heads_do_not_divide(state: TrainingRun) -> Iterator[Finding]:
     """The heads of a model cannot be divided by its tensor degree.
 
     Each rank has whole heads, and whole heads of keys and values or a copy of one (Megatron-LM d98e8a64,
@@ -27,8 +27,6 @@ def heads_do_not_divide(state: TrainingState) -> Iterator[Finding]:
           kvHeads: 8, ffn: 14336, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
     """
     run = state.run
-    if run is None:
-        return
     degree = state.tensor
     for what, count in (
         ("heads", run.shape.heads),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.model.command import named_options
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
@@ -25,7 +25,7 @@ _OPTIONS = {
 
 
 @rule("RUN201")
-def model_differs_from_command(state: TrainingState, world: World) -> Iterator[Finding]:
+def model_differs_from_command(state: TrainingRun, world: World) -> Iterator[Finding]:
     """The command of a job trains a model or batch of other sizes than `model` of its spec.
 
     The program does what its options say. What is judged by the spec is another job then: whether it fits the memory
@@ -66,7 +66,7 @@ def model_differs_from_command(state: TrainingState, world: World) -> Iterator[F
         yield from _of_job(state, work)
 
 
-def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
+def _of_job(state: TrainingRun, work: Work) -> Iterator[Finding]:
     sizes = _sizes(state)
     for option, text in named_options(work.words).items():
         key = _OPTIONS.get(option)
@@ -82,10 +82,8 @@ def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
         )
 
 
-def _sizes(state: TrainingState) -> Mapping[str | None, int | None]:
+def _sizes(state: TrainingRun) -> Mapping[str | None, int | None]:
     """What the spec says, by its keys; ``None`` where it leaves it open."""
-    if state.run is None:
-        return {}
     shape, setup = state.run.shape, state.run.setup
     return {
         "layers": shape.layers,

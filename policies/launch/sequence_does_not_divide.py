@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 
 
 @rule("RUN172")
-def sequence_does_not_divide(state: TrainingState) -> Iterator[Finding]:
+def sequence_does_not_divide(state: TrainingRun) -> Iterator[Finding]:
     """The sequence of a job cannot be divided by its context degree.
 
     Causal attention is balanced by giving each rank two parts of a sequence, one from its begin and one from its end,
@@ -24,8 +24,6 @@ def sequence_does_not_divide(state: TrainingState) -> Iterator[Finding]:
           heads: 32, ffn: 11008, vocabulary: 32000}, batch: {sequenceLength: 8192}}}]
     """
     run = state.run
-    if run is None:
-        return
     unit = 2 * run.setup.context
     if run.setup.context > 1 and run.setup.sequence % unit:
         yield Finding(

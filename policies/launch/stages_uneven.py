@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 
 
 @rule("RUN171", severity=Severity.WARNING)
-def stages_uneven(state: TrainingState) -> Iterator[Finding]:
+def stages_uneven(state: TrainingRun) -> Iterator[Finding]:
     """The layers of a model are not divided evenly among the stages of its pipeline.
 
     The largest stage decides the time of all and the memory of the first one: the others wait for it (Narayanan et al.
@@ -26,8 +26,6 @@ def stages_uneven(state: TrainingState) -> Iterator[Finding]:
           heads: 32, ffn: 11008, vocabulary: 32000}, batch: {sequenceLength: 1024}}}]
     """
     run = state.run
-    if run is None:
-        return
     layers, stages = run.shape.layers, run.setup.pipeline * run.setup.chunks
     if layers % stages:
         yield Finding(

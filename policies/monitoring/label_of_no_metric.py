@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.catalog.exporters import metrics
 from trainyard.extensions.observability.exporters import asked
 from trainyard.extensions.observability.promql import selectors
+from trainyard.extensions.observability.released_exporters import metrics
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics.near import meant
 from trainyard.plan import Plan

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.core.jobs.plan import TrainingState
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 
@@ -61,7 +62,7 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1, model: {parameters: 30e9, sharding: full, offload: optimizer}}]
     """
-    if state.run is not None:
+    if isinstance(state, TrainingRun):
         yield from _with_activations(state)
     elif state.held > state.memory:
         yield Finding(
@@ -90,10 +91,10 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
         )
 
 
-def _with_activations(state: TrainingState) -> Iterator[Finding]:
+def _with_activations(state: TrainingRun) -> Iterator[Finding]:
     """What is found where activations are counted too: the range of the estimate against the memory."""
     run = state.run
-    if run is None or run.verdict == "fits":
+    if run.verdict == "fits":
         return
     needed = run.memory
     takes = f"{_gib(int(needed.least))} to {_gib(int(needed.most))}"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from trainyard.catalog import InstanceType, load_catalog
-from trainyard.catalog.build import built
 from trainyard.catalog.catalog import DATA
+from trainyard.extensions.facts.build import built
 
 SHARED = Path(__file__).parents[3] / "shared" / "aws" / "instances.json"
 CATALOG = load_catalog()

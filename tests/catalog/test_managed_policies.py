@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from trainyard.catalog import iam, managed_policies
-from trainyard.catalog.build import dump
-from trainyard.catalog.build import managed_policies as built
 from trainyard.catalog.catalog import DATA
 from trainyard.eks.addons import AddOn, addons
+from trainyard.extensions.facts.build import dump
+from trainyard.extensions.facts.build import managed_policies as built
 
 ROLES = [add_on for add_on in addons().values() if add_on.role is not None]
 

@@ -116,6 +116,7 @@ def test_a_price_of_an_overlay_is_taken(tmp_path: Path) -> None:
     assert price.source.name == "our prices"
 
 
+@pytest.mark.needs("facts")
 def test_sources_of_prices_are_listed(trainyard: Command) -> None:
     listed = trainyard("catalog", "sources").out
     for source in price_sources():

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 from moto.server import ThreadedMotoServer
 from trainyard.catalog import load_catalog
-from trainyard.catalog.refresh import CatalogPatch, boto3_clients, refresh
+from trainyard.extensions.facts.refresh import CatalogPatch, boto3_clients, refresh
 from trainyard.language.diagnostics import Diagnostic
 
 pytestmark = pytest.mark.slow

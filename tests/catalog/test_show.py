@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.catalog import load_catalog
-from trainyard.catalog.show import HEADER, rows, source_rows
+from trainyard.extensions.facts.show import HEADER, rows, source_rows
 
 CATALOG = load_catalog()
 

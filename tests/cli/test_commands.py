@@ -455,7 +455,7 @@ def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None
 def test_what_a_refresh_says(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trainyard.catalog import refresh
+    from trainyard.extensions.facts import refresh
 
     patch = refresh.CatalogPatch("{}", 287, ("us-west-2", "us-east-1"))
     monkeypatch.setattr(refresh, "refresh", lambda *_: patch)
@@ -470,7 +470,7 @@ def test_what_a_refresh_says(
 def test_a_refresh_that_fails_writes_nothing(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trainyard.catalog import refresh
+    from trainyard.extensions.facts import refresh
 
     words = ("catalog", "refresh", "--region", "us-west-2")
     for variable in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):

@@ -11,9 +11,9 @@ import pytest
 from forks import forks
 from running import SPECS, Command
 from trainyard.cli.arguments import FORMATS
-from trainyard.cli.commands.completion import SHELLS
-from trainyard.cli.completion import script
 from trainyard.cli.grammar import parser
+from trainyard.extensions.authoring.commands.completion import SHELLS
+from trainyard.extensions.authoring.completion import script
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from builders import ROOT
 from running import Command
+from trainyard.extensions.authoring.renaming import rename
 from trainyard.language.models.models import keys_of, model_at
 from trainyard.language.models.renamed import RENAMED, as_before
 from trainyard.language.places import Route
-from trainyard.run.language.renaming import rename
 from trainyard.run.language.whole import language
 
 HEAD = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: old}\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from running import ROOT, Command, environment
-from trainyard.cli.init import BOUGHT
+from trainyard.extensions.authoring.init import BOUGHT
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +110,9 @@ def test_with_yes_nobody_is_asked_at_a_terminal(
     trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr("trainyard.cli.init._person", lambda question: pytest.fail(question.text))
+    monkeypatch.setattr(
+        "trainyard.extensions.authoring.init._person", lambda question: pytest.fail(question.text)
+    )
     assert trainyard("init", "--yes", *ACCOUNT, cwd=tmp_path).code == 0
 
 

@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from running import ROOT, SPECS, Command
 from schemas import committed
+from trainyard.extensions.authoring.schema import KINDS
 from trainyard.language.places import SourceFile
 from trainyard.language.source.parse import parse
-from trainyard.run.language.schema import KINDS
 
 pytestmark = pytest.mark.slow
 

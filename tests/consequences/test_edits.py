@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 from trainyard.extensions.review.consequences import Action, Change, Consequence
-from trainyard.run.edits.edit import edits
+from trainyard.extensions.review.edits.edit import edits
 
 from consequences.edited import between, changes, line, sides
 

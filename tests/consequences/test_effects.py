@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from trainyard.extensions.review.consequences import Consequence
 from trainyard.extensions.review.consequences.compared import effects
-from trainyard.run.edits.edit import edit_of
-from trainyard.run.edits.thing import MODULE, STACK, Thing
+from trainyard.extensions.review.edits.edit import edit_of
+from trainyard.extensions.review.edits.thing import MODULE, STACK, Thing
 
 Body = dict[str, Any]
 C = Consequence

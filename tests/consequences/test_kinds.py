@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from running import EXAMPLE, ROOT
 from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.facts.derive_stacks import TYPES
 from trainyard.extensions.review.consequences import Action, Consequence
 from trainyard.extensions.review.consequences.compared import effects, judges, not_known
+from trainyard.extensions.review.edits.edit import Edit, edit_of
+from trainyard.extensions.review.edits.thing import MEMORY, MODULE, STACK, Thing, things
 from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.output.fields import shown
 from trainyard.plan.features import members, members_of_platforms, parts
 from trainyard.run.driver import check
-from trainyard.run.edits.edit import Edit, edit_of
-from trainyard.run.edits.thing import MEMORY, MODULE, STACK, Thing, things
 from trainyard.run.outcome import Options
 from trainyard.run.writer import rendered
 from trainyard.verify.formats import formats
-from trainyard.verify.formats.cloudformation.derive import TYPES
 
 from consequences.edited import TODAY
 

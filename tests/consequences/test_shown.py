@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trainyard.extensions.forecast.change import Action, Change, Consequence, Effect, Field, Place
 from trainyard.extensions.review.consequences.shown import text, values
 from trainyard.extensions.review.report.markdown import lines
 from trainyard.extensions.review.report.merge import of
 from trainyard.language.diagnostics.render.text import painter
 from trainyard.output.fields import ABSENT
-from trainyard.run.edits.change import Action, Change, Consequence, Effect, Field, Place
 
 AT = Place("specs/lab.yaml", 7, 3)
 COST = Effect(Consequence.COST, "it costs more", "docs")

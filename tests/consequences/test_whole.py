@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from trainyard.extensions.review.consequences import Consequence
 from trainyard.extensions.review.consequences.compared import effects, judges
+from trainyard.extensions.review.edits.edit import edit_of
+from trainyard.extensions.review.edits.thing import Thing
 from trainyard.extensions.terraform.lowering.types import TYPES
-from trainyard.run.edits.edit import edit_of
-from trainyard.run.edits.thing import Thing
 
 C = Consequence
 COMES_AND_GOES = {

@@ -17,11 +17,11 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models import units
 from monitoring.observed import plan
 from monitoring.queries import grouped, made, metrics
-from trainyard.catalog.exporters import metrics as known_metrics
 from trainyard.extensions.observability.dashboards import subjects
 from trainyard.extensions.observability.dashboards.lower import dashboard_body
 from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.promql import of_dashboard
+from trainyard.extensions.observability.released_exporters import metrics as known_metrics
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted
 from trainyard.verify.verifier import validate_body

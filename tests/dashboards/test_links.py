@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from monitoring.observed import plan
-from trainyard.catalog.exporters import exporter_of, exporters, of
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.extensions.observability.exporters import asked, made
 from trainyard.extensions.observability.promql import of_dashboard, selectors
+from trainyard.extensions.observability.released_exporters import exporter_of, exporters, of
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from builders import spec
 from trainyard.catalog import load_catalog
-from trainyard.core.blocks import Explained
-from trainyard.core.failures.footing import From
-from trainyard.core.failures.outcome import Failure, Outcome
-from trainyard.core.failures.parts import added
-from trainyard.core.failures.xids import source
 from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.forecast.blocks import Explained
+from trainyard.extensions.forecast.failures.footing import From
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome
+from trainyard.extensions.forecast.failures.parts import added
+from trainyard.extensions.forecast.failures.xids import source
 from trainyard.extensions.forecast.sections.failures import repeats
 
 from failures.walking import READ, STORAGE, outcomes, saving, walk

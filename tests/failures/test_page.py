@@ -6,11 +6,11 @@ import re
 
 from builders import ROOT
 from trainyard.catalog import load_catalog
-from trainyard.core.failures.footing import From
-from trainyard.core.failures.outcome import Failure
 from trainyard.core.pools.launcher import Launcher
 from trainyard.core.pools.waits import NOT_READY, REPAIR, REPAIR_SILENT, TOLERATED
 from trainyard.eks.settings.launcher import PoolLauncher
+from trainyard.extensions.forecast.failures.footing import From
+from trainyard.extensions.forecast.failures.outcome import Failure
 from trainyard.extensions.parallelcluster.failures.slurm import KILL, REQUEUED, SILENT
 
 PAGE = (ROOT / "docs" / "failures.md").read_text()

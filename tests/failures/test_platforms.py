@@ -6,11 +6,11 @@ import pytest
 from builders import ROOT
 from platforms.hyperpod.clusters import spec as hyperpod
 from platforms.parallelcluster.clusters import spec as slurm
-from trainyard.cli.subjects import subject
-from trainyard.core.failures.footing import From
-from trainyard.core.failures.outcome import Failure, Outcome
-from trainyard.core.failures.parts import added
+from trainyard.extensions.forecast.failures.footing import From
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome
+from trainyard.extensions.forecast.failures.parts import added
 from trainyard.extensions.forecast.sections.failures import walks
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.run.driver import check
 from trainyard.run.outcome import Options
 

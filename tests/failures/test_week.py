@@ -11,7 +11,7 @@ from builders import spec
 from hypothesis import given
 from hypothesis import strategies as st
 from trainyard.catalog import load_catalog
-from trainyard.core.failures.week import Week
+from trainyard.extensions.forecast.failures.week import Week
 
 from failures.walking import READ, saving, week_of
 

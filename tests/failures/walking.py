@@ -7,11 +7,11 @@ from typing import Any
 
 from builders import FSX, document, spec, summaries
 from trainyard.catalog import load_catalog
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome
-from trainyard.core.failures.week import Week, week
-from trainyard.core.planned import PlannedCluster
-from trainyard.judge.model.footings import footings
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.footings import footings
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome
+from trainyard.extensions.forecast.failures.week import Week, week
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.judge.model.reading import Reading
 from trainyard.language.diagnostics import Severity
 from trainyard.run.language.load import load, platform_of
@@ -58,7 +58,7 @@ def walk(data: dict[str, Any]) -> list[tuple[Footing, list[Outcome]]]:
 def _walked(
     data: dict[str, Any], reading: Reading, planned: PlannedCluster
 ) -> list[tuple[Footing, list[Outcome]]]:
-    outcomes = platform_of(document(data)).failing().outcomes
+    outcomes = platform_of(document(data)).answering("forecast", "failures").outcomes
     return [(job, list(outcomes(planned, job))) for job in footings(reading, planned)]
 
 

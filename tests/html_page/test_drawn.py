@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from trainyard.core.blocks import Explained, Strong, Text, code
-from trainyard.core.costs import Item
+from trainyard.extensions.forecast.blocks import Explained, Strong, Text, code
+from trainyard.extensions.forecast.costs import Item
 from trainyard.extensions.review.html.bars import cost_of_items, quotas
 from trainyard.extensions.review.html.page import Span, spans
 from trainyard.extensions.review.html.topology import COLUMNS, MOST, squares

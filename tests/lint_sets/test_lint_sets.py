@@ -2,7 +2,8 @@
 
 A set is a folder. Its `faults.txt` holds changes, each under `=== what is wrong`: lines of `- ` are replaced by the
 lines of `+ ` after them, and `@ ` names a line that is not changed. Texts must be found exactly once in the set; `⏎`
-is a line break. `# error: CODE` or `# warning: CODE` at the end marks the line where the finding must appear.
+is a line break. `# error: CODE` or `# warning: CODE` at the end marks the line where the finding must appear. What one
+object shows without the others is an example of its rule, and not here.
 """
 
 from __future__ import annotations

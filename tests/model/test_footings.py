@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import spec
 from failures.walking import read
-from trainyard.judge.model.footings import footings
+from trainyard.extensions.forecast.failures.footings import footings
 
 STOCK = {
     "runtime": "torch-distributed",

@@ -13,7 +13,6 @@ import pytest
 import yaml
 from builders import ROOT, files, objects_of, plan_of, spec
 from running import Command
-from trainyard.catalog.exporters import metrics
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.secrets.plan import AwaitedSecret
 from trainyard.extensions.observability.managed_monitoring.plan import (
@@ -22,6 +21,7 @@ from trainyard.extensions.observability.managed_monitoring.plan import (
 )
 from trainyard.extensions.observability.monitoring.plan import MonitoringSize, RuleGroups
 from trainyard.extensions.observability.notifications.plan import TopicPublisher
+from trainyard.extensions.observability.released_exporters import metrics
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Compilation, Options

@@ -7,8 +7,8 @@ from typing import Any
 from builders import plan_of, spec
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.teams.plan import NetworkPolicy, Peer
+from trainyard.extensions.observability.monitoring.names import RELEASE
 from trainyard.extensions.observability.monitoring.plan import EfaExporter, Monitor, RuleGroups
-from trainyard.extensions.observability.monitoring.stack import RELEASE
 from trainyard.run.lower import lower
 from trainyard.verify.formats import lifted
 

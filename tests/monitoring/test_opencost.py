@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from builders import ROOT, faults_of, objects_of, plan_of, spec
-from trainyard.catalog.exporters import exporters
 from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.extensions.observability.exporters import made
 from trainyard.extensions.observability.monitoring.plan import MonitoringSize
 from trainyard.extensions.observability.opencost.plan import CostPrices
+from trainyard.extensions.observability.released_exporters import exporters
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.outcome import Options

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import promql_parser
 import pytest
-from trainyard.catalog.exporters import exporter_of, exporters, of
-from trainyard.catalog.exporters import metrics as known_metrics
 from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.monitoring.alerts import sending
 from trainyard.extensions.observability.monitoring.alerts.records import POD_JOB, of_nodes
 from trainyard.extensions.observability.monitoring.plan import Monitor, Rule
 from trainyard.extensions.observability.monitoring.scripts.efa_exporter import COUNTERS
 from trainyard.extensions.observability.promql import of_dashboard
+from trainyard.extensions.observability.released_exporters import exporter_of, exporters, of
+from trainyard.extensions.observability.released_exporters import metrics as known_metrics
 
 from monitoring.observed import alerts, plan, release, rules
 from monitoring.queries import grouped, made, metrics, selectors

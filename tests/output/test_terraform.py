@@ -117,6 +117,21 @@ def test_what_an_expression_makes_is_unknown() -> None:
     assert found.detail_types == ()
 
 
+def test_what_a_dynamic_block_makes_is_unknown_and_not_absent() -> None:
+    made = {"for_each": "${var.blocks}", "content": {}}
+    group, template = cloud(
+        {
+            "aws_security_group": {
+                "a": {"dynamic": {"egress": made}, "ingress": {"protocol": "-1"}}
+            },
+            "aws_launch_template": {"a": {"dynamic": {"network_interfaces": made}}},
+        }
+    )
+    assert group.unread == {"rules"}
+    assert [(rule.outgoing, rule.protocol) for rule in group.rules] == [(False, "-1"), (True, None)]
+    assert template.unread == {"interfaces"}
+
+
 def test_what_stands_beside_a_resource_is_its_own_where_it_names_it() -> None:
     flags = {"block_public_acls": "${var.acls}", "block_public_policy": "true"}
     inline = {"name": "p", "role": "${aws_iam_role.b.name}", "policy": '{"Statement": []}'}

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
-from trainyard.cli.subjects import subject
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.report import FIRST, decisions, rest
 from trainyard.extensions.review.report.markdown import lines
 from trainyard.judge.policy import Policies, load_policies

@@ -223,10 +223,13 @@ def test_every_platform_answers_the_core() -> None:
         assert asked <= vars(platform.asked()).keys(), platform.name
 
 
+@pytest.mark.needs("forecast")
 def test_every_platform_says_what_the_report_asks_it() -> None:
     for platform in PLATFORMS.values():
-        assert {"costs", "repair"} <= vars(platform.reported()).keys(), platform.name
-        assert "outcomes" in vars(platform.failing()), platform.name
+        assert {"costs", "repair"} <= vars(platform.answering("forecast", "report")).keys(), (
+            platform.name
+        )
+        assert "outcomes" in vars(platform.answering("forecast", "failures")), platform.name
 
 
 def test_a_platform_says_what_jobs_get_of_a_node() -> None:

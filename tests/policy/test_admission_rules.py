@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import data_of, dumped
-from trainyard.judge.policy.admission_rule import plural
+from trainyard.extensions.declared_rules.admission_rule import plural
 from trainyard.judge.policy.load import load_rules
 from trainyard.language.diagnostics import Severity
 from trainyard.run.driver import check

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from running import SPECS, Command
 from trainyard.catalog import load_catalog
+from trainyard.judge.policy import load
 from trainyard.judge.policy.code import may_read
 from trainyard.judge.policy.engine import run
 from trainyard.judge.policy.judge import load_policies
@@ -52,6 +53,8 @@ message: TrainJob has no `cost-center` label
 help: add the label
 """
 
+DECLARED = pytest.mark.needs("declared_rules")
+
 
 def test_a_file_of_comments_holds_no_rule_and_no_setting(tmp_path: Path) -> None:
     for name in ("org001.yaml", "policy.yaml", "exceptions.yaml"):
@@ -82,6 +85,25 @@ def test_a_python_rule(tmp_path: Path) -> None:
     assert rules[0].title == "A pool is called gpu"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [SCHEMA, "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n"],
+)
+def test_without_the_extension_a_rule_without_python_is_not_lost(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object for clusters beside it is none, and nothing is said of it."""
+    monkeypatch.setattr(load, "members_of_extensions", lambda folder, name: [])
+    rules, faults = loaded(
+        tmp_path, {"org/a.yaml": text, "org/b.yaml": "apiVersion: v1\nkind: List\n"}
+    )
+    assert rules == []
+    (fault,) = faults
+    assert fault.code == "POL010"
+    assert "put the extension `declared_rules`" in str(fault.help)
+
+
+@DECLARED
 def test_a_schema_rule(tmp_path: Path) -> None:
     rules, faults = loaded(tmp_path, {"org/cost.yaml": SCHEMA})
     assert faults == []
@@ -101,6 +123,7 @@ def test_a_schema_rule(tmp_path: Path) -> None:
     assert run(plan, load_catalog(), rules, manifests=manifests) == []
 
 
+@DECLARED
 def test_a_schema_rule_is_of_one_version(tmp_path: Path) -> None:
     schema = SCHEMA.replace("trainer.kubeflow.org/v1alpha1", "kueue.x-k8s.io/v1beta1")
     rules, faults = loaded(
@@ -115,6 +138,7 @@ def test_a_schema_rule_is_of_one_version(tmp_path: Path) -> None:
         assert len(run(plan, load_catalog(), rules, manifests=manifests)) == count
 
 
+@DECLARED
 def test_a_secret_is_not_quoted(tmp_path: Path) -> None:
     text = """
 code: ORG002
@@ -133,102 +157,107 @@ message: Secret in git
     assert "hunter2" not in repr(found)
 
 
+PYTHON_FAULTS = [
+    ("a.py", "def broken(:\n", "POL010", 1),
+    ("a.py", "\nimport nothing_of_this_name\n", "POL010", 2),
+    ("a.py", "x = 1\n", "POL010", 1),
+    (
+        "a.py",
+        "from trainyard.judge.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n",
+        "POL010",
+        3,
+    ),
+    ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
+    ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
+    ("a.py", PYTHON.format(code="ORG001").replace("## Passes", "Passes"), "POL011", 8),
+    ("a.py", PYTHON.format(code="org1"), "POL010", 8),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", severity="error"'),
+        "POL010",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds="/Pod"'),
+        "POL010",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("Pod",)'),
+        "POL016",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("/Pods",)'),
+        "POL016",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("batch/Jobb",)'),
+        "POL016",
+        8,
+    ),
+    ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", enabled=0'),
+        "POL010",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", aliases="a"'),
+        "POL010",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", params=["nodes"]'),
+        "POL010",
+        8,
+    ),
+    (
+        "a.py",
+        PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kubernetes=True'),
+        "POL010",
+        8,
+    ),
+]
+DECLARED_FAULTS = [
+    ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
+    ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
+    ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
+    ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
+    ("a.yaml", "- a\n", "POL013", 1),
+    (
+        "a.yaml",
+        SCHEMA.replace(
+            "match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}", "match:"
+        ),
+        "POL013",
+        5,
+    ),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
+    ("a.yaml", SCHEMA.replace("severity: warning", "severity: [error]"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
+    ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
+    ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
+    ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: TrainJobs"), "POL016", 5),
+    ("a.yaml", SCHEMA.replace("org/v1alpha1", "org/v1alpha0"), "POL016", 5),
+    ("a.yaml", f"{SCHEMA}enabled: 'no'\n", "POL013", 9),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "code", "line"),
-    [
-        ("a.py", "def broken(:\n", "POL010", 1),
-        ("a.py", "\nimport nothing_of_this_name\n", "POL010", 2),
-        ("a.py", "x = 1\n", "POL010", 1),
-        (
-            "a.py",
-            "from trainyard.judge.policy.rule import rule\n\n@rule('ORG001')\ndef untyped(pool):\n    yield\n",
-            "POL010",
-            3,
-        ),
-        ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
-        ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
-        ("a.py", PYTHON.format(code="ORG001").replace("## Passes", "Passes"), "POL011", 8),
-        ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
-        ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
-        ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
-        ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
-        ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
-        ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
-        ("a.yaml", "- a\n", "POL013", 1),
-        (
-            "a.yaml",
-            SCHEMA.replace(
-                "match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}", "match:"
-            ),
-            "POL013",
-            5,
-        ),
-        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
-        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
-        ("a.yaml", SCHEMA.replace("severity: warning", "severity: [error]"), "POL013", 4),
-        ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
-        ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
-        ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
-        ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: TrainJobs"), "POL016", 5),
-        ("a.yaml", SCHEMA.replace("org/v1alpha1", "org/v1alpha0"), "POL016", 5),
-        ("a.py", PYTHON.format(code="org1"), "POL010", 8),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", severity="error"'),
-            "POL010",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds="/Pod"'),
-            "POL010",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("Pod",)'),
-            "POL016",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("/Pods",)'),
-            "POL016",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("batch/Jobb",)'),
-            "POL016",
-            8,
-        ),
-        ("a.py", "import sys\nsys.exit()\n", "POL010", 2),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", enabled=0'),
-            "POL010",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", aliases="a"'),
-            "POL010",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", params=["nodes"]'),
-            "POL010",
-            8,
-        ),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kubernetes=True'),
-            "POL010",
-            8,
-        ),
-        ("a.yaml", f"{SCHEMA}enabled: 'no'\n", "POL013", 9),
-    ],
+    [*PYTHON_FAULTS, *(pytest.param(*fault, marks=DECLARED) for fault in DECLARED_FAULTS)],
 )
 def test_a_fault_is_reported_at_its_line(
     tmp_path: Path, name: str, text: str, code: str, line: int
@@ -294,6 +323,7 @@ def test_a_rule_that_a_file_imports_is_not_its_own(tmp_path: Path) -> None:
     assert [rule.code for rule in rules] == ["ORG001"]
 
 
+@DECLARED
 @pytest.mark.parametrize("kind", ["ClusterPolicy", "Kustomization"])
 def test_objects_of_a_cluster_beside_rules_are_no_rules(kind: str, tmp_path: Path) -> None:
     """Policies of Kyverno, and what applies them."""
@@ -309,6 +339,7 @@ def test_a_rule_that_could_not_be_loaded_is_not_unknown_too(tmp_path: Path) -> N
     assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == ["POL011"]
 
 
+@DECLARED
 def test_a_code_is_given_once(tmp_path: Path) -> None:
     rules, faults = loaded(tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA})
     assert [each.slug for each in rules] == ["pool-called-gpu"]
@@ -432,6 +463,7 @@ def test_a_rule_of_the_template_that_raises(
     assert (found.code, found.message) == (want, f"rule `{code}` failed: KeyError")
 
 
+@DECLARED
 def test_a_rule_that_is_off_by_default(tmp_path: Path) -> None:
     """In Python and in YAML: only its code, slug or former slug enables it."""
     python = PYTHON.format(code="ORG001").replace(
@@ -464,6 +496,7 @@ def test_no_folder(tmp_path: Path) -> None:
     assert SET
 
 
+@DECLARED
 def test_a_rule_on_kinds_that_nobody_knows_here_is_taken(tmp_path: Path) -> None:
     """It may be for resources of another product."""
     text = SCHEMA.replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from trainyard.core.costs import Total
+from trainyard.extensions.forecast.costs import Total
 from trainyard.extensions.review.report.amounts import Amounts, cost_change
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from builders import spec
 from failures.walking import read
-from trainyard.core.costs import storage_items
 from trainyard.core.storage.spec import StorageSection
+from trainyard.extensions.forecast.costs import storage_items
 
 NAMESPACES = ["training", "other", "training"]
 

@@ -20,9 +20,9 @@ import pytest
 import yaml
 from drawn import at_least, drawn
 from running import SPECS
-from trainyard.cli.subjects import subject
 from trainyard.extensions.forecast import failures_shown as failures
 from trainyard.extensions.forecast import fit_shown as fit
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.report import FIRST, rest
 from trainyard.extensions.review.report.figures import figures
 from trainyard.extensions.review.report.why import Reason, reasons

@@ -7,8 +7,8 @@ from datetime import date
 
 import pytest
 from running import SPECS
-from trainyard.cli.subjects import subject
-from trainyard.core.blocks import Block, Explained, Strong, plain
+from trainyard.extensions.forecast.blocks import Block, Explained, Strong, plain
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.report import FIRST, rest
 from trainyard.extensions.review.report.why import tables
 from trainyard.run.driver import check

@@ -525,7 +525,7 @@ def test_decisions_are_short(trainyard: Command, folder: Path) -> None:
 
 
 def test_a_table_keeps_its_columns() -> None:
-    from trainyard.core.blocks import table
+    from trainyard.extensions.forecast.blocks import table
     from trainyard.extensions.review.report.markdown import lines
 
     assert list(lines([table(("a", "n:"), [("x|y\nz", "1")])]))[1:] == [

@@ -74,19 +74,6 @@ def test_what_a_program_cannot_do_is_refused(fields: dict[str, Any], message: st
         Model.model_validate(model(**fields))
 
 
-@pytest.mark.parametrize(
-    ("job", "synced"), [({}, None), ({"deepspeed": {"microBatchSize": 1}}, True)]
-)
-def test_deepspeed_reduces_gradients_after_each_micro_batch(
-    job: dict[str, Any], synced: bool | None
-) -> None:
-    shape = {"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocabulary": 128256}
-    fields = {"shape": shape, "sharding": "full", "batch": {"sequenceLength": 4096}}
-    trained = state(fields, **job).run
-    assert trained is not None
-    assert trained.setup.sync_each_pass is synced
-
-
 def test_what_is_not_trained_has_weights_alone() -> None:
     found = state_of(Model.model_validate(LORA))
     assert found == State(2 * 1_781_446_144, 2 * 4_358_144, 12 * 4_358_144)
@@ -97,6 +84,7 @@ def test_a_checkpoint_of_adapters_has_the_adapters() -> None:
     assert checkpoint_bytes(Model.model_validate(model())) == 14 * 8 * 10**9
 
 
+@pytest.mark.needs("forecast")
 def test_the_fine_tune_that_runs_on_its_gpu_passes() -> None:
     """1.8B with LoRA on one A10G of 24 GB: 28.5 GB if all of it were trained, 3.6 GB as it is."""
     pool = {"instanceTypes": ["g5.8xlarge"], "zones": ["us-west-2a"]}
@@ -163,6 +151,7 @@ def test_a_neuron_device_holds_the_state_of_each_of_its_cores() -> None:
         ({"parameters": 7e9, "optimizerBytes": 2}, 1, True),
     ],
 )
+@pytest.mark.needs("forecast")
 def test_state_that_does_not_fit_is_a_finding(
     fields: dict[str, Any], nodes: int, fits: bool
 ) -> None:
@@ -196,6 +185,7 @@ def test_weights_that_fit_nowhere_are_an_error(fields: dict[str, Any], fits: boo
     assert found - {"RES457"} == (set() if fits else {"RES024"})
 
 
+@pytest.mark.needs("forecast")
 def test_the_fewest_nodes_suffice() -> None:
     big = model(parameters=70e9, sharding="full")
     found = state(big, nodes=3)
@@ -208,12 +198,14 @@ def test_more_nodes_do_not_help_what_is_not_divided() -> None:
     assert state(model()).enough_nodes is None
 
 
+@pytest.mark.needs("forecast")
 def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
     job = {"nodes": 1, "model": model(parameters=20e9, sharding="full")}
     assert reported(spec(job=job)) == []
     assert reported(spec(job={**job, "resources": {"accelerators": 4}})) == ["LIM020"]
 
 
+@pytest.mark.needs("forecast")
 @pytest.mark.parametrize(("parameters", "codes"), [(70e9, ["LIM020"]), (1e9, [])])
 def test_a_job_on_cpus_is_held_against_memory_of_the_node(
     parameters: float, codes: list[str]
@@ -259,6 +251,7 @@ def test_degrees_are_all_ranks(parallel: dict[str, int], at: str, said: str, hel
     assert help in found.help
 
 
+@pytest.mark.needs("forecast")
 def test_a_layer_is_divided_inside_a_node() -> None:
     fields = {"parameters": 1e9, "parallel": {"tensor": 16}}
     assert reported(spec(job={"model": fields})) == ["RUN050"]

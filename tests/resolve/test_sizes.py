@@ -50,28 +50,6 @@ def check(folder: Path, text: str, trainyard: Command, **model: Any) -> list[dic
 def test_parameters_follow_from_the_shape() -> None:
     found = state(shape=SHAPE)
     assert found.held == pytest.approx(16 * 8.03e9 / 32, rel=0.001)
-    assert found.run is None
-
-
-def test_with_a_batch_there_is_a_run() -> None:
-    found = state(shape=SHAPE, batch={**BATCH, "microBatchSize": 2, "tokens": 1e9})
-    run = found.run
-    assert run is not None
-    assert (run.setup.data, run.setup.micro_batch, run.setup.sequence) == (32, 2, 4096)
-    assert (run.nodes, run.tokens, run.place.memory) == (4, 1e9, 40 * 1024**3)
-    assert run.place.machine.network == pytest.approx(400e9 / 8 / 8)
-    assert run.place.machine.link == 300e9
-
-
-def test_what_fits_has_no_change() -> None:
-    assert state(shape=SHAPE, batch=BATCH, recomputation="full", fusedLoss=True).smaller == ""
-
-
-def test_what_does_not_fit_has_the_smallest_change() -> None:
-    found = state(shape=SHAPE, batch={**BATCH, "microBatchSize": 8}, recomputation="full")
-    assert found.run is not None
-    assert found.run.verdict == "does not fit"
-    assert found.smaller.startswith("`batch.microBatchSize: ")
 
 
 def test_optimizers_keep_what_they_are_known_for() -> None:
@@ -80,6 +58,7 @@ def test_optimizers_keep_what_they_are_known_for() -> None:
         assert found.held == pytest.approx(each * 8.03e9 / 32, rel=0.001)
 
 
+@pytest.mark.needs("forecast")
 def test_a_config_gives_what_a_shape_does(tmp_path: Path, trainyard: Command) -> None:
     assert check(tmp_path, json.dumps(CONFIG), trainyard, batch=BATCH, recomputation="full") == []
 

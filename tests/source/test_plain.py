@@ -8,10 +8,10 @@ import pytest
 from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trainyard.extensions.lint.plain import plain_values
 from trainyard.language.places.tree import SourceFile
 from trainyard.language.source.compose import MAX_DEPTH
 from trainyard.language.source.manifests import parse_manifests
-from trainyard.language.source.plain import plain_values
 
 ROOT = Path(__file__).parent.parent.parent
 

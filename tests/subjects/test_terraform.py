@@ -25,13 +25,13 @@ from trainyard.core.cloud.plan import (
     IamRole,
     SecurityGroupStack,
 )
+from trainyard.extensions.facts.derive_stacks import TYPES as STACKED
 from trainyard.extensions.terraform.formats.terraform.structure import structure, types
 from trainyard.extensions.terraform.lowering.types import TYPES
 from trainyard.output import Artifact
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify.formats import Setting, lifted, verified, written
-from trainyard.verify.formats.cloudformation.derive import TYPES as STACKED
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [

@@ -19,7 +19,7 @@ from trainyard.core.cloud.plan import (
 from trainyard.eks.bootstrap import lower as bootstrap
 from trainyard.eks.cluster.plan import Bootstrap, Cluster
 from trainyard.output.emit.yaml import dump
-from trainyard.output.lowering.stack import template
+from trainyard.output.lowering.templates import template
 from trainyard.plan import Plan
 from trainyard.run.driver import check
 from trainyard.run.lower import lower

@@ -47,6 +47,7 @@ def test_a_length_is_what_is_expected_or_else_the_timeout() -> None:
     assert basis_of() == (Basis.UNKNOWN, None)
 
 
+@pytest.mark.needs("forecast")
 def test_without_an_expected_length_the_time_of_all_tokens_is_taken() -> None:
     model = {
         "shape": {"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocabulary": 128256},

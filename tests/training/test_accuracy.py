@@ -9,10 +9,10 @@ from statistics import median
 
 import pytest
 from running import ROOT
-from trainyard.core.training.memory import allocated
-from trainyard.core.training.part import least, most
-from trainyard.core.training.setup import Setup
 from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.training.memory import allocated
+from trainyard.extensions.forecast.training.part import least, most
+from trainyard.extensions.forecast.training.setup import Setup
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

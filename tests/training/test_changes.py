@@ -6,10 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from trainyard.core.training.advice import advice
-from trainyard.core.training.changes import Change, _optimizers, _with, fastest, smallest_change
-from trainyard.core.training.run import Place, Run
-from trainyard.core.training.setup import Setup
+from trainyard.extensions.forecast.training.advice import advice
+from trainyard.extensions.forecast.training.changes import (
+    Change,
+    _optimizers,
+    _with,
+    fastest,
+    smallest_change,
+)
+from trainyard.extensions.forecast.training.run import Place, Run
+from trainyard.extensions.forecast.training.setup import Setup
 
 from training.test_duration import H100
 from training.test_memory import LLAMA

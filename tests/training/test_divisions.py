@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trainyard.core.training.changes import divides
-from trainyard.core.training.setup import Setup
+from trainyard.extensions.forecast.training.changes import divides
+from trainyard.extensions.forecast.training.setup import Setup
 
 from training.test_memory import LLAMA
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from trainyard.core.training.duration import Step, efficiency, model_operations, step
-from trainyard.core.training.setup import Machine, Setup
+from trainyard.extensions.forecast.training.duration import Step, efficiency, model_operations, step
+from trainyard.extensions.forecast.training.setup import Machine, Setup
 
 from training.test_memory import LLAMA
 

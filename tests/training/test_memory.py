@@ -9,7 +9,8 @@ import pytest
 from drawn import examples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trainyard.core.training.activations import (
+from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.training.activations import (
     activations,
     buckets,
     in_flight,
@@ -17,10 +18,9 @@ from trainyard.core.training.activations import (
     logits,
     unsharded,
 )
-from trainyard.core.training.memory import memory
-from trainyard.core.training.setup import Setup
-from trainyard.core.training.shape import Shape
-from trainyard.core.training.states import (
+from trainyard.extensions.forecast.training.memory import memory
+from trainyard.extensions.forecast.training.setup import Setup
+from trainyard.extensions.forecast.training.states import (
     dense_parameters,
     gradients,
     local_parameters,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from drawn import examples_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 from trainyard.language.re2 import compile_re2
 from trainyard.output.body import walk_values
 from trainyard.verify import BUILTIN
@@ -52,13 +54,22 @@ UNTRANSLATED = re.compile(
 INT = {"int32": 2**31, "int64": 2**63}
 
 
+def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[ValidationError]:
+    """The keyword, by the regular expressions of the API server."""
+    if isinstance(value, str) and not compile_re2(pattern).search(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+Oracle = extend(Draft202012Validator, {"pattern": _pattern})
+
+
 @lru_cache
 def oracle(api_version: str, kind: str) -> Any:
     """A validator of another make for a committed schema, its keywords put in JSON Schema's words."""
     group, _, version = api_version.rpartition("/")
     raw = json.loads((DATA / file_name(group, version, kind)).read_text())
     defs = {str(place): translated(schema) for place, schema in enumerate(raw["defs"])}
-    return Draft202012Validator({**translated(raw["schema"]), "$defs": defs})
+    return Oracle({**translated(raw["schema"]), "$defs": defs})
 
 
 def translated(schema: dict[str, Any]) -> dict[str, Any]:
@@ -69,14 +80,12 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
         for key, value in schema.items()
         if key not in ("rules", "list", "keys", "any", "default")
     }
-    if "pattern" in out:
-        out["pattern"] = compile_re2(out["pattern"]).pattern
     for name, holder in (("syntax", out), ("keySyntax", out.setdefault("propertyNames", {}))):
         syntax = schema.get(name, "")
         known = SYNTAXES.get(syntax.removesuffix("?"))
         if known is not None and known.pattern:
             or_empty = "?" if syntax.endswith("?") else ""
-            holder["pattern"] = rf"\A(?:{known.pattern}){or_empty}\Z"
+            holder["pattern"] = rf"\A(?:{known.pattern}){or_empty}\z"
             holder["maxLength"] = known.longest
     if limit := INT.get(schema.get("format", "")):
         out["minimum"], out["maximum"] = (

@@ -1,4 +1,4 @@
-"""Go RE2 patterns in Python's words."""
+"""Patterns as Go reads them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from builders import ROOT
 from trainyard.language.re2 import compile_re2, refusal
 from trainyard.output.body import at, walk_values
 from trainyard.verify.patterns import _WORDS, in_words
+from trainyard.verify.structure import go_pattern
 
 
 @pytest.mark.parametrize(
@@ -40,12 +41,40 @@ def test_pattern(pattern: str, accepted: list[str], refused: list[str]) -> None:
     [
         ("^[^]$]+$", ""),
         ("[[:digit:]]+", ""),
-        ("[[:digits:]]+", "no class of characters is called `digits`"),
-        (r"(a)\1", "a back-reference"),
+        ("[[:digits:]]+", "invalid character class range: [:digits:]"),
+        (r"(a)\1", r"invalid escape sequence: \1"),
     ],
 )
 def test_why_go_refuses_a_pattern(pattern: str, why: str) -> None:
     assert refusal(pattern) == why
+
+
+@pytest.mark.parametrize(
+    ("of_java", "of_go"),
+    [
+        (r"^[\u0009\u0020-\u00FF]+\Z", r"^[\x{0009}\x{0020}-\x{00FF}]+\z"),
+        (r"^(?!\s*$).+$", r"^.*\S.*$"),
+        ("^(?=.{2,256}$)[a-z]+$", "^[a-z]+$"),
+        ("^[a-z]{1,4096}$", "^[a-z]{1,}$"),
+        (r"^[\p{L}\p{Z}]{3,63}$", r"^[\p{L}\p{Z}]{3,63}$"),
+        ("^(?<!a)b$", ""),
+    ],
+)
+def test_a_pattern_of_java_in_the_words_of_go(of_java: str, of_go: str) -> None:
+    assert go_pattern(of_java) == of_go
+
+
+def test_every_pattern_of_the_package_is_one_of_go() -> None:
+    folders = (ROOT / "compiler" / "trainyard").rglob("data")
+    files = [path for folder in folders for path in folder.rglob("*.json")]
+    found = [
+        value
+        for path in files
+        for _, each in walk_values(json.loads(path.read_text(encoding="utf-8")))
+        if isinstance(value := at(each, "pattern"), str)
+    ]
+    assert len(found) > 200
+    assert [pattern for pattern in found if refusal(pattern)] == []
 
 
 def patterns() -> set[str]:

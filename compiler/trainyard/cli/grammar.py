@@ -14,7 +14,7 @@ from trainyard.cli.streams import visible
 from trainyard.plan.features import extension_modules
 from trainyard.plan.shipped import COMMANDS, lacking
 
-_OWN = ("init", "compile", "check", "test", "fmt", "explain", "schema", "catalog", "completion")
+_OWN = ("compile", "check", "test", "explain")
 """In the order of the help; each is a module of ``trainyard.cli.commands``."""
 
 EXIT_CODES = """exit codes:

@@ -1,8 +1,6 @@
-"""Launch templates of EC2, as CloudFormation and Terraform write them: one reading, two spellings.
+"""Launch templates of EC2, by EC2's names of their fields: one reading, whatever format a file has.
 
-What EC2 calls by one name CloudFormation writes in its spelling (``MetadataOptions``), and Terraform in another
-(``metadata_options``); what either fills in later is unknown (AWS::EC2::LaunchTemplate, cfn-lint 1.53;
-aws_launch_template, hashicorp/aws 6.25.0).
+What a file fills in later is unknown (AWS::EC2::LaunchTemplate, cfn-lint 1.53; CreateLaunchTemplate, EC2 API).
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from trainyard.catalog.ami_families import (
@@ -21,40 +19,12 @@ from trainyard.catalog.ami_families import (
     of_parameter,
 )
 from trainyard.core.cloud.plan import NodeGroupStack
-from trainyard.core.launch.plan import (
-    BlockDevice,
-    BootScript,
-    LaunchTemplate,
-    NetworkInterface,
-    Setting,
-)
+from trainyard.core.launch.plan import BlockDevice, LaunchTemplate, NetworkInterface, Setting
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.lift.reader import Reader
+from trainyard.lift.cloud_property import Property
 from trainyard.plan.base import ROOT
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a format spells a template, and reads its values. ``field`` takes EC2's name of one; ``entries`` are the
-    blocks of a list; ``name`` is a text, or what a reference is to; ``filled_in``: whether a value, or a part of it, is
-    known later; ``image``: the SSM parameter and the name by which another part of the stack finds an image."""
-
-    field: Callable[[Reader, str], Reader]
-    entries: Callable[[Reader], list[Reader]]
-    text: Callable[[Reader], str | None]
-    name: Callable[[Reader], str | None]
-    flag: Callable[[Reader], bool | None]
-    filled_in: Callable[[Reader], bool]
-    script: Callable[[Reader], BootScript | None]
-    image: Callable[[Reader], tuple[str, str]]
-
-    def follow(self, body: Reader, *names: str) -> Reader:
-        """Several fields down."""
-        for name in names:
-            body = self.field(body, name)
-        return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,61 +48,57 @@ _RAID = re.compile(r"setup-local-disks|\blocalStorage\b|\bmdadm\b")
 _BY_PARAMETER = re.compile(r"resolve:ssm:(/[^}]*?)(?::\d+)?(?:\}\}|\Z)")
 
 
-def launch_template(
-    body: Reader, logical: str, data: Reader, name: Reader, spelling: Spelling
-) -> LaunchTemplate:
-    """A template, whose settings are in ``data``."""
-    text, follow = spelling.text, spelling.follow
-    metadata = follow(data, "MetadataOptions")
-    tokens, hops = follow(metadata, "HttpTokens"), follow(metadata, "HttpPutResponseHopLimit")
-    market = follow(data, "InstanceMarketOptions")
-    target = follow(data, "CapacityReservationSpecification", "CapacityReservationTarget")
-    group = follow(data, "Placement", "GroupName")
-    profile = follow(data, "IamInstanceProfile")
-    image = follow(data, "ImageId")
-    types = follow(data, "InstanceType")
-    user_data = follow(data, "UserData")
-    devices, interfaces = follow(data, "BlockDeviceMappings"), follow(data, "NetworkInterfaces")
-    read = tuple(_interfaces(interfaces, spelling))
-    public = _public(interfaces, spelling)
-    parameter, image_name = _image(image, spelling)
-    groups = _security_groups(data, spelling)
+def launch_template(resource: Property) -> LaunchTemplate:
+    """A template of EC2."""
+    data = resource / "LaunchTemplateData"
+    metadata = data / "MetadataOptions"
+    tokens, hops = metadata / "HttpTokens", metadata / "HttpPutResponseHopLimit"
+    market = data / "InstanceMarketOptions"
+    target = data / "CapacityReservationSpecification" / "CapacityReservationTarget"
+    group = data / "Placement" / "GroupName"
+    profile = data / "IamInstanceProfile"
+    image = data / "ImageId"
+    types = data / "InstanceType"
+    user_data = data / "UserData"
+    devices, interfaces = data / "BlockDeviceMappings", data / "NetworkInterfaces"
+    read = tuple(_interfaces(interfaces))
+    public = _public(interfaces)
+    parameter, image_name = _image(image)
+    groups = _security_groups(data)
     family = of_parameter(parameter) or of_image_name(image_name)
-    script = spelling.script(user_data)
-    reserved = follow(target, "CapacityReservationId") or follow(
-        target, "CapacityReservationResourceGroupArn"
-    )
+    script = user_data.script()
+    reserved = target / "CapacityReservationId" or target / "CapacityReservationResourceGroupArn"
     in_script = script.text if script is not None else ""
-    own_type = text(types)
+    own_type = types.text()
     open_fields = {
-        "instance_types": spelling.filled_in(types),
-        "interfaces": spelling.filled_in(interfaces),
-        "block_devices": spelling.filled_in(devices),
-        "reservation": spelling.filled_in(target),
-        "image": spelling.filled_in(image),
+        "instance_types": types.is_filled_in(),
+        "interfaces": interfaces.is_filled_in(),
+        "block_devices": devices.is_filled_in(),
+        "reservation": target.is_filled_in(),
+        "image": image.is_filled_in(),
         "scripts": bool(user_data) and script is None,
     }
     return LaunchTemplate(
-        at=body.at,
-        name=logical,
-        template_name=text(name),
+        at=resource.at,
+        name=resource.resource,
+        template_name=(resource / "LaunchTemplateName").text(),
         instance_types=(own_type,) if own_type else (),
         ami_names=(image_name,) if image_name else (),
         ami_parameters=(parameter,) if parameter else (),
-        instance_profile=text(follow(profile, "Name")),
-        profile_arn=text(follow(profile, "Arn")),
-        of_groups=tuple(_settings_of_groups(data, spelling)),
+        instance_profile=(profile / "Name").text(),
+        profile_arn=(profile / "Arn").text(),
+        of_groups=tuple(_settings_of_groups(data)),
         interfaces=read,
-        block_devices=tuple(_devices(devices, spelling)),
+        block_devices=tuple(_devices(devices)),
         instance_store="RAID0" if _RAID.search(in_script) else None,
         metadata_hops=hops.number(),
-        placement_group=text(group),
-        reservation=text(reserved),
-        capacity_block=text(follow(market, "MarketType")) == "capacity-block",
+        placement_group=group.text(),
+        reservation=reserved.text(),
+        capacity_block=(market / "MarketType").text() == "capacity-block",
         image=family.alias if family is not None else "",
         own_image=bool(image) and family is None,
         scripts=(script,) if script is not None else (),
-        http_tokens=text(tokens),
+        http_tokens=tokens.text(),
         public=True if public is not None else None,
         for_nodes=family is not None or _is_for_nodes(in_script, data),
         security_groups=bool(groups.value),
@@ -142,8 +108,8 @@ def launch_template(
             "ami_parameters": image.at,
             "ami_names": image.at,
             "image": image.at,
-            "instance_profile": follow(profile, "Name").at,
-            "profile_arn": follow(profile, "Arn").at,
+            "instance_profile": (profile / "Name").at,
+            "profile_arn": (profile / "Arn").at,
             "interfaces": interfaces.at,
             "block_devices": devices.at,
             "metadata_hops": hops.at,
@@ -159,89 +125,85 @@ def launch_template(
     )
 
 
-def _settings_of_groups(data: Reader, spelling: Spelling) -> Iterator[Setting]:
+def _settings_of_groups(data: Property) -> Iterator[Setting]:
     """What a node group of EKS says itself (EKS API, LaunchTemplateSpecification)."""
-    follow = spelling.follow
-    profile = follow(data, "IamInstanceProfile")
+    profile = data / "IamInstanceProfile"
     if profile:
         yield Setting("IamInstanceProfile", profile.at)
-    market = follow(data, "InstanceMarketOptions")
-    if spelling.text(follow(market, "MarketType")) == "spot":
+    market = data / "InstanceMarketOptions"
+    if (market / "MarketType").text() == "spot":
         yield Setting("InstanceMarketOptions", market.at)
-    hibernation = follow(data, "HibernationOptions")
-    if spelling.flag(follow(hibernation, "Configured")):
+    hibernation = data / "HibernationOptions"
+    if (hibernation / "Configured").flag():
         yield Setting("HibernationOptions", hibernation.at)
-    for interface in spelling.entries(follow(data, "NetworkInterfaces")):
-        subnet = spelling.field(interface, "SubnetId")
-        if subnet:
+    for interface in (data / "NetworkInterfaces").blocks():
+        subnet = interface / "SubnetId"
+        if subnet and not interface.is_made():
             yield Setting("SubnetId", subnet.at)
 
 
-def _security_groups(data: Reader, spelling: Spelling) -> Reader:
+def _security_groups(data: Property) -> Property:
     """The security groups of a template itself."""
-    for name in ("SecurityGroupIds", "VpcSecurityGroupIds"):
-        found = spelling.follow(data, name)
-        if found.value:
-            return found
-    return spelling.follow(data, "SecurityGroups")
+    ids = data / "SecurityGroupIds"
+    return ids if ids.value else data / "SecurityGroups"
 
 
-def _is_for_nodes(script: str, data: Reader) -> bool:
+def _is_for_nodes(script: str, data: Property) -> bool:
     """Whether machines join a cluster, by what they run or how they are tagged."""
     return bool(_OF_NODES.search(script)) or _OF_CLUSTER in repr(data.value)
 
 
-def _image(image: Reader, spelling: Spelling) -> tuple[str, str]:
+def _image(image: Property) -> tuple[str, str]:
     """The SSM parameter and the name by which a template selects its image; empty where it does not."""
-    found = _BY_PARAMETER.search(spelling.text(image) or "")
+    found = _BY_PARAMETER.search(image.text() or "")
     if found is not None:
         return found[1], ""
-    return spelling.image(image)
+    return image.image()
 
 
-def _interfaces(interfaces: Reader, spelling: Spelling) -> Iterator[NetworkInterface]:
+def _interfaces(interfaces: Property) -> Iterator[NetworkInterface]:
     """The interfaces whose place is known. One without a card is on the first (EC2 API, NetworkCardIndex)."""
-    for interface in spelling.entries(interfaces):
-        card = spelling.field(interface, "NetworkCardIndex")
-        device = spelling.field(interface, "DeviceIndex").number()
+    for interface in interfaces.blocks():
+        card = interface / "NetworkCardIndex"
+        device = (interface / "DeviceIndex").number()
         number = card.number() if card else 0
         if number is None or device is None:
             continue
-        kind = spelling.field(interface, "InterfaceType")
-        said = spelling.text(kind) or ("" if kind else "interface")
+        kind = interface / "InterfaceType"
+        said = kind.text() or ("" if kind else "interface")
         yield NetworkInterface(number, device, said, interface.at)
 
 
-def _public(interfaces: Reader, spelling: Spelling) -> Reader | None:
+def _public(interfaces: Property) -> Property | None:
     """Where the first interface that asks for a public address does."""
-    for interface in spelling.entries(interfaces):
-        public = spelling.field(interface, "AssociatePublicIpAddress")
-        if spelling.flag(public):
+    for interface in interfaces.blocks():
+        public = interface / "AssociatePublicIpAddress"
+        if public.flag():
             return public
     return None
 
 
-def _devices(devices: Reader, spelling: Spelling) -> Iterator[BlockDevice]:
-    for device in spelling.entries(devices):
-        ebs = spelling.field(device, "Ebs")
-        size = spelling.field(ebs, "VolumeSize")
+def _devices(devices: Property) -> Iterator[BlockDevice]:
+    for device in devices.blocks():
+        ebs = device / "Ebs"
+        size = ebs / "VolumeSize"
         gibibytes = size.number()
         if gibibytes is None:
             continue
         yield BlockDevice(
-            spelling.text(spelling.field(device, "DeviceName")) or "",
+            (device / "DeviceName").text() or "",
             Quantity.gib(gibibytes),
-            spelling.text(spelling.field(ebs, "VolumeType")) or "",
-            spelling.field(ebs, "Iops").number(),
-            spelling.field(ebs, "Throughput").number(),
-            spelling.flag(spelling.field(ebs, "Encrypted")) or False,
+            (ebs / "VolumeType").text() or "",
+            (ebs / "Iops").number(),
+            (ebs / "Throughput").number(),
+            (ebs / "Encrypted").flag() or False,
             device.at,
             size.at,
         )
 
 
 def snake(name: str) -> str:
-    """EC2's name of a field as Terraform's provider spells it."""
+    """AWS' name of a field in small letters, with ``_`` between words."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
 
 
@@ -314,28 +276,26 @@ def starter_of_eks(group: NodeGroupStack) -> Starter:
     )
 
 
-def starter_of_ec2(body: Reader, logical: str, spelling: Spelling) -> Starter:
-    """A group of EC2 Auto Scaling (AWS::AutoScaling::AutoScalingGroup, aws_autoscaling_group)."""
-    mixed = spelling.follow(body, "MixedInstancesPolicy", "LaunchTemplate")
-    named = template_named(spelling.field(body, "LaunchTemplate"), spelling)
-    several = spelling.field(mixed, "Overrides") or spelling.field(mixed, "Override")
-    listed = [
-        spelling.text(spelling.field(each, "InstanceType")) for each in spelling.entries(several)
-    ]
+def starter_of_ec2(group: Property) -> Starter:
+    """A group of EC2 Auto Scaling (AWS::AutoScaling::AutoScalingGroup)."""
+    mixed = group / "MixedInstancesPolicy" / "LaunchTemplate"
+    named = template_named(group / "LaunchTemplate")
+    several = mixed / "Overrides"
+    listed = [(each / "InstanceType").text() for each in several.blocks()]
     known = tuple(filter(None, listed))
     return Starter(
-        logical,
-        named or template_named(spelling.field(mixed, "LaunchTemplateSpecification"), spelling),
-        known if len(known) == len(listed) and not spelling.filled_in(several) else (),
+        group.resource,
+        named or template_named(mixed / "LaunchTemplateSpecification"),
+        known if len(known) == len(listed) and not several.is_filled_in() else (),
         several.at,
-        for_nodes=_OF_CLUSTER in repr(body.value),
+        for_nodes=_OF_CLUSTER in repr(group.value),
     )
 
 
-def template_named(reference: Reader, spelling: Spelling) -> str:
+def template_named(reference: Property) -> str:
     """What a group says of its template: what the stack calls it, or its name; empty where that is not known."""
     for name in ("LaunchTemplateId", "LaunchTemplateName", "Id", "Name"):
-        found = spelling.name(spelling.field(reference, name))
+        found = (reference / name).name()
         if found:
             return found
     return ""

@@ -82,7 +82,6 @@ _KINDS = {
     "markdown": "Page",
     "shell": "Script",
     "sops": "SopsConfig",
-    "workflow": "Workflow",
 }
 """Every format that several platforms write, with the kind that it gives to what it writes; empty where bodies say
 their own. Each is a module of ``trainyard.verify.formats``."""

@@ -114,19 +114,34 @@ class Context:
         source: str = "",
         *,
         at: Route,
-        follows: Route | None = None,
     ) -> T:
         """The spec's value, or the derived one where it has none; ``explain`` shows which, of keys that the platform
         takes."""
         if given is None:
-            keys = (key for key in at[1:] if isinstance(key, str))
-            if self.explained and self.takes(".".join(keys)):
-                self.derive(target, name, derived, reason, source, follows=follows)
+            self.unset(target, name, derived, reason, source, at=at)
             return derived
-        self.given(target, name, given, "set by the spec", at)
+        self.given(target, name, given, at)
         return given
 
-    def given(self, target: str, name: str, value: object, reason: str, at: Route) -> None:
+    def unset(
+        self,
+        target: str,
+        name: str,
+        value: object,
+        reason: str,
+        source: str = "",
+        *,
+        at: Route,
+        follows: Route | None = None,
+    ) -> None:
+        """Record what holds where the spec says nothing ``at`` a key, if the platform takes that."""
+        keys = (key for key in at[1:] if isinstance(key, str))
+        if self.explained and self.takes(".".join(keys)):
+            self.derive(target, name, value, reason, source, follows=follows)
+
+    def given(
+        self, target: str, name: str, value: object, at: Route, reason: str = "set by the spec"
+    ) -> None:
         """Record a value that the spec sets, for ``explain``."""
         if self.explained:
             self.derived.append(Derived(target, name, str(value), reason, at=at))

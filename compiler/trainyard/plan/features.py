@@ -97,34 +97,19 @@ class Platform:
         """The module that answers the core."""
         return import_module(self.answers) if "." in self.answers else self._module(self.answers)
 
-    def reported(self) -> ModuleType:
-        """The module ``report`` in its folder, with what the report of a cluster says of it:
+    def answering(self, extension: str, name: str) -> ModuleType:
+        """The module of a name with which it answers an extension (its ``ASKS``): in its own folder, or, of EKS, in
+        one of that extension."""
+        folder = self.package
+        if not folder.startswith("extensions."):
+            folder = f"extensions.{extension}.{folder}"
+        return import_module(f"{_PACKAGE}.{folder}.{name}")
 
-        - ``costs``: what is paid beside storage
-        - ``repair``: how sick nodes are replaced
-        """
-        return self._module("report")
-
-    def costs(self, planned: Any) -> Iterator[Any]:
-        """What is paid beside storage, for it and for what extensions add to it."""
-        yield from self.reported().costs(planned)
-        for extension in self._reports_of_extensions():
-            yield from extension.costs(planned)
-
-    def sections(self) -> tuple[ModuleType, ...]:
-        """Modules with a ``section`` each of the report, of what extensions add to it."""
-        return tuple(
-            section for extension in self._reports_of_extensions() for section in extension.SECTIONS
-        )
-
-    def _reports_of_extensions(self) -> Iterator[ModuleType]:
-        for name in _adding_to(self._lower()):
-            if _has_module(f"extensions.{name}.report", "__init__"):
-                yield import_module(f"{_PACKAGE}.extensions.{name}.report")
-
-    def failing(self) -> ModuleType:
-        """The module ``failures`` in its folder: ``outcomes`` of each failure of a job."""
-        return self._module("failures")
+    def added(self, name: str) -> Iterator[ModuleType]:
+        """The modules of a name in the extensions that add features to it."""
+        for extension in _adding_to(self._lower()):
+            if _has_module(f"extensions.{extension}.{name}", "__init__"):
+                yield import_module(f"{_PACKAGE}.extensions.{extension}.{name}")
 
     def held(self) -> ModuleType | None:
         """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed

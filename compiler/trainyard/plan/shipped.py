@@ -11,10 +11,16 @@ KEYS: Mapping[str, str] = {
     "platform.parallelCluster": "parallelcluster",
 }
 """The extension of a key, by its path below ``spec``."""
+ARITHMETIC = "forecast"
+"""The extension that computes what a model's batch takes, and how long."""
+RULES = "declared_rules"
+"""The extension that reads rules without Python."""
 TOOLS: Mapping[str, str] = {"terraform": "terraform"}
 """The extension that writes stacks for a tool."""
 COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("drill", "failures", "fit", "simulate"), "forecast"),
+    **dict.fromkeys(("completion", "fmt", "init", "schema"), "authoring"),
+    "catalog": "facts",
     "lint": "lint",
     **dict.fromkeys(("debug", "drift", "logs", "status"), "operate"),
     **dict.fromkeys(("plan", "report"), "review"),

@@ -12,7 +12,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import Any
 
-from trainyard.language.re2 import compile_re2
+from trainyard.language.re2 import first_match
 
 
 class NotEvaluatedError(Exception):
@@ -67,13 +67,7 @@ def engine() -> Any:
 
 @lru_cache(maxsize=1)
 def _context() -> Any:
-    return engine().Context(functions={"find": _find, "split": split})
-
-
-def _find(text: str, pattern: str) -> str:
-    """The first match of a pattern, or the empty text (k8s.io/apiserver pkg/cel/library/regex.go)."""
-    match = compile_re2(pattern).search(text)
-    return match[0] if match else ""
+    return engine().Context(functions={"find": first_match, "split": split})
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.re2 import compile_re2
+from trainyard.language.re2 import PatternError, compile_re2
 from trainyard.verify.patterns import in_words
 from trainyard.verify.structure import Raw, children
 from trainyard.verify.syntax import SYNTAXES, Syntax
@@ -256,7 +255,7 @@ def _syntax(syntax: Syntax, *, or_empty: bool) -> Test:
 def _pattern(pattern: str) -> Test:
     try:
         search = compile_re2(pattern).search
-    except (re.error, ValueError, IndexError, OverflowError):
+    except PatternError:
         return lambda value: (
             "SCH009",
             f"the pattern `{pattern}` cannot be evaluated here",

@@ -12,8 +12,11 @@ int64 only), ``allOf``, ``anyOf``, ``oneOf``, ``not``. Our own: ``any`` (content
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
+
+from trainyard.language.re2 import refusal
 
 Raw = dict[str, Any]
 
@@ -269,3 +272,24 @@ def _map_children(node: Raw, change: Callable[[Raw], Raw]) -> Raw:
             branches = node[key]
             changed[key] = [change(branch) for branch in branches]
     return changed
+
+
+# A look-ahead by what it says: some character that is no blank; and a length, which bounds of their own say too.
+_LOOK_AHEADS = {r"(?!\s*$).+": r".*\S.*", "(?=.{2,256}$)": ""}
+_MOST_REPEATED = 1000
+
+
+def go_pattern(pattern: str) -> str:
+    """A pattern of AWS, which is Java's or Python's, in RE2's words; "" where it has none.
+
+    RE2 repeats no more than 1,000 times: beyond that any number of times will do.
+    """
+    for ahead, same in _LOOK_AHEADS.items():
+        pattern = pattern.replace(ahead, same)
+    pattern = re.sub(r"\\u([0-9A-Fa-f]{4})", r"\\x{\1}", pattern).replace(r"\Z", r"\z")
+    pattern = re.sub(r"\{(\d+),(\d+)\}", _repeated, pattern)
+    return "" if refusal(pattern) else pattern
+
+
+def _repeated(times: re.Match[str]) -> str:
+    return times[0] if int(times[2]) <= _MOST_REPEATED else f"{{{times[1]},}}"

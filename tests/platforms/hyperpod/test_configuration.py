@@ -19,9 +19,9 @@ from builders import ROOT
 from failures.walking import read
 from jsonschema import Draft7Validator
 from trainyard.catalog import hyperpod, load_catalog
-from trainyard.core.blocks import Paragraph, Table
 from trainyard.eks.flux.plan import GitSource, HelmRelease
 from trainyard.eks.nodes.plan import NodePool
+from trainyard.extensions.forecast.blocks import Paragraph, Table
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
 from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
 from trainyard.extensions.hyperpod.groups.share import reserved_cpu, reserved_memory_mib

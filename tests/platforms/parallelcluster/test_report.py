@@ -9,7 +9,7 @@ import pytest
 import yaml
 from failures.walking import read
 from running import Command
-from trainyard.core.blocks import Table
+from trainyard.extensions.forecast.blocks import Table
 from trainyard.extensions.parallelcluster.report import costs, repair
 
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, spec

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import Part, started
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import Part, started
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 
 def outcomes(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
     """The loss of a machine."""
     wait = Part("notice", 0, None, "until somebody looks")
-    yield restarted(Failure.NODE, job, "somebody", "starts it again", (wait, started()))
+    yield restarted(
+        Outcome(
+            failure=Failure.NODE,
+            job=job,
+            notices="somebody",
+            acts="starts it again",
+            parts=(wait, started()),
+        )
+    )

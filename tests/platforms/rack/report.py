@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, paragraph
-from trainyard.core.costs import Item, pool_item
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.blocks import Block, Heading, paragraph
+from trainyard.extensions.forecast.costs import Item, pool_item
+from trainyard.extensions.forecast.planned import PlannedCluster
 
 SECTIONS = ()
 

@@ -147,10 +147,12 @@ def _explain(context: Context, job: Job) -> None:
 def _settle(
     context: Context, job: Job, key: str, given: str | None, bound: str, why: str, *, follows: Route
 ) -> None:
+    at = job.at / key
+    if given is not None:
+        context.given(job.target, key, given, at)
+        return
     has_queues = bool(QueuesSection.of(context.spec).queues)
-    context.settle(
-        job.target, key, given, bound, why, at=job.at / key, follows=follows if has_queues else None
-    )
+    context.unset(job.target, key, bound, why, at=at, follows=follows if has_queues else None)
 
 
 def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:

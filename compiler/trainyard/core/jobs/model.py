@@ -19,18 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.model_spec import Model, Parallel
 from trainyard.core.jobs.plan import TrainingState
-from trainyard.core.jobs.training import run_of, smaller_than
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
-
-if TYPE_CHECKING:
-    from trainyard.core.training.run import Run
 
 _MIB, _GIB = 1024**2, 1024**3
 _WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
@@ -170,7 +166,6 @@ def _held(
     else:
         enough = _enough(held - divided / (nodes * count), divided, memory, count)
     of_host = "offload" if model.offload else "parameters"
-    run, smaller = _run(context, job, model, count=count, ranks=ranks, host=host_memory)
     return TrainingState(
         at=job.at,
         name=job.spec.name,
@@ -193,8 +188,6 @@ def _held(
         processes=processes,
         sharing=sharing(model),
         expert=model.parallel.expert if model.parallel is not None else 1,
-        run=run,
-        smaller=smaller,
         origins={
             "held": job.at / "model" / "parameters",
             "run": job.at / "model" / "batch",
@@ -205,18 +198,6 @@ def _held(
             "context": job.at / "model" / "parallel" / "context",
         },
     )
-
-
-def _run(
-    context: Context, job: Job, model: Model, *, count: int, ranks: int, host: int
-) -> tuple[Run | None, str]:
-    """The arithmetic of a run on accelerators whose batch is known, and what would make it smaller."""
-    if model.batch is None or not job.pool.instance.accelerators:
-        return None, ""
-
-    each = bytes_of_a_parameter(model).parts
-    run = run_of(context, job, each, count=count, ranks=ranks, host=host)
-    return run, smaller_than(run)
 
 
 def _degrees(model: Model) -> tuple[int, int, int]:

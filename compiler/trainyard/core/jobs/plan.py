@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from trainyard.core.pods.plan import EnvVar, Misspelt, Resources
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan.base import LATER, Identity, PlanItem
-
-if TYPE_CHECKING:
-    from trainyard.core.training.run import Run
 
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
@@ -157,9 +154,8 @@ class TrainingState(PlanItem):
 
     ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
     that hold the state, ``None`` where more nodes do not help. Without accelerators all of it is in the node's memory.
-    ``sharing`` ranks have one copy of the model together, and ``expert`` ranks the experts of a layer. ``run``: the job
-    for the arithmetic of training, with activations and time, where the spec has the shape of the model and its batch.
-    ``smaller``: the smallest change with which it fits, where it may not.
+    ``sharing`` ranks have one copy of the model together, and ``expert`` ranks the experts of a layer. ``seconds``: how
+    long the whole run takes at least and at most, without failures and saves, where somebody computes that.
     """
 
     carried: ClassVar[bool] = False
@@ -184,8 +180,7 @@ class TrainingState(PlanItem):
     processes: int
     sharing: int
     expert: int = 1
-    run: Run | None = None
-    smaller: str = ""
+    seconds: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,8 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
+from trainyard.plan.features import members_of_extensions
+from trainyard.plan.shipped import ARITHMETIC, lacking
 
 __all__ = ["SettledJob", "checked_jobs", "places", "settle"]
 
@@ -87,10 +89,30 @@ def settle(context: Context, job: Job) -> SettledJob:
         shared_memory=shared,
         environment=environment(context, job),
         grace=grace(context, job),
-        state=check_model(context, _with_least_memory(job), asked, count),
+        state=_state(context, _with_least_memory(job), asked, count),
         checkpoints=schedule(context, job, context.once(resolve_storage)),
         length=expected_length(job),
     )
+
+
+def _state(
+    context: Context, job: Job, asked: Mapping[str, Quantity], processes: int
+) -> TrainingState | None:
+    """What its model takes, with what extensions know of it (``refined`` of the modules in their ``of_jobs``)."""
+    state = check_model(context, job, asked, processes)
+    if state is None:
+        return None
+    extensions = members_of_extensions("of_jobs", "refined")
+    for refined in extensions:
+        state = refined(context, job, state)
+    if not extensions and job.spec.model is not None and job.spec.model.batch is not None:
+        context.doubt(
+            "RES510",
+            f"`batch` of job `{job.spec.name}` is not read: nothing here computes activations and times",
+            job.at / "model" / "batch",
+            lacking(ARITHMETIC),
+        )
+    return state
 
 
 def places(job: Job) -> dict[str, Route]:

@@ -26,27 +26,12 @@ def variable(
     for index, secret in enumerate(job.spec.secret_env):
         if secret.env == name:
             at = job.at / "secretEnv" / index
-            context.settle(
-                job.target,
-                f"env.{name}",
-                f"from Secret {secret.secret}",
-                value,
-                reason,
-                source,
-                at=at,
-            )
+            context.given(job.target, f"env.{name}", f"from Secret {secret.secret}", at)
             return []
+    at = job.at / "env" / name
     own = job.spec.env.get(name)
-    context.settle(
-        job.target,
-        f"env.{name}",
-        own,
-        value,
-        reason,
-        source,
-        at=job.at / "env" / name,
-        follows=follows,
-    )
-    if own is None:
-        return [EnvVar(name, value)]
-    return []
+    if own is not None:
+        context.given(job.target, f"env.{name}", own, at)
+        return []
+    context.unset(job.target, f"env.{name}", value, reason, source, at=at, follows=follows)
+    return [EnvVar(name, value)]

@@ -24,7 +24,7 @@ from trainyard.core.storage.plan import (
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import KEPT, STACKS, tag_list, template
+from trainyard.output.lowering.templates import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
 _ITSELF = ("FromItself", "ToItself")

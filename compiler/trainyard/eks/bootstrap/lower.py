@@ -19,7 +19,7 @@ from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.language.places import Route
 from trainyard.output import Artifact
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import STACKS, pod_identity, role_policy, template
+from trainyard.output.lowering.templates import STACKS, pod_identity, role_policy, template
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
 from trainyard.plan.features import parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.network.plan import MadeNetwork, PolicySwitch
-from trainyard.eks.network.stack import network_stack
+from trainyard.eks.network.vpc import network_stack
 from trainyard.output import Artifact
 from trainyard.output.lowering.body import head, manifest_in
 from trainyard.output.manifest import Body

@@ -143,7 +143,7 @@ def _subnets(
         at = _AT
         if private is not None:
             at = _AT / "subnets" / zone
-            context.given("cluster", f"network.subnets.{zone}", private, "set by the spec", at)
+            context.given("cluster", f"network.subnets.{zone}", private, at)
         else:
             private = private_part(cidr, zone)
             context.derive(
@@ -222,7 +222,7 @@ def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
     services = set[str](given)
     for index, service in enumerate(given):
         at = _AT / "endpoints" / index
-        context.given("cluster", f"network.endpoints.{service}", service, "set by the spec", at)
+        context.given("cluster", f"network.endpoints.{service}", service, at)
     needed = (*_NEEDS, *_of_addons(context)) if isolated else ()
     for need in needed:
         if need.service not in services:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from trainyard.eks.flux.stages import stage
 from trainyard.eks.overrides.plan import IncludedObject, ObjectPatch, Operation
 from trainyard.eks.overrides.spec import ChartSignature, Component, OverridesSection, Patch
 from trainyard.language.places import Route
-from trainyard.language.re2 import compile_re2
+from trainyard.language.re2 import PatternError, compile_re2
 from trainyard.language.source.include import Included
 from trainyard.language.units import Duration
 from trainyard.plan import PlanItem
@@ -131,8 +130,8 @@ def _are_patterns(context: Context, verify: ChartSignature, at: Route) -> bool:
         for key, pattern in (("issuer", signer.issuer), ("subject", signer.subject)):
             try:
                 compile_re2(pattern)
-            except re.error as fault:
-                fact = f"`{pattern}` is no regular expression: {fault.msg}"
+            except PatternError as fault:
+                fact = f"`{pattern}` is no regular expression: {fault}"
                 context.fault(
                     "RES239",
                     fact,

@@ -104,7 +104,7 @@ def _explain(context: Context, change: Change) -> None:
         shown = "removed"
     else:
         shown = _shown(change.after)
-    context.given("cluster", name, shown, reason, change.at)
+    context.given("cluster", name, shown, change.at, reason)
 
 
 def _shown(value: Any) -> str:

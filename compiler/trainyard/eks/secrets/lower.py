@@ -17,7 +17,7 @@ from trainyard.language.places import Route
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in
-from trainyard.output.lowering.stack import (
+from trainyard.output.lowering.templates import (
     KEPT,
     STACKS,
     inline_policy,

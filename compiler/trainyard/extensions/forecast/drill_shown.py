@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from trainyard.cli.streams import UsageError
-from trainyard.eks.health.drill import XID, NoDrillError, drill, steps
+from trainyard.extensions.forecast.drill import XID, NoDrillError, drill, steps
 from trainyard.language.models.types import SUBDOMAIN
 from trainyard.output.emit.yaml import dump
 from trainyard.plan import Plan

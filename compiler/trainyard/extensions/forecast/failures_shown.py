@@ -8,11 +8,10 @@ from typing import Any
 
 from trainyard.cli.output import as_json
 from trainyard.cli.streams import UsageError
-from trainyard.cli.subjects import subject
-from trainyard.core.blocks import plain
-from trainyard.core.failures.outcome import Outcome
-from trainyard.core.failures.parts import Part, Span
-from trainyard.core.failures.week import FORMULA, Loss, Week
+from trainyard.extensions.forecast.blocks import plain
+from trainyard.extensions.forecast.failures.outcome import Outcome
+from trainyard.extensions.forecast.failures.parts import Part, Span
+from trainyard.extensions.forecast.failures.week import FORMULA, Loss, Week
 from trainyard.extensions.forecast.sections.failures import (
     Walk,
     and_more,
@@ -23,6 +22,7 @@ from trainyard.extensions.forecast.sections.failures import (
     spanned,
     walks,
 )
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.near import meant
 from trainyard.language.diagnostics.words import numbered

@@ -7,12 +7,12 @@ from typing import Any
 
 from trainyard.cli.output import as_json
 from trainyard.cli.streams import UsageError
-from trainyard.cli.subjects import subject
-from trainyard.core.training.advice import advice
-from trainyard.core.training.part import Part
-from trainyard.core.training.run import Run
 from trainyard.extensions.forecast.sections.models import Estimate, between, estimates
 from trainyard.extensions.forecast.sections.unestimated import Unestimated, unestimated
+from trainyard.extensions.forecast.subjects import subject
+from trainyard.extensions.forecast.training.advice import advice
+from trainyard.extensions.forecast.training.part import Part
+from trainyard.extensions.forecast.training.run import Run
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.near import meant
 from trainyard.run.outcome import Options, Outcome

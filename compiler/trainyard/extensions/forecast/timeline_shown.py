@@ -7,9 +7,9 @@ from datetime import datetime
 
 from trainyard.cli.output import as_json
 from trainyard.cli.streams import UsageError
-from trainyard.cli.subjects import subject
 from trainyard.extensions.forecast.sections.timeline import paid_of
 from trainyard.extensions.forecast.simulation_shown import clusters_of
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.forecast.timeline.course import Timeline
 from trainyard.extensions.forecast.timeline.outlook import timeline_of
 from trainyard.extensions.forecast.timeline.shown import Paid, text, values

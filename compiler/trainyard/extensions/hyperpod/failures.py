@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing, times
-from trainyard.core.failures.outcome import Outcome
-from trainyard.core.failures.parts import Part
-from trainyard.core.planned import PlannedCluster
-from trainyard.eks.failures.cluster import components_of, leaves, upgrades
-from trainyard.eks.failures.gpus import xids
-from trainyard.eks.failures.nodes import node_lost, zone_lost
-from trainyard.eks.failures.repairing import Repairing
+from trainyard.extensions.forecast.eks.failures.cluster import components_of, leaves, upgrades
+from trainyard.extensions.forecast.eks.failures.gpus import xids
+from trainyard.extensions.forecast.eks.failures.nodes import node_lost, zone_lost
+from trainyard.extensions.forecast.eks.failures.repairing import Repairing
+from trainyard.extensions.forecast.failures.footing import Footing, times
+from trainyard.extensions.forecast.failures.outcome import Outcome
+from trainyard.extensions.forecast.failures.parts import Part
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
 from trainyard.extensions.hyperpod.groups.plan import InstanceGroup
 from trainyard.extensions.hyperpod.jobs.resuming import AUTO_RESUME, MOST_RETRIES

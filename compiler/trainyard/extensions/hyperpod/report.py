@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainyard.catalog.prices import dearest, sagemaker
-from trainyard.core.blocks import Block, Heading, paragraph, table
-from trainyard.core.costs import Item, known, usd_of
-from trainyard.core.planned import PlannedCluster
-from trainyard.eks import report as of_eks
+from trainyard.extensions.forecast.blocks import Block, Heading, paragraph, table
+from trainyard.extensions.forecast.costs import Item, known, usd_of
+from trainyard.extensions.forecast.eks import report as of_eks
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
 from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 

@@ -31,7 +31,7 @@ class NoObject:
         else:
             route = Route()
         span = Document(node).span(route, key=True)
-        return error("LNT004", self.message, span=span, help=self.help)
+        return error("LNT004", self.message, at=span, help=self.help)
 
 
 def no_object(body: Any) -> NoObject | None:

@@ -12,13 +12,13 @@ from typing import Any
 from trainyard.disk.inputs import is_file, is_folder, is_link
 from trainyard.extensions.lint.inputs import LintArtifact, LintObject, Reading, Text
 from trainyard.extensions.lint.kindless import no_object
+from trainyard.extensions.lint.plain import PlainReader
 from trainyard.extensions.lint.templates import filled_in, prompt, template, variables_filled_in
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error, warning
 from trainyard.language.places import Document, Node, Route, SourceFile
 from trainyard.language.places.tree import ScalarNode, SequenceNode, Span
 from trainyard.language.source.manifests import parse_manifests
-from trainyard.language.source.plain import PlainReader
 from trainyard.language.source.read import STDIN, read, read_stdin, walk
 from trainyard.output import Artifact
 from trainyard.output.artifact import kind_of_format
@@ -423,7 +423,7 @@ def _add_object(
         fault = unknown_kind(api_version, kind, right)
         document = Document(text.node(where))
         span = document.span(Route(fault.path))
-        reading.diagnostics.append(error(fault.code, fault.message, span=span, help=fault.help))
+        reading.diagnostics.append(error(fault.code, fault.message, at=span, help=fault.help))
         body["apiVersion"], body["kind"] = right
     path = text.file.name
     key = f"{path}:{len(reading.objects)}"

@@ -37,7 +37,7 @@ def template(
             return warning(
                 "LNT002",
                 "a template, whose objects are not known before it is rendered",
-                span=Span(file, number, column, number, end),
+                at=Span(file, number, column, number, end),
                 help=help,
             )
     return None
@@ -60,7 +60,7 @@ def prompt(file: SourceFile) -> Diagnostic | None:
     return error(
         "YML002",
         "a line of a shell, before what it printed",
-        span=Span(file, 1, 1, 1, end),
+        at=Span(file, 1, 1, 1, end),
         help="remove the line",
     )
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from trainyard.catalog.exporters import exporter_of, exporters
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.monitoring.plan import Monitor, RuleGroups
 from trainyard.extensions.observability.promql import of_dashboard
+from trainyard.extensions.observability.released_exporters import exporter_of, exporters
 from trainyard.judge.model.values import items, value
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route

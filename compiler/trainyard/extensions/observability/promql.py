@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.language.dataclass import dataclass
-from trainyard.language.re2 import compile_re2
+from trainyard.language.re2 import PatternError, compile_re2
 
 _TIME = r"\$(?:\{\w+(?::\w+)?\}|\w+)(?=\s*[\]:])"
 _PARTS = ("expr", "lhs", "rhs", "param", "vector_selector")
@@ -74,5 +74,5 @@ def _asks_for_one(matcher: Any) -> bool:
 def _matches_nothing(pattern: str) -> bool:
     try:
         return compile_re2(pattern).fullmatch("") is not None
-    except re.error:
+    except PatternError:
         return True

@@ -10,14 +10,16 @@ from datetime import UTC, datetime
 from functools import wraps
 from types import TracebackType
 
-from trainyard.cli import subjects
 from trainyard.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
 from trainyard.cli.output import as_json, require_text_or_json, say
 from trainyard.cli.settings import command, complain, run_options
 from trainyard.cli.streams import UsageError, out, put_err, visible
+from trainyard.cli.subjects import readable
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
 from trainyard.extensions.forecast.simulation_shown import forecasts
+from trainyard.extensions.forecast.subject import Subject
+from trainyard.extensions.forecast.subjects import job_names, subject
 from trainyard.extensions.operate import drift_shown, shown
 from trainyard.extensions.operate.api import Api
 from trainyard.extensions.operate.debug import create, debug_job, steps
@@ -34,7 +36,6 @@ from trainyard.output.emit.yaml import dump
 from trainyard.run.history.committed import Committed
 from trainyard.run.language.load import platform_of
 from trainyard.run.outcome import Compilation, Options, Outcome
-from trainyard.run.subject import Subject
 
 _SECOND = 1.0
 
@@ -163,7 +164,7 @@ def _job(subject: Subject, name: str) -> TrainJob:
 def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compilation, Subject]:
     """The one cluster of the specs that are named, or that has the job that is asked for, compiled."""
     job = getattr(options, "job", "")
-    done = subjects.readable(options.paths, settings)
+    done = readable(options.paths, settings)
     if not done.compilations:
         raise _SpecError(done.errors())
     compilations = _with_job(done.compilations, job)
@@ -186,15 +187,15 @@ def _one_cluster(options: argparse.Namespace, settings: Options) -> tuple[Compil
             f"`{compilation.name}` runs on platform `{platform.name}`, which has no Kubernetes API",
             platform.asked_by_hand or "ask its scheduler",
         )
-    return compilation, subjects.subject(compilation, settings)
+    return compilation, subject(compilation, settings)
 
 
 def _with_job(compilations: Sequence[Compilation], job: str) -> Sequence[Compilation]:
     """The clusters that have a job; all of them where none has it, or no job is asked for."""
-    having = [each for each in compilations if job in subjects.job_names(each)]
+    having = [each for each in compilations if job in job_names(each)]
     if having or not job or len(compilations) == 1:
         return having or compilations
-    known = dict.fromkeys(name for each in compilations for name in subjects.job_names(each))
+    known = dict.fromkeys(name for each in compilations for name in job_names(each))
     raise ClusterError(
         "CLU012",
         f"no spec of {len(compilations)} clusters has a job `{job}`",

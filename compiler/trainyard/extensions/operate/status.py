@@ -11,10 +11,11 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import NamedTuple
 
-from trainyard.core.costs import Item, pool_item
 from trainyard.core.jobs.plan import CheckpointSchedule, SaveWatcher
 from trainyard.eks.flux.stages import PREFIX
 from trainyard.eks.jobs.plan import TrainJob
+from trainyard.extensions.forecast.costs import Item, pool_item
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.operate.api import Api, path_of
 from trainyard.extensions.operate.applied import KUSTOMIZATIONS
 from trainyard.extensions.operate.faults import RefusedError
@@ -24,7 +25,6 @@ from trainyard.language.dataclass import dataclass
 from trainyard.output.body import at, items
 from trainyard.output.manifest import Body
 from trainyard.run.history import Run as Remembered
-from trainyard.run.subject import Subject
 
 # How far a run is: its state, its attempts, and how long it has had its nodes.
 

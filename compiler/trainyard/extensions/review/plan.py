@@ -13,8 +13,8 @@ from trainyard.cli.exits import CHANGES, CLEAN, FINDINGS, USAGE
 from trainyard.cli.output import colored, require_format
 from trainyard.cli.settings import command, complain, run_options
 from trainyard.cli.streams import out
-from trainyard.cli.subjects import subject
 from trainyard.disk.inputs import is_file, is_folder, real_path, with_file
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.git import Base, BaseError, Repository
 from trainyard.extensions.review.plan_shown import Merge, printed
 from trainyard.extensions.review.report.amounts import amounts

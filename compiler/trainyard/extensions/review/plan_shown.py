@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trainyard.cli.output import as_json
-from trainyard.core.costs import Total
+from trainyard.extensions.forecast.costs import Total
 from trainyard.extensions.review.consequences import Change, Place
 from trainyard.extensions.review.consequences.shown import (
     at,

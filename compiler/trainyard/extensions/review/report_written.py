@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trainyard.cli.output import as_json
-from trainyard.cli.subjects import subject
+from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.consequences import Change
 from trainyard.extensions.review.html import page
+from trainyard.extensions.review.moved import moved
 from trainyard.extensions.review.report import (
     Subject,
     overview,
@@ -25,7 +26,6 @@ from trainyard.judge.policy import Policies, load_policies
 from trainyard.language.diagnostics.words import numbered
 from trainyard.plan.features import Platform
 from trainyard.run.driver import check_document
-from trainyard.run.language.moving import moved
 from trainyard.run.outcome import Compilation, Options, Outcome
 from trainyard.run.writer import compare
 

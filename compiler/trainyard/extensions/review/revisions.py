@@ -12,14 +12,14 @@ from trainyard.core.jobs.plan import Gang
 from trainyard.disk.inputs import is_file, read_bytes, real_path
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.extensions.forecast.sections.admission import simulated
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences import Change, Place, Revision, compared, in_order
 from trainyard.extensions.review.consequences.verdicts import moved
+from trainyard.extensions.review.edits.causes import edited
 from trainyard.output.emit import MANIFEST, UNREADABLE
 from trainyard.run.driver import check
-from trainyard.run.edits.causes import edited
 from trainyard.run.history.committed import Committed
 from trainyard.run.outcome import Compilation, Options
-from trainyard.run.subject import Subject
 from trainyard.run.writer import rendered
 
 

@@ -39,9 +39,8 @@ def _length(
     if expected is not None:
         seconds = _limited(expected.seconds, limit)
         return Length(Basis.EXPECTED, seconds, seconds, schedule, expected.where("seconds"))
-    estimate = None if state is None else _estimate(state)
-    if estimate is not None:
-        least, most = estimate
+    if state is not None and state.seconds is not None:
+        least, most = state.seconds
         return Length(Basis.ESTIMATE, _limited(most, limit), _limited(least, limit), schedule)
     if limit is not None:
         return Length(Basis.TIMEOUT, limit, None, schedule)
@@ -50,17 +49,3 @@ def _length(
 
 def _limited(seconds: int, limit: int | None) -> int:
     return seconds if limit is None else min(seconds, limit)
-
-
-def _estimate(state: TrainingState) -> tuple[int, int] | None:
-    """The seconds of the whole run at least and at most, without failures and saves."""
-    run = state.run
-    if run is None:
-        return None
-    step = run.step()
-    if step is None:
-        return None
-    least, most = run.whole(step, step.least), run.whole(step, step.most)
-    if least is None or most is None:
-        return None
-    return round(least), round(most)

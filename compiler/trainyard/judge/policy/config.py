@@ -144,7 +144,7 @@ def _unused_fault(item: PolicyException) -> Diagnostic:
     return warning(
         "POL001",
         f"no finding of `{item.code}` needs this exception",
-        span=item.span,
+        at=item.span,
         help="remove it",
     )
 
@@ -190,7 +190,7 @@ class _Reader:
         self._given: list[_Given] = []
 
     def fault(self, code: str, message: str, span: Span, help: str) -> None:
-        self.faults.append(error(code, message, span=span, help=help))
+        self.faults.append(error(code, message, at=span, help=help))
 
     def open(self, path: Path) -> Document | None:
         if not stands(path):

@@ -12,12 +12,15 @@ from pathlib import Path
 from trainyard.disk import inputs
 from trainyard.disk.cache import builtin_policies
 from trainyard.judge.policy.code import may_read, run_module
+from trainyard.judge.policy.documents import read_documents
 from trainyard.judge.policy.rule import Rule, is_code, is_texts
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.language.places import SourceFile, Span
+from trainyard.language.places import Document, Route, SourceFile, Span
 from trainyard.language.source.read import is_yaml, read
 from trainyard.output.manifest import group_of
+from trainyard.plan.features import members_of_extensions
+from trainyard.plan.shipped import RULES, lacking
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
 OWN_FOLDER = "org"
@@ -199,13 +202,37 @@ def _rules_in(path: str) -> list[Rule]:
     return rules
 
 
+def _declared(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+    """The rules of a file of YAML, which an extension reads: ``load_rules`` of the modules in its ``rules``."""
+    rules: list[Rule] = []
+    readers = members_of_extensions("rules", "load_rules")
+    for load_rules in readers:
+        rules += load_rules(path, faults)
+    if not readers:
+        documents, unreadable = read_documents(path)
+        faults += unreadable
+        faults += [_unread(path, document) for document in documents if _is_declared(document)]
+    return rules
+
+
+def _is_declared(document: Document) -> bool:
+    """Whether a document is a rule, and not an object for clusters that lies among them."""
+    root = document.root.to_python()
+    if not isinstance(root, Mapping):
+        return False
+    return "code" in root or root.get("kind") == "ValidatingAdmissionPolicy"
+
+
+def _unread(path: Path, document: Document) -> Diagnostic:
+    fact = f"`{path}` has a rule without Python, and nothing here reads it"
+    return error("POL010", fact, at=document.span(Route()), help=lacking(RULES))
+
+
 def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``. A built-in one that imports an
     extension belongs to it: where that is not there, nor are its rules."""
     if not path.endswith(".py"):
-        from trainyard.judge.policy.schema_rule import load_schema_rules
-
-        return load_schema_rules(Path(path), faults)
+        return _declared(Path(path), faults)
     try:
         rules = _rules_in(path)
     except SyntaxError as problem:
@@ -213,7 +240,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` is not Python: {problem.msg}",
-                span=line_of(Path(path), problem.lineno or 1),
+                at=line_of(Path(path), problem.lineno or 1),
                 help="correct the line",
             )
         )
@@ -227,7 +254,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` cannot be loaded: {words(problem)}",
-                span=line_of(Path(path), _failing_line(problem, path)),
+                at=line_of(Path(path), _failing_line(problem, path)),
                 help=_instead_of(problem),
             )
         )
@@ -237,7 +264,7 @@ def _load(path: str, faults: list[Diagnostic], *, builtin: bool = False) -> list
             error(
                 "POL010",
                 f"`{path}` has no rule",
-                span=line_of(Path(path), 1),
+                at=line_of(Path(path), 1),
                 help="mark a generator function with `@rule`, or move the file out of the policies' folder",
             )
         )
@@ -310,7 +337,7 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
         return error(
             "POL010",
             f"rule `{rule.code}`: {wrong}",
-            span=span,
+            at=span,
             help="correct the arguments of `@rule`",
         )
     if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
@@ -320,14 +347,14 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
         return error(
             "POL012",
             f"code `{rule.code}` is taken by `{other.slug}`",
-            span=span,
+            at=span,
             help="give each rule a code of its own",
         )
     if python and not (rule.fails and rule.passes):
         return error(
             "POL011",
             f"rule `{rule.code}` has no examples",
-            span=span,
+            at=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
     if python:
@@ -342,14 +369,14 @@ def _reserved_area_fault(rule: Rule, rules: Mapping[str, Rule], span: Span) -> D
         return error(
             "POL009",
             f"code `{rule.code}` belongs to the built-in rule `{builtin.slug}`",
-            span=span,
+            at=span,
             help="this is another version of the built-in rule: delete the file, and set "
             "its level and parameters in `policy.yaml`; a rule of your own has an area of its own, like `ORG001`",
         )
     return error(
         "POL009",
         f"code `{rule.code}`: area `{rule.area}` belongs to the built-in rules",
-        span=span,
+        at=span,
         help="give your own rules an area of their own, like `ORG001`",
     )
 
@@ -383,7 +410,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",
-                span=span,
+                at=span,
                 help="write a kind as `group/Kind`, without version; `/Pod` for the kinds of the core",
             )
         if group:
@@ -397,7 +424,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",
-                span=span,
+                at=span,
                 help=f"write `{right_group}/{right_name}`",
             )
     return None

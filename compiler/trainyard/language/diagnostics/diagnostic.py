@@ -61,31 +61,36 @@ class Diagnostic:
 def error(
     code: str,
     message: str,
-    at: Route | None = None,
+    at: Route | Span | None = None,
     *,
-    span: Span | None = None,
     label: str = "",
     help: str = "",
     notes: tuple[str, ...] = (),
     key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity error."""
-    return Diagnostic(code, Severity.ERROR, message, at, span, label, notes, help, key)
+    route, span = _place(at)
+    return Diagnostic(code, Severity.ERROR, message, route, span, label, notes, help, key)
 
 
 def warning(
     code: str,
     message: str,
-    at: Route | None = None,
+    at: Route | Span | None = None,
     *,
-    span: Span | None = None,
     label: str = "",
     help: str = "",
     notes: tuple[str, ...] = (),
     key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity warning."""
-    return Diagnostic(code, Severity.WARNING, message, at, span, label, notes, help, key)
+    route, span = _place(at)
+    return Diagnostic(code, Severity.WARNING, message, route, span, label, notes, help, key)
+
+
+def _place(at: Route | Span | None) -> tuple[Route | None, Span | None]:
+    """A place that is symbolic, or concrete."""
+    return (None, at) if isinstance(at, Span) else (at, None)
 
 
 def listed(names: Iterable[object], joint: str = ", ") -> str:

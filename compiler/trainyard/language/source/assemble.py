@@ -315,13 +315,13 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
         return error(
             "YML041",
             f"no `{CLUSTER}` for {_title(part)}",
-            span=part.at,
+            at=part.at,
             help=f"name the folder that holds the `{CLUSTER}` too, or put one next to the file",
         )
     fact = error(
         "YML042",
         f"{len(choice)} clusters could hold {_title(part)}",
-        span=part.at,
+        at=part.at,
         help=f"add `cluster: {choice[0].name}` to its `metadata`",
     )
     related = [(cluster.at, "one cluster") for cluster in choice]
@@ -340,7 +340,7 @@ def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header |
     return error(
         "YML043",
         f"no cluster `{wanted.value}` for {_title(part)}",
-        span=wanted.span,
+        at=wanted.span,
         help=did_you_mean(str(wanted.value), names, otherwise),
     )
 
@@ -380,7 +380,7 @@ def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
             fact = error(
                 "YML044",
                 f"two clusters are named `{cluster.name}`",
-                span=cluster.at,
+                at=cluster.at,
                 help="rename one",
             )
             related = ((other.at, "first named here"),)
@@ -475,7 +475,7 @@ def _extended(
             fact = error(
                 "YML045",
                 f"two items of `spec.{key}` are named `{name.value}`",
-                span=name.span,
+                at=name.span,
                 help="rename one or remove it",
             )
             diagnostics.append(replace(fact, related=((first.span, "first named here"),)))

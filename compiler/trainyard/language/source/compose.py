@@ -123,7 +123,7 @@ class Composer:
         help: str,
         related: tuple[tuple[Span, str], ...] = (),
     ) -> None:
-        fault = error(code, message, span=span, help=help)
+        fault = error(code, message, at=span, help=help)
         if related:
             fault = replace(fault, related=related)
         self._diagnostics.append(fault)

@@ -111,7 +111,7 @@ class Extender:
         return None
 
     def _report(self, code: str, message: str, node: Node, help: str) -> None:
-        self.found.append(error(code, message, span=node.span, help=help))
+        self.found.append(error(code, message, at=node.span, help=help))
 
 
 def _is_path(text: str) -> bool:

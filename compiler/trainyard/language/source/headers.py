@@ -67,7 +67,7 @@ def read_header(
         fault = error(
             "YML030",
             "a document is not a mapping",
-            span=first_character(root),
+            at=first_character(root),
             help=f"begin with `apiVersion: {API_VERSION}` and `kind: {CLUSTER}`",
         )
         return None, [fault]
@@ -120,7 +120,7 @@ def _check_value(
         yield error(
             "YML030",
             f"no `{key}` in a document",
-            span=first_character(root),
+            at=first_character(root),
             help=f"add `{key}`: {choices}",
         )
     elif _text(node) not in known:
@@ -131,7 +131,7 @@ def _check_value(
         yield error(
             code,
             f"unknown {key} `{shown}`",
-            span=node.span,
+            at=node.span,
             help=did_you_mean(_text(node), known, f"use {choices}"),
         )
 
@@ -145,7 +145,7 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
         yield error(
             "YML033",
             f"`{header.kind}` has no `metadata.name`",
-            span=(metadata or root).key_span or first_character(root),
+            at=(metadata or root).key_span or first_character(root),
             help="add `metadata: {name: ...}`",
         )
     yield from _check_metadata(header, ("name", "cluster"))
@@ -159,7 +159,7 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
         fault = error(
             "YML035",
             f"`{header.kind}` names itself twice",
-            span=name.key_span,
+            at=name.key_span,
             help="remove `spec.name`",
         )
         yield replace(fault, related=((header.at, "named here"),))
@@ -190,7 +190,7 @@ def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
         yield error(
             "YML034",
             f"`{header.kind}` has no mapping under `spec`",
-            span=place,
+            at=place,
             help=f"write the fields of {fields} under `spec:`",
         )
 
@@ -214,6 +214,6 @@ def _unknown(
             yield error(
                 "YML036",
                 f"unknown key `{key}` in `{where}`",
-                span=value.key_span,
+                at=value.key_span,
                 help=help or "remove the key",
             )

@@ -114,7 +114,7 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
             error(
                 "YML046",
                 f"there is no `{path}` to include",
-                span=node.span,
+                at=node.span,
                 help="check the path; it is relative to the file that it is written in",
             )
         )
@@ -133,7 +133,7 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
             error(
                 "YML047",
                 f"`{shown}` is outside the repository of the spec",
-                span=node.span,
+                at=node.span,
                 help="write a path relative to this file, to a file or folder of this repository",
             )
         )
@@ -143,7 +143,7 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
             error(
                 "YML046",
                 f"no YAML file in `{path}`",
-                span=node.span,
+                at=node.span,
                 help="name a file, or a folder with `*.yaml`",
             )
         )
@@ -237,7 +237,7 @@ def _no_object(node: Node) -> Diagnostic | None:
         help = "write small letters, digits and `-`, at most 63"
     else:
         return None
-    return error("YML048", fact, span=first_character(node), help=help)
+    return error("YML048", fact, at=first_character(node), help=help)
 
 
 # Kubernetes 1.36: names that are segments of a path (apimachinery, api/validation/path), kinds of

@@ -106,7 +106,7 @@ class _Heirs:
         return self._flattened(base, chain)
 
     def _report(self, code: str, message: str, node: Node, help: str) -> None:
-        fault = error(code, message, span=node.span, label="named here", help=help)
+        fault = error(code, message, at=node.span, label="named here", help=help)
         self.diagnostics.append(fault)
 
 

@@ -41,7 +41,7 @@ def parse(
             error(
                 "YML019",
                 f"`{file.name}` has no content",
-                span=Span(file, 1, 1, 1, 1),
+                at=Span(file, 1, 1, 1, 1),
                 help="begin with `apiVersion:`, `kind:`, `metadata:` and `spec:`",
             )
         )
@@ -83,7 +83,7 @@ def _documents(
                 error(
                     "YML002",
                     "text that is not YAML",
-                    span=Span(file, 1, 1, 1, 1),
+                    at=Span(file, 1, 1, 1, 1),
                     notes=(f"the YAML parser says: {fault}",),
                 )
             )

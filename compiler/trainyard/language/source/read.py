@@ -111,7 +111,7 @@ def _too_many_digits(file: SourceFile) -> Diagnostic | None:
     return error(
         "YML024",
         f"a number of more than {MOST_DIGITS:,} digits",
-        span=Span(file, line, column, line, column + 1),
+        at=Span(file, line, column, line, column + 1),
         help="write a number that fits into 64 bits, or text with other characters in between",
     )
 
@@ -168,7 +168,7 @@ def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
     return error(
         "YML017",
         f"`{name}` is binary",
-        span=_span(data, name, start, 1),
+        at=_span(data, name, start, 1),
         label="zero byte here",
         help="name a YAML file",
     )
@@ -187,7 +187,7 @@ def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
     return error(
         "YML016",
         f"`{name}` is not UTF-8",
-        span=_span(data, name, fault.start, 1),
+        at=_span(data, name, fault.start, 1),
         label=f"byte 0x{data[fault.start]:02x} does not belong here",
         help=_SAVE,
     )

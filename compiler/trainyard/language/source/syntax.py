@@ -114,7 +114,7 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     fact, help, label = _wording(fault, character)
     spoken = f"the YAML parser says: {_spoken(fault)}"
     notes = (*_no_spaces(file, fault), spoken)
-    problem = error("YML002", fact, span=span, help=help, notes=notes)
+    problem = error("YML002", fact, at=span, help=help, notes=notes)
     if not label or fault.context_mark is None:
         return problem
     start = _place(file, fault.context_mark)
@@ -183,7 +183,7 @@ def _tab(file: SourceFile, span: Span) -> Diagnostic:
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
     place = Span(file, span.line, column, span.line, column + 1)
     return error(
-        "YML003", "a tab in the indentation", notes=notes, help="indent with spaces", span=place
+        "YML003", "a tab in the indentation", notes=notes, help="indent with spaces", at=place
     )
 
 
@@ -256,6 +256,6 @@ def _forbidden_character(file: SourceFile, line: int, notes: tuple[str, ...]) ->
         "YML018",
         f"character U+{code:04X} {why}",
         notes=notes,
-        span=Span(file, line, column, line, column + 1),
+        at=Span(file, line, column, line, column + 1),
         help=f'remove it, or write `"\\u{code:04x}"` in double quotes',
     )

@@ -156,7 +156,7 @@ def _read(
             error(
                 "YML047",
                 f"`{node.value}` is outside the repository of the spec",
-                span=node.span,
+                at=node.span,
                 help="write a path relative to this file, to a file or folder of this repository",
             )
         )
@@ -165,7 +165,7 @@ def _read(
             error(
                 "YML046",
                 f"there is no `{shown}`",
-                span=node.span,
+                at=node.span,
                 help="check the path; it is relative to the file that it is written in",
             )
         )

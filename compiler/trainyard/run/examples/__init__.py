@@ -66,7 +66,7 @@ def _example(
 def _fault(rule: Rule, message: str, help: str) -> Diagnostic:
     line = rule.check.__code__.co_firstlineno
     span = line_of(Path(rule.file), line)
-    return error("POL020", message, span=span, help=help)
+    return error("POL020", message, at=span, help=help)
 
 
 __all__ = ["judged"]

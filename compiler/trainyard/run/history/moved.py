@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.eks.cluster.plan import Bootstrap, Cluster
 from trainyard.eks.network.plan import VPC_ID, MadeNetwork, Network
-from trainyard.eks.network.stack import PATH, network_stack
+from trainyard.eks.network.vpc import PATH, network_stack
 from trainyard.judge.model.values import mapping
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error

@@ -24,8 +24,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 @command
 def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
-    from trainyard.cli.subjects import with_job
     from trainyard.extensions.forecast.failures_shown import clusters, printed
+    from trainyard.extensions.forecast.subjects import with_job
 
     require_text_or_json(options)
     settings = run_options(options, explained=True, judged=False)

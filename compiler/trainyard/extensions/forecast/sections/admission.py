@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Heading, paragraph, table
 from trainyard.extensions.forecast.simulate.compiled import cluster
 from trainyard.extensions.forecast.simulate.forecasts import MOST_JOBS, forecast
 from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, helps, why
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.forecast.timeline.outlook import outlook
 from trainyard.extensions.forecast.timeline.until import with_starts
 from trainyard.language.diagnostics.words import numbered
-from trainyard.run.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

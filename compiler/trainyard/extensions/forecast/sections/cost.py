@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from trainyard.catalog.prices import MONTH
-from trainyard.core.blocks import (
+from trainyard.extensions.forecast.blocks import (
     Block,
     Explained,
     Heading,
@@ -16,10 +16,10 @@ from trainyard.core.blocks import (
     paragraph,
     table,
 )
-from trainyard.core.costs import Item, Total, total
+from trainyard.extensions.forecast.costs import Item, Total, total
 from trainyard.extensions.forecast.sections.bill import bill
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.run.subject import Subject
 
 _BY_USE = (
     "Paid by use, and not counted: data that leaves a zone or goes through a gateway, what is in S3 beyond "

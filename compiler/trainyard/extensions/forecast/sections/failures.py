@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.failures.footing import Footing, From
-from trainyard.core.failures.outcome import Outcome
-from trainyard.core.failures.parts import Part, Span
-from trainyard.core.failures.week import FORMULA, Loss, Week, week
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.jobs.saving import best_reason
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.failures.footing import Footing, From
+from trainyard.extensions.forecast.failures.footings import footings
+from trainyard.extensions.forecast.failures.outcome import Outcome
+from trainyard.extensions.forecast.failures.parts import Part, Span
+from trainyard.extensions.forecast.failures.week import FORMULA, Loss, Week, week
+from trainyard.extensions.forecast.platforms import outcomes_of, repair_of
 from trainyard.extensions.forecast.sections.cost import number, usd
 from trainyard.extensions.forecast.sections.spending import by_job
-from trainyard.judge.model.footings import footings
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.words import first_of, numbered
 from trainyard.language.units import Duration
-from trainyard.run.subject import Subject
 
 _OUTCOMES = (
     "failure",
@@ -72,11 +73,10 @@ class Walk:
 
 def walks(subject: Subject) -> list[Walk]:
     """Every job, in the order of the plan."""
-    outcomes = subject.platform.failing().outcomes
     prices = {id(cost.job): cost for cost in by_job(subject)}
     found = []
     for job in footings(subject.reading, subject):
-        known = tuple(outcomes(subject, job))
+        known = tuple(outcomes_of(subject, job))
         cost = prices[id(job.gang)]
         of_node = None if cost.usd_hour is None else cost.usd_hour / job.nodes
         found.append(Walk(job, known, week(subject, job, known), of_node, cost.exact))
@@ -103,7 +103,7 @@ def section(subject: Subject) -> Iterator[Block]:
             f"an interval) + saves × the time to write one ({FORMULA})."
         )
         yield table(_WEEKS, map(_week_row, weeks))
-    yield from subject.platform.reported().repair(subject)
+    yield from repair_of(subject)
 
 
 def _together(found: Iterable[Walk]) -> list[tuple[Text, ...]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import Item
 from trainyard.core.jobs.plan import TrainingState
-from trainyard.core.training.duration import Step
-from trainyard.core.training.memory import Memory
-from trainyard.core.training.part import Part
-from trainyard.core.training.run import Run
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import Item
+from trainyard.extensions.forecast.platforms import costs_of
+from trainyard.extensions.forecast.subject import Subject
+from trainyard.extensions.forecast.training.duration import Step
+from trainyard.extensions.forecast.training.memory import Memory
+from trainyard.extensions.forecast.training.part import Part
+from trainyard.extensions.forecast.training.plan import TrainingRun
+from trainyard.extensions.forecast.training.run import Run
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.words import numbered
 from trainyard.plan import Plan
-from trainyard.run.subject import Subject
 
 _GIB = 1024**3
 _HOUR, _DAY = 3600, 24 * 3600
@@ -36,7 +38,7 @@ _HEADER = (
 class Estimate:
     """A job with what is computed for it. ``usd_hour``: what its nodes cost; ``None`` where no price is known."""
 
-    state: TrainingState
+    state: TrainingRun
     run: Run
     memory: Memory
     step: Step | None
@@ -69,14 +71,13 @@ def states_of(plan: Plan) -> list[TrainingState]:
 
 def estimates(subject: Subject) -> Iterator[Estimate]:
     """The jobs whose shape and batch are known."""
-    states = [state for state in states_of(subject.plan) if state.run is not None]
+    states = [state for state in states_of(subject.plan) if isinstance(state, TrainingRun)]
     if not states:
         return
-    items = subject.platform.costs(subject)
+    items = costs_of(subject)
     nodes = {item.name: item for item in items if item.node}
     for state in states:
         run = state.run
-        assert run is not None, "only those that have one"
         yield Estimate(
             state=state, run=run, memory=run.memory, step=run.step(), usd_hour=_usd_hour(nodes, run)
         )

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainyard.catalog.prices import MONTH
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import Item
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.queues.spec import PoolQuota, Queue, QueuesSection
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import Item
+from trainyard.extensions.forecast.platforms import costs_of
 from trainyard.extensions.forecast.sections.cost import number
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.words import numbered
 from trainyard.language.units import Duration
-from trainyard.run.subject import Subject
 
 _HOUR = 3600
 _JOBS = ("job", "queue", "nodes:", "USD an hour:", "ends after", "USD until then, at most:")
@@ -60,7 +61,7 @@ def by_queue(subject: Subject) -> Iterator[QueueCost]:
 
 
 def _nodes(subject: Subject) -> Mapping[str, Item]:
-    items = subject.platform.costs(subject)
+    items = costs_of(subject)
     return {item.name: item for item in items if item.node}
 
 

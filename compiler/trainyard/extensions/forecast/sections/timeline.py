@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.platforms import costs_of
 from trainyard.extensions.forecast.sections.cost import number
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.forecast.timeline.course import Course, PoolUse, Timeline
 from trainyard.extensions.forecast.timeline.outlook import outlook
 from trainyard.extensions.forecast.timeline.shown import Paid, details, how_long, span, summary
 from trainyard.judge.model.lengths import lengths
-from trainyard.run.subject import Subject
 
 _JOBS = ("job", "starts", "ends", "and between")
 _POOLS = ("pool", "paid node hours:", "idle node hours:", "USD of idle nodes:")
@@ -52,7 +53,7 @@ def blocks(subject: Subject, found: Timeline) -> Iterator[Block]:
 def paid_of(subject: Subject) -> Mapping[str, Paid]:
     """What is paid for each pool whether its nodes are used or not: those always on, and all of a block."""
     found = {}
-    for item in subject.platform.costs(subject):
+    for item in costs_of(subject):
         if item.node:
             nodes = item.most if item.block is not None else item.least
             exact = item.is_exact(subject.spec.region)

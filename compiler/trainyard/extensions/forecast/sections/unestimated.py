@@ -10,6 +10,7 @@ from trainyard.core.jobs.plan import Gang, TrainingState
 from trainyard.core.jobs.spec import Job, JobsSection
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.extensions.forecast.sections.models import states_of
+from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.language.models.cluster import ClusterSpec
 from trainyard.plan import Plan
 
@@ -33,7 +34,7 @@ def unestimated(spec: ClusterSpec, plan: Plan, catalog: Catalog) -> Iterator[Une
         state = states.get(job.name)
         if state is None:
             yield _without_state(job, gangs.get(job.name), spec, catalog)
-        elif state.run is None:
+        elif not isinstance(state, TrainingRun):
             yield _without_run(job, state)
 
 

@@ -19,7 +19,7 @@ from trainyard.extensions.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import STACKS, tag_list, template
+from trainyard.output.lowering.templates import STACKS, tag_list, template
 from trainyard.plan import Plan
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.hyperpod.groups.names import FOLDER
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge
 from trainyard.output.fields import ABSENT, Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge
 
 _API = "SageMaker API, UpdateCluster"
 _QUOTA_API = "SageMaker API, UpdateComputeQuota and UpdateClusterSchedulerConfig"

@@ -15,7 +15,7 @@ from trainyard.extensions.hyperpod.groups.names import FOLDER
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import tag_list
+from trainyard.output.lowering.templates import tag_list
 from trainyard.plan import Plan
 
 CLUSTER = "${HYPERPOD_CLUSTER_ARN}"

@@ -120,20 +120,18 @@ def made_image(context: Context, spec: Image, at: Route) -> tuple[Recipe, MadeIm
 
 
 def _arch(context: Context, spec: Image, at: Route) -> str:
+    target, place = f"image/{spec.name}", at / "arch"
+    if spec.arch is not None:
+        context.given(target, "arch", spec.arch, place)
+        return spec.arch
     said = arch_of(spec.base)
     why = "the name of the base says so"
     if said is None:
         why = "the name of the base says no other"
-    return context.settle(
-        f"image/{spec.name}",
-        "arch",
-        spec.arch,
-        said or "amd64",
-        why,
-        "AWS Deep Learning Containers, available images",
-        at=at / "arch",
-        follows=at / "base",
-    )
+    source = "AWS Deep Learning Containers, available images"
+    arch = said or "amd64"
+    context.unset(target, "arch", arch, why, source, at=place, follows=at / "base")
+    return arch
 
 
 def _built_of_another(

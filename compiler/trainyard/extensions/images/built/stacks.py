@@ -16,7 +16,7 @@ from trainyard.extensions.images.built.plan import MadeCache
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import KEPT, STACKS, inline_policy, tag_list, template
+from trainyard.output.lowering.templates import KEPT, STACKS, inline_policy, tag_list, template
 
 _ENVIRONMENTS = {
     "amd64": ("LINUX_CONTAINER", "aws/codebuild/amazonlinux-x86_64-standard:5.0"),

@@ -45,7 +45,7 @@ def check_versions(context: Context, spec: Image, at: Route) -> None:
     ):
         place = at / "contents" / key
         if given is not None:
-            context.given(target, key, given, "set by the spec", place)
+            context.given(target, key, given, place)
         elif from_tag is not None:
             context.derive(
                 target, key, from_tag, "the tag of the base says so", follows=at / "base"

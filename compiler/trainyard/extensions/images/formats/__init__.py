@@ -1,4 +1,4 @@
 """Files of which images are built."""
 
-KINDS = {"dockerfile": "Dockerfile"}
+KINDS = {"dockerfile": "Dockerfile", "workflow": "Workflow"}
 """The formats of this folder, with the kind that ``explain`` calls them by."""

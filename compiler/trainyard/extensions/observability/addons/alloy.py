@@ -6,8 +6,8 @@ from typing import Any
 
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from trainyard.eks.jobs.pod_labels import pod_labels
+from trainyard.extensions.observability.logs.names import ALLOY, LOKI, address, at, wanted
 from trainyard.extensions.observability.logs.pipeline import POSITIONS, configuration
-from trainyard.extensions.observability.logs.stack import ALLOY, LOKI, address, at, wanted
 from trainyard.output.lowering.body import resources, without_rights
 
 _CPU, _MEMORY = 50, 192

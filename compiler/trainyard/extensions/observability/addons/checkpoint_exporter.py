@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trainyard.eks.addons.addon import MANIFESTS, OURS, AddOn, Controller
-from trainyard.extensions.observability.checkpoints.stack import CPU, EXPORTER, MEMORY, watched
+from trainyard.extensions.observability.checkpoints.names import CPU, EXPORTER, MEMORY, watched
+from trainyard.extensions.observability.monitoring.names import at
 from trainyard.extensions.observability.monitoring.saving import saving
-from trainyard.extensions.observability.monitoring.stack import at
 from trainyard.plan.context import Context
 
 

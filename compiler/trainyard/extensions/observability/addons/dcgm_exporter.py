@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.catalog.exporters import of
 from trainyard.core.pools.pools import GPU_PRESENT
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     DCGM_EXPORTER,
     RELEASE,
     STACK,
@@ -23,7 +22,8 @@ from trainyard.extensions.observability.monitoring.stack import (
     monitoring_of,
     readers,
 )
-from trainyard.extensions.observability.monitoring.stack import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import wanted as monitored
+from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.units import Duration
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context

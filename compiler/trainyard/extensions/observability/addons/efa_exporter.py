@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from trainyard.catalog import InstanceType
 from trainyard.eks.addons.addon import MANIFESTS, OURS, AddOn, Daemon
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     EFA_CPU,
     EFA_EXPORTER,
     EFA_MEMORY,
     at,
     has_efa,
 )
-from trainyard.extensions.observability.monitoring.stack import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import wanted as monitored
 from trainyard.plan.context import Context
 
 

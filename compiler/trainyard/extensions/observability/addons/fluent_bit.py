@@ -7,7 +7,7 @@ from typing import Any
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Endpoint, Setting
 from trainyard.eks.jobs.pod_labels import pod_labels
 from trainyard.extensions.observability.logs import fluent_bit
-from trainyard.extensions.observability.logs.stack import (
+from trainyard.extensions.observability.logs.names import (
     FLUENT_BIT,
     TO_CLOUD_WATCH,
     at,

@@ -1,8 +1,7 @@
 """kube-prometheus-stack: Prometheus, its operator, Alertmanager, Grafana, kube-state-metrics and node-exporter.
 
-Of what they could say, Prometheus keeps what alerts, dashboards and OpenCost ask for (``catalog/exporters.py``): so
-its series can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are
-off.
+Of what they could say, Prometheus keeps what alerts, dashboards and OpenCost ask for (``released_exporters``): so its
+series can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are off.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from trainyard.catalog.exporters import kept
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.eks.addons.addon import (
     EVERYWHERE,
@@ -24,8 +22,7 @@ from trainyard.eks.addons.addon import (
 from trainyard.eks.jobs.pod_labels import pod_labels
 from trainyard.eks.settings.launcher import launcher_asked
 from trainyard.extensions.observability.managed_monitoring import agent
-from trainyard.extensions.observability.monitoring.sizing import ALERTMANAGER_DISK, size
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     CLASS,
     STACK,
     at,
@@ -36,8 +33,10 @@ from trainyard.extensions.observability.monitoring.stack import (
     scraper,
     wanted,
 )
+from trainyard.extensions.observability.monitoring.sizing import ALERTMANAGER_DISK, size
 from trainyard.extensions.observability.notifications import alertmanager
-from trainyard.extensions.observability.notifications.stack import alerts_of
+from trainyard.extensions.observability.notifications.names import alerts_of
+from trainyard.extensions.observability.released_exporters import kept
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context
 

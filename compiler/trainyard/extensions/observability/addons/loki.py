@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.eks.addons.addon import OURS, AddOn, Controller, Setting
 from trainyard.extensions.observability.logs import sizing
-from trainyard.extensions.observability.logs.stack import (
+from trainyard.extensions.observability.logs.names import (
     CLASS,
     LOKI,
     at,
@@ -19,8 +19,8 @@ from trainyard.extensions.observability.logs.stack import (
     loki_of,
     wanted,
 )
-from trainyard.extensions.observability.monitoring.stack import alertmanager
-from trainyard.extensions.observability.monitoring.stack import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import alertmanager
+from trainyard.extensions.observability.monitoring.names import wanted as monitored
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context
 

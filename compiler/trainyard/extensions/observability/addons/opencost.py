@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.catalog.exporters import kept
 from trainyard.eks.addons.addon import OURS, AddOn, Controller, Setting
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     OPENCOST,
     RELEASE,
     STACK,
@@ -20,8 +19,9 @@ from trainyard.extensions.observability.monitoring.stack import (
     prices_pods,
     readers,
 )
-from trainyard.extensions.observability.opencost.stack import FILE, PRICES, STAGE
-from trainyard.extensions.observability.opencost.stack import at as opencost
+from trainyard.extensions.observability.opencost.names import FILE, PRICES, STAGE
+from trainyard.extensions.observability.opencost.names import at as opencost
+from trainyard.extensions.observability.released_exporters import kept
 from trainyard.output.lowering.body import resources
 
 _FOLDER = "/var/opencost-prices"

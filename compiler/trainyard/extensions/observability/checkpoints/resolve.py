@@ -12,11 +12,7 @@ from trainyard.core.storage.storages import resolve_storage
 from trainyard.eks.flux.accounts import deliverer, makes, reads
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.checkpoints.plan import (
-    CheckpointExporter,
-    CheckpointProgram,
-)
-from trainyard.extensions.observability.checkpoints.stack import (
+from trainyard.extensions.observability.checkpoints.names import (
     CPU,
     EXPORTER,
     MEMORY,
@@ -25,8 +21,12 @@ from trainyard.extensions.observability.checkpoints.stack import (
     watched,
     with_ceiling,
 )
+from trainyard.extensions.observability.checkpoints.plan import (
+    CheckpointExporter,
+    CheckpointProgram,
+)
+from trainyard.extensions.observability.monitoring.names import at, wanted
 from trainyard.extensions.observability.monitoring.sources import exporter_monitor
-from trainyard.extensions.observability.monitoring.stack import at, wanted
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.extensions.observability.dashboards.page import Page
 from trainyard.extensions.observability.dashboards.plan import Dashboard
-from trainyard.extensions.observability.monitoring.saving import saving
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     at,
     has_efa,
     has_gpus,
@@ -15,6 +14,7 @@ from trainyard.extensions.observability.monitoring.stack import (
     namespace,
     wanted,
 )
+from trainyard.extensions.observability.monitoring.saving import saving
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 

@@ -10,7 +10,13 @@ from trainyard.extensions.observability.logs.plan import LogBucket, LogGroup
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import STACKS, inline_policy, pod_identity, tag_list, template
+from trainyard.output.lowering.templates import (
+    STACKS,
+    inline_policy,
+    pod_identity,
+    tag_list,
+    template,
+)
 from trainyard.plan import Plan
 
 _STACK = f"{STACKS}/logs.yaml"

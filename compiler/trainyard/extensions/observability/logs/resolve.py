@@ -12,9 +12,7 @@ from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.plan import NetworkPolicy, NetworkRule, Peer
 from trainyard.eks.teams.resolve import IMDS, NAMESPACE, POD_IDENTITY, privileged_namespace
 from trainyard.extensions.observability.logs import sizing
-from trainyard.extensions.observability.logs.plan import LogBucket, LogGroup, LogSize
-from trainyard.extensions.observability.logs.spec import CloudWatch, Loki
-from trainyard.extensions.observability.logs.stack import (
+from trainyard.extensions.observability.logs.names import (
     ALLOY_PORT,
     CLASS,
     FLUENT_BIT,
@@ -28,6 +26,8 @@ from trainyard.extensions.observability.logs.stack import (
     loki_of,
     namespace,
 )
+from trainyard.extensions.observability.logs.plan import LogBucket, LogGroup, LogSize
+from trainyard.extensions.observability.logs.spec import CloudWatch, Loki
 from trainyard.language.units import Duration
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context

@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.eks.flux.plan import AwaitedValue
-from trainyard.extensions.observability.managed_monitoring.stack import (
+from trainyard.extensions.observability.managed_monitoring.names import (
     ACCOUNT,
     CONFIG_MAP,
     WORKSPACE_ID,
 )
-from trainyard.extensions.observability.monitoring.stack import is_managed, monitoring_of
+from trainyard.extensions.observability.monitoring.names import is_managed, monitoring_of
 from trainyard.language.units import Quantity
 from trainyard.plan.context import Context
 

@@ -16,7 +16,13 @@ from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.emit.yaml import dump
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import STACKS, inline_policy, pod_identity, tag_list, template
+from trainyard.output.lowering.templates import (
+    STACKS,
+    inline_policy,
+    pod_identity,
+    tag_list,
+    template,
+)
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.catalog import iam, managed_monitoring
+from trainyard.catalog import iam
 from trainyard.core.notifications.spec import Receiver, Sns
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
+from trainyard.extensions.observability.managed_monitoring import facts
+from trainyard.extensions.observability.managed_monitoring.names import ACCOUNT, CONFIG_MAP, at
 from trainyard.extensions.observability.managed_monitoring.plan import (
     GrafanaWorkspace,
     MetricsWorkspace,
     SampleVolume,
 )
-from trainyard.extensions.observability.managed_monitoring.stack import ACCOUNT, CONFIG_MAP, at
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring import names as monitoring
 from trainyard.extensions.observability.monitoring.alerts import rule_groups
 from trainyard.extensions.observability.monitoring.sizing import size
 from trainyard.extensions.observability.monitoring.spec import ManagedGrafana
-from trainyard.extensions.observability.notifications import stack as notifications
+from trainyard.extensions.observability.notifications import names as notifications
 from trainyard.extensions.observability.notifications.alertmanager import configuration, routed
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
@@ -143,7 +144,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
 
 def _check_region(context: Context) -> None:
     region = context.spec.region
-    prometheus = managed_monitoring.prometheus()
+    prometheus = facts.prometheus()
     if region not in prometheus.regions:
         context.fault(
             "RES361",
@@ -187,7 +188,7 @@ def _days(context: Context) -> int:
 def _grafana(context: Context, grafana: ManagedGrafana) -> GrafanaWorkspace:
     region = context.spec.region
     place = at() / "grafana"
-    service = managed_monitoring.grafana()
+    service = facts.grafana()
     if region not in service.regions:
         context.fault(
             "RES361",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.bootstrap.step import Step
+from trainyard.extensions.observability.managed_monitoring.names import CONFIG_MAP, WORKSPACE_ID
 from trainyard.extensions.observability.managed_monitoring.plan import MetricsWorkspace
-from trainyard.extensions.observability.managed_monitoring.stack import CONFIG_MAP, WORKSPACE_ID
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
 

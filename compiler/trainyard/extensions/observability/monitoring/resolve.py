@@ -10,11 +10,7 @@ from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.resolve import privileged_namespace
 from trainyard.extensions.observability.monitoring.alerts import rule_groups
-from trainyard.extensions.observability.monitoring.plan import EfaExporter, MonitoringSize
-from trainyard.extensions.observability.monitoring.sizing import Size, size
-from trainyard.extensions.observability.monitoring.sources import exporter_monitor, monitors
-from trainyard.extensions.observability.monitoring.spec import Monitoring
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     CLASS,
     EFA_CPU,
     EFA_EXPORTER,
@@ -27,6 +23,10 @@ from trainyard.extensions.observability.monitoring.stack import (
     type_labels,
     wanted,
 )
+from trainyard.extensions.observability.monitoring.plan import EfaExporter, MonitoringSize
+from trainyard.extensions.observability.monitoring.sizing import Size, size
+from trainyard.extensions.observability.monitoring.sources import exporter_monitor, monitors
+from trainyard.extensions.observability.monitoring.spec import Monitoring
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 

@@ -8,7 +8,7 @@ from trainyard.core.jobs.binding import mount_of
 from trainyard.core.jobs.spec import Job, JobsSection, Mount
 from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.monitoring.stack import wanted
+from trainyard.extensions.observability.monitoring.names import wanted
 from trainyard.plan.context import Context
 
 

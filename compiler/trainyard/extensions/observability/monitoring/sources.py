@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.catalog.exporters import of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.jobs.kinds.ray_job import KUBERAY
 from trainyard.eks.jobs.wanted import operates
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.logs.stack import ALLOY
-from trainyard.extensions.observability.logs.stack import wanted as logged
+from trainyard.extensions.observability.logs.names import ALLOY
+from trainyard.extensions.observability.logs.names import wanted as logged
+from trainyard.extensions.observability.monitoring.names import RELEASE, at, namespace
 from trainyard.extensions.observability.monitoring.plan import Monitor
-from trainyard.extensions.observability.monitoring.stack import RELEASE, at, namespace
+from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.dataclass import dataclass
 from trainyard.plan.context import Context
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.core.notifications.spec import Notifications, Receiver, SecretValue
-from trainyard.extensions.observability.notifications.stack import ACCOUNT
+from trainyard.extensions.observability.notifications.names import ACCOUNT
 
 _SECRETS = "/etc/alertmanager/secrets"
 _NOBODY = "Nobody"

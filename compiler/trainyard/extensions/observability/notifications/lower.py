@@ -13,7 +13,7 @@ from trainyard.extensions.observability.notifications.plan import (
 )
 from trainyard.output import Artifact
 from trainyard.output.lowering.body import given, head, path
-from trainyard.output.lowering.stack import STACKS, inline_policy, pod_identity, template
+from trainyard.output.lowering.templates import STACKS, inline_policy, pod_identity, template
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 

@@ -10,18 +10,18 @@ from trainyard.core.notifications.uses import check_topic, notifications_of, rec
 from trainyard.core.secrets.spec import SecretsSection
 from trainyard.eks.flux.stages import FLUX
 from trainyard.eks.secrets.plan import AwaitedSecret
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.monitoring import names as monitoring
 from trainyard.extensions.observability.notifications.alertmanager import routed
-from trainyard.extensions.observability.notifications.plan import (
-    FluxAlert,
-    FluxProvider,
-    TopicPublisher,
-)
-from trainyard.extensions.observability.notifications.stack import (
+from trainyard.extensions.observability.notifications.names import (
     ACCOUNT,
     alerts_of,
     at,
     namespaces,
+)
+from trainyard.extensions.observability.notifications.plan import (
+    FluxAlert,
+    FluxProvider,
+    TopicPublisher,
 )
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route

@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Iterator
 
+from trainyard.extensions.observability.opencost.names import FILE, STAGE
 from trainyard.extensions.observability.opencost.plan import CostPrices
-from trainyard.extensions.observability.opencost.stack import FILE, STAGE
 from trainyard.output.lowering.body import head, manifest_in
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan

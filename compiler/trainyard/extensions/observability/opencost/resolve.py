@@ -15,10 +15,10 @@ from trainyard.eks.flux.accounts import deliverer, makes
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.eks.settings.volumes import class_name
-from trainyard.extensions.observability.logs import stack as logs
-from trainyard.extensions.observability.monitoring import stack as monitoring
+from trainyard.extensions.observability.logs import names as logs
+from trainyard.extensions.observability.monitoring import names as monitoring
+from trainyard.extensions.observability.opencost.names import PRICES, STAGE, at
 from trainyard.extensions.observability.opencost.plan import CostPrices
-from trainyard.extensions.observability.opencost.stack import PRICES, STAGE, at
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 

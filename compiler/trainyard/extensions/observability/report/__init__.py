@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.costs import Item
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.costs import Item
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.report import logs, managed_monitoring, monitoring
 
 __all__ = ["SECTIONS", "costs"]

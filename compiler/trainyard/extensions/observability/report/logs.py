@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
-from trainyard.core.blocks import Block, Heading, paragraph
-from trainyard.core.costs import ALWAYS, Gp3, Item, disks, known, monthly
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.blocks import Block, Heading, paragraph
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks, known, monthly
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.logs.plan import LogGroup, LogSize
 from trainyard.extensions.observability.logs.sizing import DISK, OTHERS
 from trainyard.language.units import Quantity

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
-from trainyard.core.blocks import Block, Heading, listing, paragraph
-from trainyard.core.costs import ALWAYS, Gp3, Item, disks, known, monthly
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.blocks import Block, Heading, listing, paragraph
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks, known, monthly
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.managed_monitoring import agent
 from trainyard.extensions.observability.managed_monitoring.plan import (
     GrafanaWorkspace,

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
-from trainyard.core.costs import ALWAYS, Gp3, Item, disks
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.blocks import (
+    Block,
+    Explained,
+    Heading,
+    Strong,
+    Text,
+    paragraph,
+    table,
+)
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.monitoring import sizing
 from trainyard.extensions.observability.monitoring.plan import MonitoringSize
 

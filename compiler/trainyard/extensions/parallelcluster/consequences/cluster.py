@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.parallelcluster.formats.parallelcluster.structure import updates
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge
 from trainyard.output.fields import ABSENT, Pair, Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge
 
 _SOURCE = "aws-parallelcluster 3.16.1, update_policy.py"
 _JOBS = "`jobs.sh`"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Outcome
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Outcome
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.failures.cluster import head_lost, leaves, upgrades
 from trainyard.extensions.parallelcluster.failures.nodes import (
     block_ends,

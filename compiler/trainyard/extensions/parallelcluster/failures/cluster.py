@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing, From, Repeated, saved_at_the_end
-from trainyard.core.failures.outcome import Failure, Outcome, runs_on
-from trainyard.core.planned import PlannedCluster
+from trainyard.extensions.forecast.failures.footing import Footing, From, Repeated, saved_at_the_end
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, runs_on
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.failures.slurm import KILL, value
 from trainyard.language.units import Duration
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.failures.footing import Footing
-from trainyard.core.failures.outcome import Failure, Outcome, restarted
-from trainyard.core.failures.parts import Part, gone, hangs, new_node, noticed, pulled, started
-from trainyard.core.failures.xids import GPU, classes, named, source
-from trainyard.core.failures.zones import others, zone_again, zones_of
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.launcher import Launcher
+from trainyard.extensions.forecast.failures.footing import Footing
+from trainyard.extensions.forecast.failures.outcome import Failure, Outcome, restarted
+from trainyard.extensions.forecast.failures.parts import (
+    Part,
+    gone,
+    hangs,
+    new_node,
+    noticed,
+    pulled,
+    started,
+)
+from trainyard.extensions.forecast.failures.xids import GPU, classes, named, source
+from trainyard.extensions.forecast.failures.zones import others, zone_again, zones_of
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.failures.slurm import (
     LOOKS,
     NODES,
@@ -46,7 +54,16 @@ def node_lost(planned: PlannedCluster, job: Footing) -> Outcome:
         started(),
     )
     acts = f"the head node replaces the node within {LOOKS}; {again(job)}"
-    return restarted(Failure.NODE, job, notices, acts, parts, source=f"{NODES}; {REQUEUES}")
+    return restarted(
+        Outcome(
+            failure=Failure.NODE,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            source=f"{NODES}; {REQUEUES}",
+        )
+    )
 
 
 def xids(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
@@ -69,7 +86,17 @@ def _xid(
         acts = f"DCGM's test before each job drains the node, and the head node replaces it; {acts}"
     parts = (notice, ended, *node, *tested(planned, job), queue(planned, job), started())
     facts = f"{source(planned.catalog, failure)}; {REQUEUES}"
-    return restarted(failure, job, notices, acts, parts, of=named(codes), source=facts)
+    return restarted(
+        Outcome(
+            failure=failure,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            of=named(codes),
+            source=facts,
+        )
+    )
 
 
 def zone_lost(planned: PlannedCluster, job: Footing) -> Outcome:
@@ -83,7 +110,17 @@ def zone_lost(planned: PlannedCluster, job: Footing) -> Outcome:
     zones = " or ".join(zones_of(planned, job.gang.pool))
     acts = f"{again(job)}; the head node fails too, if it is in the same zone"
     return restarted(
-        Failure.ZONE, job, notices, acts, parts, of=zones, needs=needs, holds=False, source=NODES
+        Outcome(
+            failure=Failure.ZONE,
+            job=job,
+            notices=notices,
+            acts=acts,
+            parts=parts,
+            of=zones,
+            needs=needs,
+            holds=False,
+            source=NODES,
+        )
     )
 
 
@@ -101,13 +138,15 @@ def block_ends(planned: PlannedCluster, job: Footing) -> Iterator[Outcome]:
         why = "until the partition has another block, which is not known"
         rest = (Part("capacity", 0, None, why),)
     yield restarted(
-        Failure.BLOCK,
-        job,
-        f"nobody, before EC2 takes the instances, {Launcher.block_notice} before the block's end",
-        f"nobody tells the program; {again(job)}",
-        (*rest, pulled(), started()),
-        of=pool,
-        needs=needs,
-        holds=False,
-        source=Launcher.block_source,
+        Outcome(
+            failure=Failure.BLOCK,
+            job=job,
+            notices=f"nobody, before EC2 takes the instances, {Launcher.block_notice} before the block's end",
+            acts=f"nobody tells the program; {again(job)}",
+            parts=(*rest, pulled(), started()),
+            of=pool,
+            needs=needs,
+            holds=False,
+            source=Launcher.block_source,
+        )
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trainyard.core.failures.footing import Footing, times
-from trainyard.core.failures.parts import Part
-from trainyard.core.planned import PlannedCluster
 from trainyard.core.pools.pools import DIAGNOSTICS
+from trainyard.extensions.forecast.failures.footing import Footing, times
+from trainyard.extensions.forecast.failures.parts import Part
+from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.batch.plan import BatchJob
 from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.partitions.plan import Partition

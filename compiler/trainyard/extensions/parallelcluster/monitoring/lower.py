@@ -15,7 +15,7 @@ from trainyard.extensions.parallelcluster.monitoring.plan import (
 )
 from trainyard.output import Artifact
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import STACKS, tag_list, template
+from trainyard.output.lowering.templates import STACKS, tag_list, template
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
 

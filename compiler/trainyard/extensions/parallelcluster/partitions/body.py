@@ -13,7 +13,7 @@ from trainyard.extensions.parallelcluster.partitions.plan import (
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import given
-from trainyard.output.lowering.stack import tag_list
+from trainyard.output.lowering.templates import tag_list
 from trainyard.verify.fault import Path
 
 

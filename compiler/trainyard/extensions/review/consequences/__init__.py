@@ -5,8 +5,8 @@ differs, ``judging`` what that means, by the modules in ``judges``, and ``verdic
 Sources of facts stand in the modules; what no module knows is never called harmless.
 """
 
+from trainyard.extensions.forecast.change import Action, Change, Consequence, Field, Place
 from trainyard.extensions.review.consequences.compared import compared, in_order
-from trainyard.run.edits.change import Action, Change, Consequence, Field, Place
-from trainyard.run.edits.revision import Revision
+from trainyard.extensions.review.edits.revision import Revision
 
 __all__ = ["Action", "Change", "Consequence", "Field", "Place", "Revision", "compared", "in_order"]

@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from trainyard.extensions.forecast.change import Action, Change, Consequence, Effect, Field, Place
+from trainyard.extensions.review.edits.edit import Edit, edits
+from trainyard.extensions.review.edits.judge import Judge
+from trainyard.extensions.review.edits.revision import Revision
 from trainyard.output.body import at
 from trainyard.output.fields import ABSENT, Pair, Steps, shown
 from trainyard.output.hidden import hidden
 from trainyard.plan.features import members, members_of_platforms
-from trainyard.run.edits.change import Action, Change, Consequence, Effect, Field, Place
-from trainyard.run.edits.edit import Edit, edits
-from trainyard.run.edits.judge import Judge
-from trainyard.run.edits.revision import Revision
 
 # What an edit means: asks the judge of its kind, field by field.
 

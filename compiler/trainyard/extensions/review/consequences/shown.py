@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trainyard.extensions.forecast.change import Action, Change, Consequence, Field, Place
 from trainyard.extensions.review.consequences.verdicts import VERDICT
 from trainyard.language.diagnostics.render.text import Paint, printable
 from trainyard.language.diagnostics.words import numbered
 from trainyard.output.beside import beside
 from trainyard.output.emit import MANIFEST
 from trainyard.output.fields import ABSENT
-from trainyard.run.edits.change import Action, Change, Consequence, Field, Place
 
 _LONGEST = 60  # characters of a value in text
 _FIELDS = 6  # fields of a change in text, unless all are asked for

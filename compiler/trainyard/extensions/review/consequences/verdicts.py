@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from trainyard.extensions.forecast.change import Action, Change, Consequence, Effect, Field, Place
 from trainyard.extensions.forecast.simulate.verdict import Forecast, Verdict, why
 from trainyard.output.fields import ABSENT
-from trainyard.run.edits.change import Action, Change, Consequence, Effect, Field, Place
 
 JOB = "job"
 """The kind of a change that is no object's: what the simulation says of a job."""

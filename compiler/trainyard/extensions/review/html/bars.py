@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from trainyard.core.costs import Item
+from trainyard.extensions.forecast.costs import Item
 from trainyard.extensions.forecast.sections.cost import usd
 from trainyard.extensions.forecast.sections.spending import JobCost
 from trainyard.extensions.forecast.timeline.course import Course, Timeline

@@ -11,8 +11,16 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from trainyard import __version__
-from trainyard.core.blocks import Block, Explained, Heading, Strong, Text, paragraph, table
-from trainyard.core.costs import Item, beforehand, total
+from trainyard.extensions.forecast.blocks import (
+    Block,
+    Explained,
+    Heading,
+    Strong,
+    Text,
+    paragraph,
+    table,
+)
+from trainyard.extensions.forecast.costs import Item, beforehand, total
 from trainyard.extensions.forecast.sections import admission, cost, spending, timeline
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.cost import usd
@@ -24,6 +32,7 @@ from trainyard.extensions.forecast.simulate.verdict import (
     places,
     why,
 )
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences.shown import counted, is_new
 from trainyard.extensions.review.html.bars import (
     Chart,
@@ -47,7 +56,6 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.words import numbered
 from trainyard.output.lowering.text import rendered
-from trainyard.run.subject import Subject
 
 # What a cluster comes to, in a few numbers: cost, jobs, findings, and what the merge does.
 

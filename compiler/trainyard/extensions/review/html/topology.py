@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
-from trainyard.core.blocks import Explained, Text
-from trainyard.core.costs import Item
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.pools.spec import NodePool
 from trainyard.core.storage.spec import StorageSection
+from trainyard.extensions.forecast.blocks import Explained, Text
+from trainyard.extensions.forecast.costs import Item
 from trainyard.extensions.forecast.simulate.verdict import Forecast, Verdict
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.jobs import landing
 from trainyard.extensions.review.report.storage import described
 from trainyard.language.dataclass import dataclass
 from trainyard.plan import Derived
-from trainyard.run.subject import Subject
 
 # Nodes as squares of an SVG: those of one job are one path.
 

@@ -7,7 +7,8 @@ say. ``FIRST``, ``REST`` and ``LAST`` have their order.
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
-from trainyard.core.blocks import Block, Heading, Strong, paragraph
+from trainyard.extensions.forecast.blocks import Block, Heading, Strong, paragraph
+from trainyard.extensions.forecast.platforms import sections_of
 from trainyard.extensions.forecast.sections import (
     admission,
     cost,
@@ -16,6 +17,7 @@ from trainyard.extensions.forecast.sections import (
     spending,
     timeline,
 )
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences.shown import summary
 from trainyard.extensions.review.report import (
     amounts,
@@ -39,7 +41,6 @@ from trainyard.extensions.review.report.markdown import lines
 from trainyard.extensions.review.report.shortened import Report, Section
 from trainyard.extensions.review.report.why import Reason, reasons
 from trainyard.language.diagnostics import Diagnostic
-from trainyard.run.subject import Subject
 
 FIRST = (findings, merge, changes, upgrades, admission, amounts)
 """What a reviewer reads in a minute: what must be fixed, what the merge does, which jobs wait, what it costs."""
@@ -83,7 +84,7 @@ def _planned(subject: Subject) -> Iterator[Block]:
 
 def rest(subject: Subject) -> tuple[ModuleType, ...]:
     """All sections after the first ones."""
-    return (*REST, *subject.platform.sections(), *LAST)
+    return (*REST, *sections_of(subject), *LAST)
 
 
 def overviews(rows: Sequence[overview.Row]) -> list[str]:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trainyard.catalog.prices import MONTH
-from trainyard.core.blocks import Block, Heading, listing
-from trainyard.core.costs import Item, Total, storage_items, total
 from trainyard.core.pools.spec import NodePool
 from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import Storage, StorageSection
+from trainyard.extensions.forecast.blocks import Block, Heading, listing
+from trainyard.extensions.forecast.costs import Item, Total, storage_items, total
 from trainyard.extensions.forecast.sections.bill import bill
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences.shown import is_new
 from trainyard.language.dataclass import dataclass
-from trainyard.run.subject import Subject
 
 
 class Amount(NamedTuple):

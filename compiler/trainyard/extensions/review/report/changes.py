@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.core.blocks import Block, Entry, Heading, Strong, code, folded, listing
+from trainyard.extensions.forecast.blocks import (
+    Block,
+    Entry,
+    Heading,
+    Strong,
+    code,
+    folded,
+    listing,
+)
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.findings import place
 from trainyard.extensions.review.report.upgrades import UPGRADES
 from trainyard.language.diagnostics import Diagnostic
-from trainyard.run.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import node_price
 from trainyard.core.jobs.plan import CheckpointSchedule
 from trainyard.core.jobs.saving import KEEPING, SIZE, best_reason, lasting
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import node_price
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.units import Duration
-from trainyard.run.subject import Subject
 
 _UNKNOWN = "?"
 

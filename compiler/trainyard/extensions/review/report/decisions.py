@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from trainyard.core.blocks import Block, folded, table
 from trainyard.core.jobs.plan import Gang
 from trainyard.eks.release.versions import is_version
+from trainyard.extensions.forecast.blocks import Block, folded, table
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.plan import Derived
-from trainyard.run.subject import Subject
 
 _BY_THE_SPEC = "set by the spec"
 _NAME, _RUN = "‹name›", "‹run›"

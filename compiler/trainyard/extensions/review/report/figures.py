@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.core.costs import Item, total
+from trainyard.extensions.forecast.costs import Item, total
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.spending import JobCost, QueueCost, by_job, by_queue
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.teams import Part, parts
-from trainyard.run.subject import Subject
 
 
 def figures(subject: Subject) -> Mapping[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.core.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.diagnostics import Diagnostic
-from trainyard.run.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

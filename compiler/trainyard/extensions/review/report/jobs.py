@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, table
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.pools.plan import FixedPool, Pool
 from trainyard.core.pools.spec import NodePool, in_words
 from trainyard.eks.jobs.plan import runtime_of
 from trainyard.eks.kueue.plan import Flavor
 from trainyard.eks.nodes.plan import NodeClass
+from trainyard.extensions.forecast.blocks import Block, Heading, table
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.judge.model.nodes import class_of
 from trainyard.language.dataclass import dataclass
 from trainyard.plan.scheduling import INSTANCE_TYPE, ZONE
-from trainyard.run.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from trainyard.core.blocks import (
+from trainyard.extensions.forecast.blocks import (
     Block,
     Column,
     Folded,

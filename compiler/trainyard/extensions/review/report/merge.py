@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.core.blocks import (
+from trainyard.extensions.forecast.blocks import (
     Block,
     Entry,
     Heading,
@@ -16,6 +16,7 @@ from trainyard.core.blocks import (
     paragraph,
     table,
 )
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences import Change
 from trainyard.extensions.review.consequences.shown import (
     at,
@@ -26,7 +27,6 @@ from trainyard.extensions.review.consequences.shown import (
     reason,
 )
 from trainyard.language.diagnostics.words import numbered
-from trainyard.run.subject import Subject
 
 _OPEN = 8  # changes that stand open
 _FOLDED = 40  # changes that are folded away; `trainyard plan` lists all

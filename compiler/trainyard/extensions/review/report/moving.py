@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.core.blocks import Block, Heading, code, paragraph, table
 from trainyard.core.jobs.plan import Gang
+from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
 from trainyard.extensions.forecast.sections.cost import before_and_after
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report import findings
 from trainyard.extensions.review.report.findings import place
 from trainyard.extensions.review.report.jobs import asked_for
@@ -14,7 +15,6 @@ from trainyard.extensions.review.report.markdown import lines
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.words import numbered
 from trainyard.plan.features import Platform
-from trainyard.run.subject import Subject
 
 
 def moving(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, code, listing
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.network.spec import NetworkSection
 from trainyard.core.secrets.spec import SecretsSection
@@ -12,7 +11,8 @@ from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.eks.jobs.plan import Runtime
 from trainyard.eks.kueue.plan import LocalQueue, WorkloadPriority
 from trainyard.eks.nodes.plan import NodeClass
-from trainyard.run.subject import Subject
+from trainyard.extensions.forecast.blocks import Block, Heading, code, listing
+from trainyard.extensions.forecast.subject import Subject
 
 _MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}
 """Objects that a request of the plan makes, beyond the files."""

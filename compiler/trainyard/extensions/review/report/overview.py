@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from trainyard.core.blocks import Block, Strong, Text, paragraph, table
-from trainyard.core.costs import Total, beforehand, total
+from trainyard.extensions.forecast.blocks import Block, Strong, Text, paragraph, table
+from trainyard.extensions.forecast.costs import Total, beforehand, total
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.cost import an_hour
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences.shown import counted, is_new, is_shown, summary
 from trainyard.extensions.review.report.amounts import accelerators, amounts, cost_change
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.words import numbered
-from trainyard.run.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

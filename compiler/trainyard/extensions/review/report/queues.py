@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
 from trainyard.core.jobs.plan import Gang
 from trainyard.core.queues.spec import PoolQuota, Queue, QueuesSection
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.dataclass import dataclass
-from trainyard.run.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, code, paragraph, table
-from trainyard.run.subject import Subject
+from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

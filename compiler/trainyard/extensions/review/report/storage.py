@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, table
 from trainyard.core.jobs.spec import Job, JobsSection
 from trainyard.core.storage.spec import Storage, StorageSection
-from trainyard.run.subject import Subject
+from trainyard.extensions.forecast.blocks import Block, Heading, table
+from trainyard.extensions.forecast.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[Block]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.catalog.prices import MONTH
-from trainyard.core.blocks import Block, Explained, Heading, Text, paragraph, table
-from trainyard.core.costs import Item, mounting, storage_items
 from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import StorageSection
 from trainyard.eks.kueue.plan import LocalQueue
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Text, paragraph, table
+from trainyard.extensions.forecast.costs import Item, mounting, storage_items
+from trainyard.extensions.forecast.platforms import costs_of
 from trainyard.extensions.forecast.sections.cost import number
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.queues import shares
 from trainyard.language.dataclass import dataclass
-from trainyard.run.subject import Subject
 
 Teams = tuple[str, ...]
 CLUSTER: Teams = ()
@@ -63,14 +64,14 @@ def parts(subject: Subject) -> Iterator[Part]:
     """What is paid for in a month at most, each with the teams that it is for."""
     yield from _nodes(subject)
     yield from _storage(subject)
-    for item in subject.platform.costs(subject):
+    for item in costs_of(subject):
         if not item.pool:
             yield _part(subject, CLUSTER, SERVICES, item.name, [item], item.most)
 
 
 def _nodes(subject: Subject) -> Iterator[Part]:
     """The nodes of the queues, with what each node has, and those that are in no queue's quota."""
-    costs = list(subject.platform.costs(subject))
+    costs = list(costs_of(subject))
     left = {pool.name: pool.nodes.max for pool in subject.pools()}
     quotas: dict[tuple[Teams, str], int] = {}
     for share in shares(subject):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from posixpath import basename
 
 from trainyard.catalog.torch import SHUTDOWN_TIMEOUT
-from trainyard.core.blocks import Block, Explained, Heading, Strong, Text, table
 from trainyard.core.jobs.plan import CheckpointSchedule
 from trainyard.core.jobs.stopping import BLOCK_DRAIN
 from trainyard.core.pools.pools import DIAGNOSTICS
@@ -17,12 +16,13 @@ from trainyard.eks.health.plan import BurnIn
 from trainyard.eks.jobs.plan import TRAIN_JOB
 from trainyard.eks.kueue.plan import QueueManager
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.footings import name_of, schedules_of
+from trainyard.extensions.forecast.blocks import Block, Explained, Heading, Strong, Text, table
+from trainyard.extensions.forecast.failures.footings import name_of, schedules_of
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.judge.model.work import Work
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.words import first_of
 from trainyard.language.units import Duration
-from trainyard.run.subject import Subject
 
 _RENDEZVOUS = "PET_RDZV_CONF"
 _JOIN = "join_timeout"

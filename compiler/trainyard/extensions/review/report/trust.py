@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.blocks import Block, Heading, code, table
 from trainyard.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
 from trainyard.eks.overrides.plan import IncludedObject, ObjectPatch
 from trainyard.eks.rbac.plan import Access
+from trainyard.extensions.forecast.blocks import Block, Heading, code, table
+from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.findings import place
 from trainyard.plan import Plan
-from trainyard.run.subject import Subject
 
 CODES = frozenset(
     {

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 
 from trainyard.catalog import SAFE, UNKNOWN, VersionStep
 from trainyard.catalog.upgrades import Upgrade
-from trainyard.core.blocks import Block, Heading, Strong, Text, listing, paragraph, table
-from trainyard.run.subject import Subject
+from trainyard.extensions.forecast.blocks import (
+    Block,
+    Heading,
+    Strong,
+    Text,
+    listing,
+    paragraph,
+    table,
+)
+from trainyard.extensions.forecast.subject import Subject
 
 UPGRADES = ("CHG010", "CHG011", "CHG012", "CHG013")
 """The codes of the findings that this section says whole."""

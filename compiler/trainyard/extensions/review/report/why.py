@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from trainyard.core.blocks import Block, Explained, Folded, Heading, Table, plain
-from trainyard.run.subject import Subject
+from trainyard.extensions.forecast.blocks import Block, Explained, Folded, Heading, Table, plain
+from trainyard.extensions.forecast.subject import Subject
 
 DERIVED = "Decisions"
 

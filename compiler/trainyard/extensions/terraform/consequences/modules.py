@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge, of_expiry
+from trainyard.extensions.review.edits.thing import MODULE
 from trainyard.extensions.terraform.formats.terraform.structure import types
 from trainyard.output.body import at
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge, of_expiry
-from trainyard.run.edits.thing import MODULE
 
 _PROVIDER = "hashicorp/aws 6.25.0"
 _LANGUAGE = "Terraform language, lifecycle"

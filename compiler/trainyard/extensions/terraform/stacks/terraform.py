@@ -1,8 +1,8 @@
 """Writes stacks as Terraform modules: one folder each, with its state under its own key.
 
-A template says what is made, once, for both tools (``output/lowering/stack.py`` and the stacks of subjects); a table
-says how the AWS provider calls it. Sources: Terraform language, JSON configuration syntax, meta-arguments `lifecycle`
-and `depends_on`, backend `s3` (v1.11: `use_lockfile`).
+A template says what is made, once, for both tools (``output/lowering/templates.py``, and the stacks of subjects); a
+table says how the AWS provider calls it. Sources: Terraform language, JSON configuration syntax, meta-arguments
+`lifecycle` and `depends_on`, backend `s3` (v1.11: `use_lockfile`).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from trainyard.language.diagnostics.diagnostic import Diagnostic
@@ -68,6 +69,17 @@ def _colored(text: str, style: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
+class _Pointer(NamedTuple):
+    """How an excerpt points at its place: before the name of the file, under the line, and in which style."""
+
+    arrow: str
+    mark: str
+    style: str
+
+
+_RELATED = _Pointer(":::", "-", "frame")
+
+
 def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     severity = str(item.severity)
     head = paint(f"{severity}[{item.code}]", severity)
@@ -78,15 +90,14 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     lines = [span.line for span in places if span is not None]
     gutter = len(str(max(lines, default=1)))
     if item.span is not None:
-        yield from _excerpt(
-            item.span, item.label, gutter, "-->", "^", severity, paint, secret=item.secret
-        )
+        own = _Pointer("-->", "^", severity)
+        yield from _excerpt(item.span, item.label, gutter, own, paint, secret=item.secret)
     elif item.at is not None or item.object:
         where = f"{item.object} {item.at or ''}".strip()
         arrow = paint("-->", "frame")
         yield f"{' ' * gutter}{arrow} {printable(where)}"
     for span, label in item.related:
-        yield from _excerpt(span, label, gutter, ":::", "-", "frame", paint)
+        yield from _excerpt(span, label, gutter, _RELATED, paint)
     if item.object and item.span is not None:
         yield _tail("note", f"in {item.object}", gutter, paint)
     for note in item.notes:
@@ -108,21 +119,13 @@ def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
 
 
 def _excerpt(
-    span: Span,
-    label: str,
-    gutter: int,
-    arrow: str,
-    mark: str,
-    style: str,
-    paint: Paint,
-    *,
-    secret: bool = False,
+    span: Span, label: str, gutter: int, pointer: _Pointer, paint: Paint, *, secret: bool = False
 ) -> Iterator[str]:
     """The place, the first line of the span, and a mark under it."""
     blank = " " * gutter
     bar = paint("|", "frame")
     place = printable(str(span))
-    yield f"{blank}{paint(arrow, 'frame')} {place}"
+    yield f"{blank}{paint(pointer.arrow, 'frame')} {place}"
     line = line_of(span.file, span.line)
     if secret:
         line = _hidden(line, span)
@@ -132,7 +135,7 @@ def _excerpt(
         return
     measured = _measure(line, span)
     shown, start, width = _cut(*measured)
-    under = mark * width
+    under = pointer.mark * width
     if label:
         under += f" {printable(label)}"
     row = str(span.line).rjust(gutter)
@@ -140,7 +143,7 @@ def _excerpt(
     yield f"{blank} {bar}"
     yield f"{number} {bar} {shown}"
     indent = " " * start
-    yield f"{blank} {bar} {indent}{paint(under, style)}"
+    yield f"{blank} {bar} {indent}{paint(under, pointer.style)}"
 
 
 def _hidden(line: str, span: Span) -> str:

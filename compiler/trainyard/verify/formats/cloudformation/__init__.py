@@ -1,8 +1,8 @@
 """CloudFormation templates, from a file or from S3.
 
-``template`` holds what is wrong with one, ``references`` what it names, ``reading`` what its resources say. Behind
-these, ``structure`` has the properties of types, ``grammar`` what a policy of IAM may hold, and ``functions`` what
-CloudFormation fills in.
+``template`` holds what is wrong with one, ``references`` what it names, ``reading`` what its resources say, by the
+table of ``lift/cloud_resources.py``. Behind these, ``structure`` has the properties of types, ``values`` what is known
+of one, ``grammar`` what a policy of IAM may hold, and ``functions`` what CloudFormation fills in.
 """
 
 from __future__ import annotations

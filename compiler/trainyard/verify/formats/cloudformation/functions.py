@@ -98,6 +98,14 @@ def calls(value: Any, path: Path = ()) -> Iterator[Path]:
             yield place
 
 
+def is_filled_in(value: Any) -> bool:
+    """Whether a function gives a value, or a part of it, and nobody knows its text."""
+    if value is None or isinstance(value, str):
+        return False
+    parts = (part for _, part in walk_mappings(value, stop=is_call))
+    return any(is_call(part) and text_of(part) is None for part in parts)
+
+
 def text_of(value: Any) -> str | None:
     """A text, or that of ``Fn::Sub`` with its ``${…}``; ``None`` where it is unknown."""
     if isinstance(value, str):

@@ -1,72 +1,92 @@
-"""IAM policy documents, as templates and Terraform's modules both have them."""
+"""Policy documents of IAM, whose keys every format writes alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from trainyard.core.cloud.plan import Statement
-from trainyard.language.places import Route
+from trainyard.core.cloud.plan import AccessPolicy, Statement
+from trainyard.lift.cloud_property import Property
 from trainyard.lift.reader import Reader
-from trainyard.verify.formats.cloudformation.functions import is_call
-from trainyard.verify.formats.cloudformation.grammar import statements
+from trainyard.verify.formats.cloudformation.grammar import length, statements
 
-Texts = Callable[[Reader], tuple[str, ...]]
-"""Reads the texts of a list, as far as the language of the file says them."""
-
-
-def statements_of(
-    document: Any, at: Route, read: Callable[[Reader], Statement], *, placed: bool
-) -> tuple[Statement, ...]:
-    """The statements of a document. ``placed``: its parts have places; those of JSON in a text are all at the text."""
-    found = []
-    for path, written in statements(document):
-        statement = read(Reader(written, Route((*at, *path))))
-        if not placed:
-            statement = replace(statement, at=at, origins={})
-        found.append(statement)
-    return tuple(found)
+_KEYS = {
+    "effect": "Effect",
+    "actions": "Action",
+    "not_actions": "NotAction",
+    "resources": "Resource",
+    "not_resources": "NotResource",
+    "principals": "Principal",
+    "conditions": "Condition",
+}
+"""By field, the key of a statement."""
 
 
-def statement_of(body: Reader, texts: Texts, unread: frozenset[str]) -> Statement:
-    """A statement. ``unread``: names of its fields that the file leaves to a function or an expression."""
-    action = body / "Action"
-    not_action = body / "NotAction"
-    resource = body / "Resource"
-    not_resource = body / "NotResource"
-    principal = body / "Principal"
-    condition = body / "Condition"
-    conditions = {}
-    for operator, keys in condition.entries():
-        names = keys.mapping()
-        conditions[operator] = tuple(names)
-    return Statement(
-        at=body.at,
-        effect=(body / "Effect").text(),
-        actions=texts(action),
-        not_actions=texts(not_action),
-        resources=texts(resource),
-        not_resources=texts(not_resource),
-        principals=_principals(principal, texts),
-        not_principals=bool(body / "NotPrincipal"),
-        conditions=conditions,
-        origins={
-            "actions": action.at,
-            "not_actions": not_action.at,
-            "resources": resource.at,
-            "not_resources": not_resource.at,
-            "principals": principal.at,
-            "conditions": condition.at,
-        },
-        unread=unread,
+def policy_of(document: Property, what: str, name: str | None = None) -> AccessPolicy | None:
+    """A policy: a mapping, or JSON in a text, whose parts all stand at the text; ``None`` where it is unknown."""
+    body = document.value
+    in_text = isinstance(body, str)
+    if in_text:
+        try:
+            body = json.loads(body)
+        except ValueError:
+            return None
+    whole = document.part(Reader(body, document.at))
+    if not isinstance(body, dict) or whole.is_made():
+        return None
+    found = tuple(_statements(whole))
+    if in_text:
+        found = tuple(replace(each, at=document.at, origins={}) for each in found)
+    return AccessPolicy(
+        at=document.at,
+        logical=document.resource,
+        what=what,
+        name=name,
+        statements=found,
+        characters=length(_known(whole)),
     )
 
 
-def _principals(value: Reader, texts: Texts) -> Mapping[str, tuple[str, ...]]:
-    if value.text() is not None:
-        return {value.word(): (value.word(),)}
-    if is_call(value.value):
+def _known(value: Property) -> Any:
+    """A value without what is filled in later, which has no character that is certain."""
+    if value.is_made() or isinstance(value.value, str):
+        return value.known_text()
+    if isinstance(value.value, list):
+        return [_known(value.part(item)) for item in value.items()]
+    if isinstance(value.value, dict):
+        keys = {key: value.part(Reader(key, value.at)).known_text() for key in value.value}
+        return {known: _known(value.inside(key)) for key, known in keys.items()}
+    return value.value
+
+
+def _statements(document: Property) -> Iterator[Statement]:
+    for path, _ in statements(document.value):
+        statement = document.inside(*path)
+        found = {field: statement.inside(key) for field, key in _KEYS.items()}
+        unread = {field for field, value in found.items() if value.is_filled_in()}
+        if not found["conditions"].is_made():
+            unread.discard("conditions")
+        conditions = found["conditions"].entries()
+        yield Statement(
+            at=statement.at,
+            effect=Reader.text(found["effect"]),
+            actions=found["actions"].texts(),
+            not_actions=found["not_actions"].texts(),
+            resources=found["resources"].texts(),
+            not_resources=found["not_resources"].texts(),
+            principals=_principals(found["principals"]),
+            not_principals=bool(statement.inside("NotPrincipal")),
+            conditions={operator: tuple(keys.mapping()) for operator, keys in conditions},
+            origins={field: value.at for field, value in found.items() if field != "effect"},
+            unread=frozenset(unread),
+        )
+
+
+def _principals(value: Property) -> Mapping[str, tuple[str, ...]]:
+    if isinstance(value.value, str):
+        return {value.value: (value.value,)}
+    if value.is_made():
         return {}
-    kinds = value.entries()
-    return {kind: texts(names) for kind, names in kinds}
+    return {kind: value.inside(kind).texts() for kind, _ in value.entries()}

@@ -1,7 +1,7 @@
 """The structure of resource types: their properties, without CloudFormation's prose.
 
 One file a type in ``data/``, in the derived form of ``trainyard.verify.structure``, read when a resource of the type is
-first met. ``python -m trainyard.verify.formats.cloudformation.derive`` writes them.
+first met. ``python -m trainyard.extensions.facts.derive_stacks`` writes them.
 """
 
 from __future__ import annotations

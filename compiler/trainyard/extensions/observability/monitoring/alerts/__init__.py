@@ -10,7 +10,7 @@ from trainyard.eks.health.alert import CRITICAL, Alert
 from trainyard.eks.health.watch import KARPENTER, NodeWatch
 from trainyard.eks.jobs.pod_labels import pod_labels
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.logs import stack as logged
+from trainyard.extensions.observability.logs import names as logged
 from trainyard.extensions.observability.monitoring.alerts import (
     capacity,
     checkpoints,
@@ -23,11 +23,7 @@ from trainyard.extensions.observability.monitoring.alerts import (
     sending,
 )
 from trainyard.extensions.observability.monitoring.alerts.records import records
-from trainyard.extensions.observability.monitoring.plan import Rule, RuleGroups
-from trainyard.extensions.observability.monitoring.saving import saving
-from trainyard.extensions.observability.monitoring.sizing import series_for, size
-from trainyard.extensions.observability.monitoring.sources import sources
-from trainyard.extensions.observability.monitoring.stack import (
+from trainyard.extensions.observability.monitoring.names import (
     RELEASE,
     at,
     has_efa,
@@ -37,6 +33,10 @@ from trainyard.extensions.observability.monitoring.stack import (
     namespace,
     part_labels,
 )
+from trainyard.extensions.observability.monitoring.plan import Rule, RuleGroups
+from trainyard.extensions.observability.monitoring.saving import saving
+from trainyard.extensions.observability.monitoring.sizing import series_for, size
+from trainyard.extensions.observability.monitoring.sources import sources
 from trainyard.plan.context import Context
 
 __all__ = ["every", "pages", "rule", "rule_groups"]

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.extensions.parallelcluster.formats.parallelcluster.structure import FILE, VERSION
-from trainyard.verify.structure import Raw, shared, structure
+from trainyard.verify.structure import Raw, go_pattern, shared, structure
 
 _UPDATE = "x-update-policy"
-_PATTERN = "pattern"
 
 
 def resolved(schema: Raw, definitions: Raw) -> Raw:
@@ -39,6 +38,8 @@ def resolved(schema: Raw, definitions: Raw) -> Raw:
                 continue
             case "additionalProperties":
                 continue
+            case "pattern":
+                out["pattern"] = go_pattern(value)
             case _:
                 out[keyword] = value
     if out == {} or out == {"type": "object"}:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge, key_of_spec
 from trainyard.output.body import at
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge, key_of_spec
 
 _HELM = "helm-controller v1.6.3, docs/spec/v2/helmreleases.md"
 _SOURCES = "source-controller v1.10.1, docs/spec/v1"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge
+from trainyard.extensions.review.edits.thing import MEMORY
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge
-from trainyard.run.edits.thing import MEMORY
 
 _BY_PEOPLE = "bootstrap/"
 _ON_NODES = ("bootstrap/nodes/", "bootstrap/hyperpod/lifecycle/")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.eks.jobs.kinds import kinds
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge
 
 _FLUX = "kustomize-controller v1.9.5, docs/spec/v1/kustomizations.md"
 _TRAINER = "Trainer 2.3, TrainJob API"

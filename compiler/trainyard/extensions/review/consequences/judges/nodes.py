@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge, key_of_spec
 from trainyard.output.body import at, items
 from trainyard.output.fields import Item, Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge, key_of_spec
 from trainyard.run.history.drift import METADATA, drifting_words
 
 _SOURCE = "Karpenter 1.14, concepts/disruption"

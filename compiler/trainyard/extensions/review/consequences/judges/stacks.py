@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge, of_expiry
+from trainyard.extensions.review.edits.thing import STACK
 from trainyard.output.body import at
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge, of_expiry
-from trainyard.run.edits.thing import STACK
 from trainyard.run.history.replaced import NEVER_CHANGES
 from trainyard.verify.formats.cloudformation.structure import structure
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.extensions.forecast.change import Action, Consequence, Effect
+from trainyard.extensions.review.edits.edit import Edit
+from trainyard.extensions.review.edits.judge import Judge
 from trainyard.output.body import at
 from trainyard.output.fields import Steps
-from trainyard.run.edits.change import Action, Consequence, Effect
-from trainyard.run.edits.edit import Edit
-from trainyard.run.edits.judge import Judge
 from trainyard.run.history.immutable import fixed
 
 _KUBERNETES = "Kubernetes 1.35, persistent volumes"

@@ -1,7 +1,8 @@
 """Terraform modules, in JSON (`*.tf.json`) and in the native syntax (`*.tf`, ``native``).
 
 ``structure`` has the arguments of the AWS provider's types, ``faults`` what is wrong with a module, ``reading`` what
-its resources say: the same nodes that templates of CloudFormation are read into, so that the same rules judge both.
+its resources say: by the table that reads templates of CloudFormation too, so that the same rules judge both, and
+``spelling``, which says what the provider calls by another name.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def parsed(file: SourceFile) -> tuple[Document | None, list[Diagnostic]]:
     except _NativeError as fault:
         line, column = file.position(fault.start)
         span = Span(file, line, column, line, column + 1)
-        return None, [error("LNT010", fault.message, span=span, help=fault.help)]
+        return None, [error("LNT010", fault.message, at=span, help=fault.help)]
 
 
 class _Native:

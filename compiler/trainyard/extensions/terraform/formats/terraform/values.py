@@ -12,8 +12,8 @@ _TO = r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z"
 
 def text_at(value: Reader) -> str | None:
     """A text that is known; one with an expression within is, with its `${}`."""
-    text = value.text()
-    if text is None or _is_expression(text):
+    text = value.value
+    if not isinstance(text, str) or _is_expression(text):
         return None
     return text.replace("$${", "${").replace("%%{", "%{")
 
@@ -38,31 +38,11 @@ def name_at(value: Reader) -> str | None:
     return text_at(value)
 
 
-def texts_at(value: Reader) -> tuple[str, ...]:
-    texts = map(text_at, several_at(value))
-    return tuple(text or "" for text in texts)
-
-
 def several_at(value: Reader) -> list[Reader]:
     """The items of a list; a single value counts as a list of one."""
     if isinstance(value.value, list):
         return value.items()
     return [value] if value else []
-
-
-def flag_at(value: Reader) -> bool | None:
-    if isinstance(value.value, str):
-        return {"true": True, "false": False}.get(value.value)
-    return value.flag()
-
-
-def unread_of(**fields: Reader) -> frozenset[str]:
-    filled = []
-    for name, field in fields.items():
-        is_filled = is_filled_in(field.value)
-        if is_filled:
-            filled.append(name)
-    return frozenset(filled)
 
 
 def is_filled_in(value: Any) -> bool:

@@ -1,0 +1,1 @@
+"""What reads a file of rules that is no Python."""
