@@ -28,7 +28,7 @@ needs_promtool = pytest.mark.skipif(
 
 
 def test_an_xid_that_pages_says_what_to_do() -> None:
-    """Also where the node monitoring agent calls it fatal, and NVIDIA asks for nothing."""
+    """Also where it counts as fatal, and NVIDIA asks for nothing."""
     alert = alerts()["GpuXidFatal"]
     for code in map(str, load_catalog().xids.fatal()):
         assert re.search(rf"[(|]{code}[|)]", alert.summary), code
