@@ -29,9 +29,6 @@ def efa_on_single_node(work: Work, world: World) -> Iterator[Finding]:
     ## Passes
 
         jobs: [{name: llama, nodes: 1}]
-
-        platform: {hyperPod: {}}
-        jobs: [{name: llama, kind: HyperPodPyTorchJob, nodes: 4, minNodes: 1}]
     """
     if held_back(work, world) is not None:
         return  # RUN195 reports that its nodes start one after another
