@@ -14,15 +14,28 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
     """An environment variable keeps NCCL from using EFA.
 
     An empty `NCCL_TOPO_FILE` stops aws-ofi-nccl from loading the topology that p4d and g5.48xlarge need; another
-    provider or network than EFA's sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on types without RDMA
-    read, which are those before Nitro v4 other than p4d and p4de (aws-ofi-nccl 1.21.1 platform-aws; libfabric 2.6
-    fi_efa; AWS distributed-training EFA cheat sheet; EC2 user guide, efa).
+    provider or network than EFA's, or `none` as plugin, sends everything over TCP; `FI_EFA_USE_DEVICE_RDMA=1` aborts on
+    types without RDMA read, which are those before Nitro v4 other than p4d and p4de (aws-ofi-nccl 1.21.1
+    platform-aws; libfabric 2.6 fi_efa; AWS distributed-training EFA cheat sheet; EC2 user guide, efa).
 
     ## Fails
 
         jobs: [{name: llama, env: {NCCL_TOPO_FILE: ""}}]
 
         jobs: [{name: llama, env: {FI_PROVIDER: tcp}}]
+
+        jobs: [{name: llama, env: {NCCL_NET_PLUGIN: none}}]
+
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: nccl, namespace: team-a}
+        data: {NCCL_NET: Socket}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch-gpu-1}
+        spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+          containers: [{name: node, envFrom: [{configMapRef: {name: nccl}}]}]}}}}}]}}}
 
     ## Passes
 
@@ -49,6 +62,13 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
         yield _finding(
             work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes around EFA"
         )
+    if env.get("NCCL_NET_PLUGIN", "").lower() == "none":
+        yield _finding(
+            work,
+            "NCCL_NET_PLUGIN",
+            "`NCCL_NET_PLUGIN` is `none`",
+            "NCCL loads no plugin, and knows no EFA without",
+        )
     if env.get("RDMAV_FORK_SAFE", "0") != "0":
         yield _finding(
             work,
@@ -74,7 +94,10 @@ def _offers_efa(providers: str) -> bool:
     return ("efa" in names) is not providers.startswith("^")
 
 
-_NAMES = ("NCCL_TOPO_FILE", "FI_PROVIDER", "NCCL_NET", "RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA")
+_NAMES = (
+    *("NCCL_TOPO_FILE", "FI_PROVIDER", "NCCL_NET", "NCCL_NET_PLUGIN"),
+    *("RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA"),
+)
 
 
 def _known(work: Work) -> dict[str, str]:

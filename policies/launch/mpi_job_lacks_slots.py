@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trainyard.judge.model.command import starts
 from trainyard.judge.model.mpirun import PROGRAMS, ranks_of
 from trainyard.judge.model.values import mapping, value
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
+from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
 
@@ -17,12 +19,13 @@ _REPLICAS = ("spec", "mpiReplicaSpecs")
 
 @rule("RUN176", kinds=("kubeflow.org/MPIJob",))
 def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
-    """mpirun gets more ranks than the workers of its MPIJob have slots.
+    """mpirun gets more ranks than the workers of its MPIJob have slots, or so few that workers have none.
 
     The MPI operator writes a host file with `slots=slotsPerWorker`, which is 1 unless it is said, for each worker, and
     for the launcher if it is one too (mpi-operator v0.8.2, pkg/controller/mpi_job_controller.go). Open MPI 4.1 starts
-    none where there are more ranks: "There are not enough slots available". `--oversubscribe` is meant. What a spec
-    says is RUN060.
+    none where there are more ranks: "There are not enough slots available". `--oversubscribe` is meant. It fills
+    the slots of the first worker before those of the next (mpirun(1), mapping by slot), so with few ranks the last
+    workers wait with their accelerators. What a spec says is RUN060.
 
     ## Fails
 
@@ -34,6 +37,11 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
           mpiReplicaSpecs:
             Launcher: {template: {spec: {containers: [{name: l, image: "r:1", command: [mpirun, -np, "32", ring]}]}}}
             Worker: {replicas: 2, template: {spec: {containers: [{name: w, image: "r:1"}]}}}
+
+        # as the first that fails, but
+        kind: MPIJob
+        spec: {mpiReplicaSpecs: {Launcher: {template: {spec: {containers: [
+          {name: l, command: [mpirun, -np, "2", ring]}]}}}}}
 
     ## Passes
 
@@ -67,14 +75,45 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
     if not any(starts(words, program) for program in PROGRAMS):
         return
     ranks, slots = ranks_of(words), _slots(manifest)
-    if ranks is None or slots is None or ranks <= slots:
+    if ranks is None or slots is None:
         return
-    yield Finding(
-        f"job `{manifest.ref.name}` starts {ranks} ranks, and its workers have {slots} slots",
-        Route((manifest.id, *_CONTAINER, list(said)[-1])),
-        label="it starts none",
-        help=f"write `-np {slots}`, more workers, or `slotsPerWorker` with the GPUs of a worker",
-    )
+    at = Route((manifest.id, *_CONTAINER, list(said)[-1]))
+    if ranks > slots.all:
+        yield Finding(
+            f"job `{manifest.ref.name}` starts {ranks} ranks, and its workers have {slots.all} slots",
+            at,
+            label="it starts none",
+            help=f"write `-np {slots.all}`, more workers, or `slotsPerWorker` with the GPUs of a worker",
+        )
+        return
+    used = -(-ranks // slots.each)
+    if 0 < used < slots.workers and not any(word.lstrip("-") in _SPREADS for word in words):
+        yield Finding(
+            f"job `{manifest.ref.name}` starts {ranks} ranks, which the first {used} of its {slots.workers} workers "
+            "have slots for",
+            at,
+            label="the others do nothing",
+            help=f"write `-np {slots.all}`, or `--map-by ppr:N:node` for N ranks on each worker",
+            severity=Severity.WARNING,
+        )
+
+
+_SPREADS = (
+    *("map-by", "N", "npernode", "pernode", "bynode", "ppr", "rankfile", "rf"),
+    *("host", "H", "hostfile", "machinefile", "rank-by", "npersocket", "app"),
+)
+"""Options of mpirun that say on which workers ranks start."""
+
+
+class _Slots(NamedTuple):
+    """What the host file has: how many workers, and slots of each."""
+
+    workers: int
+    each: int
+
+    @property
+    def all(self) -> int:
+        return self.workers * self.each
 
 
 _CONTAINER = (*_REPLICAS, "Launcher", "template", "spec", "containers", 0)
@@ -88,12 +127,12 @@ def _launcher(manifest: Manifest) -> dict[str, list[str]]:
     }
 
 
-def _slots(manifest: Manifest) -> int | None:
-    """The slots of all workers; ``None`` where one of the numbers is filled in later."""
+def _slots(manifest: Manifest) -> _Slots | None:
+    """The slots of the workers; ``None`` where one of the numbers is filled in later."""
     spec = mapping(manifest.body, "spec")
     each = spec.get("slotsPerWorker", 1)
     workers = value(manifest.body, *_REPLICAS, "Worker", "replicas")
     workers = 1 if workers is None else workers
-    if not isinstance(each, int) or not isinstance(workers, int):
+    if not isinstance(each, int) or not isinstance(workers, int) or each < 1:
         return None
-    return each * (workers + bool(spec.get("runLauncherAsWorker")))
+    return _Slots(workers + bool(spec.get("runLauncherAsWorker")), each)

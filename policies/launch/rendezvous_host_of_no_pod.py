@@ -30,6 +30,12 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
           "--rdzv-endpoint=llama-master-0-0.llama:29500", train.py]}}
 
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama, namespace: team-a}
+        spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
+          "--rdzv-endpoint=llama-node-0-0.llama.team-b.svc:29500", train.py]}}
+
         apiVersion: batch/v1
         kind: Job
         metadata: {name: tune, namespace: team-a}
@@ -55,7 +61,7 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
                   limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8,
                     vpc.amazonaws.com/efa: 4, hugepages-2Mi: 5Gi}
 
-        # as the second that fails, but
+        # as the third that fails, but
         kind: Job
         spec:
           template:
@@ -71,7 +77,7 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         spec: {trainer: {command: [torchrun, --rdzv-backend=c10d,
           "--rdzv-endpoint=llama-node-0-0.llama:29500", train.py]}}
 
-        # as the second that fails, but
+        # as the third that fails, but
         kind: Job
         spec:
           template:
@@ -122,6 +128,16 @@ def _judged(
         yield _finding(
             work, said, f"which is without the Service `{hosts.domain}` of its pods", hosts
         )
+    elif hosts.domain and _is_elsewhere(rest, work.namespace):
+        yield _finding(
+            work, said, f"in another namespace than `{work.namespace}` of its pods", hosts
+        )
+
+
+def _is_elsewhere(rest: str, namespace: str) -> bool:
+    """Whether what follows the first name, `SERVICE.NAMESPACE.svc…`, names another namespace."""
+    space = rest.split(".")[1:2]
+    return bool(namespace and space and "$" not in space[0]) and space[0] != namespace
 
 
 def _finding(work: Work, said: Said, why: str, hosts: Hosts) -> Finding:

@@ -14,7 +14,8 @@ def variable_value_refused(work: Work) -> Iterator[Finding]:
     """A variable has a value that its reader refuses, or silently ignores.
 
     Python ends at its start with a `PYTHONHASHSEED` that is no number, PyTorch raises at the first allocation with an
-    unknown option of `PYTORCH_CUDA_ALLOC_CONF`, NCCL takes what it does not know for unset.
+    unknown option of `PYTORCH_CUDA_ALLOC_CONF` and reads `10m` as ten of its unit, NCCL takes what it does not know for
+    unset.
 
     ## Fails
 
@@ -23,6 +24,8 @@ def variable_value_refused(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, env: {PYTORCH_CUDA_ALLOC_CONF: "expandable_segment:True"}}]
 
         jobs: [{name: llama, env: {PYTHONHASHSEED: fixed}}]
+
+        jobs: [{name: llama, env: {TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC: 10m}}]
 
         jobs: [{name: llama, env: {CUDA_DEVICE_MAX_CONNECTIONS: "0"}}]
 
@@ -69,6 +72,17 @@ _VALUES = {
         rf"\^?(?:{_SUBSYSTEMS})(?:,\^?(?:{_SUBSYSTEMS}))*",
         "names of NCCL's parts like `INIT,NET`, separated by commas",
     ),
+    "NCCL_CROSS_NIC": ("[012]", "`0`, `1` or `2`"),
+    "NCCL_BUFFSIZE": (r"\d+|0x[0-9a-f]+", "a number of bytes"),
+    "NCCL_P2P_LEVEL": (r"LOC|NVL|PIX|PXB|P2C|PXN|PHB|SYS|\d", "a level like `NVL`, `PIX` or `SYS`"),
+    # libfabric 2.6, fi_param.
+    "FI_LOG_LEVEL": ("warn|trace|info|debug", "`warn`, `trace`, `info` or `debug`"),
+    # PyTorch 2.8, ProcessGroupNCCL: getCvarInt reads digits up to the first letter, and raises without any.
+    "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC": (r"\d+", "a number of seconds"),
+    "TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC": (r"\d+", "a number of milliseconds"),
+    "TORCH_NCCL_COORD_CHECK_MILSEC": (r"\d+", "a number of milliseconds"),
+    "TORCH_NCCL_TRACE_BUFFER_SIZE": (r"\d+", "a number of entries"),
+    "TORCH_NCCL_ASYNC_ERROR_HANDLING": ("[0-3]", "a number from 0 to 3"),
     # PyTorch 2.8, distributed and CUDA semantics.
     "TORCH_DISTRIBUTED_DEBUG": ("OFF|INFO|DETAIL", "`OFF`, `INFO` or `DETAIL`"),
     "PYTORCH_CUDA_ALLOC_CONF": (

@@ -8,16 +8,14 @@ from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 
-_OF_NODE = (None, "ClusterFirst", "Default")
-
 
 @rule("EFA048", gangs=True, roles=True, kubernetes="`dnsPolicy` is of pods")
 def host_network_without_cluster_names(work: Work, world: World) -> Iterator[Finding]:
-    """The pods of a job are on the network of their nodes, and look names up there.
+    """The pods of a job look up names at the resolver of their nodes, which knows none of the cluster.
 
     With `hostNetwork` the policy `ClusterFirst`, which is the default, falls back to `Default`: the resolver of the
     node, which knows no Service and no pod (Kubernetes 1.36, pod's DNS policy). The host of the first pod, by which
-    the others find it, does not resolve.
+    the others find it, does not resolve. `dnsPolicy: Default` says the same of any pod; what `None` asks is unknown.
 
     ## Fails
 
@@ -50,6 +48,10 @@ def host_network_without_cluster_names(work: Work, world: World) -> Iterator[Fin
         kind: Job
         spec: {template: {spec: {dnsPolicy: Default}}}
 
+        # as the first that fails, but
+        kind: Job
+        spec: {template: {spec: {hostNetwork: false, dnsPolicy: Default}}}
+
     ## Passes
 
         # as the first that fails, but
@@ -59,15 +61,23 @@ def host_network_without_cluster_names(work: Work, world: World) -> Iterator[Fin
     if not work.gang:
         return
     for pods in pod_sets(work):
-        if pods.pod is None or not pods.pod.host_network:
+        if pods.pod is None:
             continue
         spec, at = spec_of(world, pods.pod)
         policy = spec.get("dnsPolicy") if isinstance(spec, dict) else "unknown"
-        if policy in _OF_NODE:
-            yield Finding(
-                f"the pods of {work.title} are on the network of their nodes, and resolve no name of the cluster",
-                at / ("dnsPolicy" if policy == "Default" else "hostNetwork"),
-                label="they do not find the first of them",
-                help="write `dnsPolicy: ClusterFirstWithHostNet`",
-            )
-            return
+        if policy == "Default":
+            at /= "dnsPolicy"
+        elif pods.pod.host_network and policy in (None, "ClusterFirst"):
+            at /= "hostNetwork"
+        else:
+            continue
+        on_host = pods.pod.host_network
+        names = "names by their nodes' resolver"
+        where = "are on the network of their nodes" if on_host else f"look up {names}"
+        yield Finding(
+            f"the pods of {work.title} {where}, and resolve no name of the cluster",
+            at,
+            label="they do not find the first of them",
+            help="write `dnsPolicy: ClusterFirstWithHostNet`" if on_host else "remove it",
+        )
+        return

@@ -9,7 +9,7 @@ from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
-from trainyard.output.manifest import Manifest
+from trainyard.output.manifest import Manifest, placeholder
 
 _NAME = "kubernetes.io/metadata.name"
 
@@ -21,7 +21,8 @@ def policy_divides_gang(work: Work, world: World) -> Iterator[Finding]:
     A policy that selects a pod lets in, or out, only what it or another policy for that pod allows (Kubernetes 1.36,
     network policies). Rendezvous and NCCL's bootstrap connect the pods of a job on TCP ports, also where EFA carries
     the data: behind a policy that denies everything they never meet, unless another lets them through, and without
-    DNS they do not find each other. Labels that an operator gives to the pods count as selected.
+    DNS they do not find each other. The port of the rendezvous alone is not enough: NCCL and Gloo listen on any that
+    is free (NCCL 2.30, bootstrap). Labels that an operator gives to the pods count as selected.
 
     ## Fails
 
@@ -35,6 +36,16 @@ def policy_divides_gang(work: Work, world: World) -> Iterator[Finding]:
         metadata: {name: from-gateway, namespace: team-a}
         spec: {podSelector: {}, ingress: [{from: [{namespaceSelector: {matchLabels: {
           kubernetes.io/metadata.name: gateway}}}]}]}
+
+        apiVersion: networking.k8s.io/v1
+        kind: NetworkPolicy
+        metadata: {name: rendezvous, namespace: team-a}
+        spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}], ports: [{port: 29500, protocol: TCP}]}]}
+
+        apiVersion: networking.k8s.io/v1
+        kind: NetworkPolicy
+        metadata: {name: of-trainers, namespace: team-a}
+        spec: {podSelector: {}, ingress: [{from: [{podSelector: {matchLabels: {trains: all}}}]}]}
 
     ## Passes
 
@@ -71,7 +82,7 @@ def policy_divides_gang(work: Work, world: World) -> Iterator[Finding]:
                 f"network policy `{certain[0].name}` and no other allows it",
                 certain[0].at / "spec",
                 label="the rendezvous never succeeds",
-                help="add a policy that allows traffic among the pods of the job, and DNS",
+                help="add a policy that allows traffic among the pods of the job, on all ports, and DNS",
             )
             return
         if field == "egress" and not any(_asks_names(each) for each in rules):
@@ -123,15 +134,26 @@ def _certain(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 
 def _may(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether it may: labels that the template does not have may come from an operator."""
+    """Whether it may: labels that the template does not have may come from an operator, with its domain before them."""
     wanted = mapping(selector, "matchLabels")
-    return all(labels.get(key, text) == text for key, text in wanted.items())
+    return all(
+        labels[key] == text if key in labels else "/" in key or key in _OF_OPERATORS
+        for key, text in wanted.items()
+    )
+
+
+_OF_OPERATORS = (
+    *("job-name", "controller-uid"),
+    *("group-name", "replica-type", "replica-index", "job-role", "mpi-job-name", "mpi-role-type"),
+)
+"""Labels without a domain that controllers give to pods, or older operators did (batch/v1; mpi-operator and
+training-operator before v1.5)."""
 
 
 def _among(each: Mapping[str, Any], field: str, work: Work, world: Reading) -> bool:
     """Whether a rule may let the pods of a job through to each other, on more than names."""
     ports = each.get("ports")
-    if isinstance(ports, list) and ports and all(_of_names(port) for port in ports):
+    if isinstance(ports, list) and ports and not any(_is_wide(port) for port in ports):
         return False
     peers = each.get(field)
     if not isinstance(peers, list) or not peers:
@@ -154,6 +176,21 @@ def _is_peer(peer: Mapping[str, Any], work: Work, world: Reading) -> bool:
 def _asks_names(each: Mapping[str, Any]) -> bool:
     ports: Sequence[Any] = each.get("ports") or ()
     return not ports or any(_of_names(port) or "endPort" in port for port in ports)
+
+
+def _is_wide(port: Any) -> bool:
+    """Whether it lets through more than the ports that somebody named: NCCL and Gloo take those that are free."""
+    if not isinstance(port, Mapping):
+        return True
+    first, last = port.get("port"), port.get("endPort")
+    if first is None:
+        return True
+    if isinstance(first, int) and isinstance(last, int):
+        return last - first >= _SOME
+    return placeholder(str(first))
+
+
+_SOME = 1000
 
 
 def _of_names(port: Any) -> bool:

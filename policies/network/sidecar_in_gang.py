@@ -14,6 +14,12 @@ _ISTIO, _REVISION = "istio-injection", "istio.io/rev"
 _OF_POD = "sidecar.istio.io/inject"
 _LINKERD = "linkerd.io/inject"
 _ON, _OFF = ("enabled", "true", "ingress"), ("disabled", "false")
+_OTHERS = {
+    "kuma.io/sidecar-injection": "Kuma",
+    "appmesh.k8s.aws/sidecarInjectorWebhook": "App Mesh",
+}
+"""Meshes whose one key, a label or an annotation of pods, also switches a whole namespace on (Kuma 2.12 and
+AWS App Mesh 1.13, their injectors)."""
 
 
 @rule("EFA049", pods=True, kubernetes="service meshes put their proxies into pods")
@@ -41,6 +47,10 @@ def sidecar_in_gang(work: Work, world: World) -> Iterator[Finding]:
         spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {
           metadata: {annotations: {linkerd.io/inject: enabled}}}}}}]}}}
 
+        apiVersion: v1
+        kind: Namespace
+        metadata: {name: team-a, labels: {kuma.io/sidecar-injection: enabled}}
+
     ## Passes
 
         apiVersion: v1
@@ -67,6 +77,11 @@ def sidecar_in_gang(work: Work, world: World) -> Iterator[Finding]:
         field = "labels" if _LINKERD in pod.labels else "annotations"
         yield _finding(work, pod.where(field) / _LINKERD, "Linkerd", f"`{_LINKERD}: disabled`")
         return
+    for key, mesh in _OTHERS.items():
+        if own.get(key) in _ON:
+            field = "labels" if key in pod.labels else "annotations"
+            yield _finding(work, pod.where(field) / key, mesh, f"`{key}: disabled`")
+            return
     namespace = world.plan.named(Namespace, work.namespace)
     if namespace is None:
         return
@@ -78,6 +93,9 @@ def sidecar_in_gang(work: Work, world: World) -> Iterator[Finding]:
     if annotations.get(_LINKERD) in _ON and own.get(_LINKERD) not in _OFF:
         place = namespace.at / "metadata" / "annotations" / _LINKERD
         yield _finding(work, place, "Linkerd", f"the annotation `{_LINKERD}: disabled`")
+    for key, mesh in _OTHERS.items():
+        if namespace.labels.get(key) in _ON and own.get(key) not in _OFF:
+            yield _finding(work, at / key, mesh, f"`{key}: disabled`")
 
 
 def _istio(labels: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.core.pods.plan import Pod
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.output.manifest import placeholder
@@ -25,11 +26,13 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {GLOO_SOCKET_IFNAME: lo}}]
 
+        jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: eth1}}]
+
     ## Passes
 
         jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: "^lo,docker", GLOO_SOCKET_IFNAME: eth0}}]
     """
-    if work.has_pods and work.pod is None:
+    if work.has_pods and (work.pod is None or _has_more(work.pod)):
         return
     for name in _NAMES:
         given = work.env.get(name)
@@ -44,6 +47,11 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
                 label="no rank finds another",
                 help=_help(name, work),
             )
+
+
+def _has_more(pod: Pod) -> bool:
+    """Whether something gives a pod more interfaces: Multus, or the VPC CNI by several network cards."""
+    return any("cni.cncf.io/" in key or "nicConfig" in key for key in pod.annotations)
 
 
 def _help(name: str, work: Work) -> str:
@@ -65,8 +73,7 @@ def _meets(given: str, *, host: bool, alone: bool) -> bool:
     matched = [card for card in interfaces if _named(card, names, whole=whole)]
     if given.startswith("^"):
         return len(matched) < len(interfaces)
-    common = ("en", "eth") if host else ("eth",)
-    return bool(matched) or any(name.startswith(common) for name in names)
+    return bool(matched) or (host and any(name.startswith(("en", "eth")) for name in names))
 
 
 def _named(interface: str, names: list[str], *, whole: bool) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainyard.core.cloud.plan import NodeGroupStack
 from trainyard.core.launch.plan import BootScript, Launch
 from trainyard.judge.model.values import indexed, mapping
 from trainyard.judge.policy.rule import Finding, rule
@@ -62,6 +63,15 @@ def node_label_refused(plan: Plan, world: World) -> Iterator[Finding]:
               kubelet:
                 flags: ["--node-labels=node-role.kubernetes.io/gpu=true"]
 
+        Resources:
+          Gpu:
+            Type: AWS::EKS::Nodegroup
+            Properties:
+              ClusterName: base
+              NodeRole: arn:aws:iam::111122223333:role/nodes
+              Subnets: [subnet-0a1b2c3d4e5f60718]
+              Labels: {node-role.kubernetes.io/gpu: "true"}
+
     ## Passes
 
         apiVersion: eksctl.io/v1alpha5
@@ -77,6 +87,11 @@ def node_label_refused(plan: Plan, world: World) -> Iterator[Finding]:
             for key in labels:
                 if _refused(str(key)):
                     yield _finding(str(key), at / key, whose, key=True)
+    for group in plan.of(NodeGroupStack):
+        for key in group.labels:
+            if _refused(key):
+                at = group.where("labels") / key
+                yield _finding(key, at, f"node group `{group.logical}`", key=True)
     for launch in world.launches:
         for script in launch.scripts:
             yield from _in_script(script, launch)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.offers import named_types, unmet_requirements
+from trainyard.judge.model.offers import IN_SMALL_LETTERS, named_types, unmet_requirements
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan.scheduling import ARCH
@@ -37,6 +37,8 @@ def requirements_match_no_instance_type(pool: NodePool, world: World) -> Iterato
     broken = unmet_requirements(pool, instance)[0]
     if broken.key == ARCH and not {"amd64", "arm64"} & set(broken.values):
         return  # reported as an architecture that is none
+    if broken.key in IN_SMALL_LETTERS and any(text != text.lower() for text in broken.values):
+        return  # reported as a value that is never written so
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
     index = pool.requirements.index(broken)
     yield Finding(

@@ -8,6 +8,9 @@ from trainyard.judge.policy.rule import Finding, rule
 
 _SCRIPT = re.compile(r"(?:/etc/eks/)?\bbootstrap\.sh\b")
 _NODE_CONFIG = re.compile(r"node\.eks\.aws|\bnodeadm\b|\bkind:\s*NodeConfig\b")
+_TOML = re.compile(r"\s*\[settings[.\]]")
+_PROGRAM = re.compile(r"#!|MIME-Version:|Content-Type:\s*multipart/", re.IGNORECASE)
+_BOTTLEROCKET = "bottlerocket"
 _WITH_SCRIPT = ("al2", "custom")
 """Families with `/etc/eks/bootstrap.sh`, and any image. Of others the reader knows none with it."""
 _WITH_NODEADM = ("al2023", "custom")
@@ -53,6 +56,23 @@ def user_data_of_other_image(launch: Launch) -> Iterator[Finding]:
             kind: NodeConfig
             spec: {kubelet: {config: {maxPods: 110}}}
 
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: gpu}
+        spec:
+          userData: |
+            [settings.kubernetes]
+            max-pods = 110
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: gpu}
+        spec:
+          amiSelectorTerms: [{alias: bottlerocket@v1.53.0}]
+          userData: |
+            #!/bin/bash
+            sysctl -w vm.max_map_count=262144
+
     ## Passes
 
         apiVersion: karpenter.k8s.aws/v1
@@ -82,6 +102,10 @@ def user_data_of_other_image(launch: Launch) -> Iterator[Finding]:
             yield from _calls(script, launch, family.title)
         if family.alias not in _WITH_NODEADM:
             yield from _configures(script, launch, family.title)
+        if family.alias == _BOTTLEROCKET:
+            yield from _begins(script, launch)
+        elif family.alias != "custom":
+            yield from _sets(script, launch, family.title)
 
 
 def _calls(script: BootScript, launch: Launch, image: str) -> Iterator[Finding]:
@@ -104,6 +128,29 @@ def _configures(script: BootScript, launch: Launch, image: str) -> Iterator[Find
                 script.line_at(offset),
                 label="it has no effect",
                 help=f"write {_or_kubelet(launch, 'the settings of that image')}",
+            )
+            return
+
+
+def _begins(script: BootScript, launch: Launch) -> Iterator[Finding]:
+    """A script or parts of MIME, where settings in TOML are read."""
+    if _PROGRAM.match(script.text.lstrip()):
+        yield Finding(
+            f"{launch.words} has a script, and Bottlerocket reads settings in TOML",
+            script.line_at(0),
+            label="the node never joins as it is meant to",
+            help=_help(launch, "Bottlerocket"),
+        )
+
+
+def _sets(script: BootScript, launch: Launch, image: str) -> Iterator[Finding]:
+    for offset, line in script.commands():
+        if _TOML.match(line):
+            yield Finding(
+                f"{launch.words} has settings of Bottlerocket, and {image} does not read them",
+                script.line_at(offset),
+                label="they have no effect",
+                help=f"write {_or_kubelet(launch, 'what that image reads')}",
             )
             return
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.nodes.plan import NodeGroup
+from trainyard.judge.model.sizes import contradictions
 from trainyard.judge.policy.rule import Finding, rule
 
 
@@ -28,24 +29,7 @@ def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, minSize: 2, desiredCapacity: 3, maxSize: 3}]
     """
-    least = group.min_size
-    wanted = group.desired
-    most = group.max_size
-    if wanted is not None and most is not None and wanted > most:
+    for wrong in contradictions(group, ("minSize", "desiredCapacity", "maxSize")):
         yield Finding(
-            f"node group `{group.title}` asks for {wanted} nodes and may have at most {most}",
-            group.where("desired"),
-            help="lower `desiredCapacity`, or raise `maxSize`",
-        )
-    elif wanted is not None and least is not None and wanted < least:
-        yield Finding(
-            f"node group `{group.title}` asks for {wanted} nodes and has at least {least}",
-            group.where("desired"),
-            help="raise `desiredCapacity`, or lower `minSize`",
-        )
-    elif least is not None and most is not None and least > most:
-        yield Finding(
-            f"node group `{group.title}` has at least {least} nodes and at most {most}",
-            group.where("max_size"),
-            help="raise `maxSize`, or lower `minSize`",
+            f"node group `{group.title}` {wrong.what}", group.where(wrong.field), help=wrong.help
         )

@@ -41,6 +41,9 @@ def secret_in_env(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key 0123456789abcdef0123 && torchrun train.py"]}]
 
+        jobs: [{name: llama, command: [bash, -c,
+          "wandb login --relogin 0123456789abcdef0123456789abcdef01234567; torchrun train.py"]}]
+
         jobs: [{name: llama, command: [bash, -c, "WANDB_API_KEY=0123456789abcdef0123 exec torchrun train.py"]}]
 
         jobs: [{name: llama, command: [mlflow, run, --db-password=hunter2]}]
@@ -66,6 +69,8 @@ def secret_in_env(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key $WANDB_API_KEY && exec torchrun train.py"]}]
     """
     for name, value in work.env.items():
+        if name in work.configured:
+            continue  # ACC014 reports what a ConfigMap has
         if value and carried(name, value) and not work.is_of_image(name):
             yield Finding(
                 f"`{name}` of {work.title} has its value in git",
@@ -202,10 +207,11 @@ def _beside(container: Container, whose: str) -> Iterator[Finding]:
 
 def _in_command(words: Sequence[str]) -> str:
     """What kind of secret a command has; empty without one."""
-    if not may_have_secret(" ".join(words)):
+    line = " ".join(words)
+    if not may_have_secret(line):
         return ""
-    for word in words:
-        for what in forms(word):
+    for text in (*words, line):
+        for what in forms(text):
             return what
     for name, value in options(words):
         if value is not None and _credential(name, value):

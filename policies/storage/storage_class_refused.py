@@ -32,8 +32,9 @@ def storage_class_refused(manifest: Manifest, world: World) -> Iterator[Finding]
     The FSx CSI driver hands its parameters to CreateFileSystem as they are, and the claim stays Pending
     (aws-fsx-csi-driver 1.17.0, pkg/cloud). PERSISTENT_2 is linked to S3 by data repository associations alone, which
     the driver does not make (aws-fsx-csi-driver issues 367 and 412); an export path needs an import path; what is
-    linked, or is scratch, has no backups (FSx for Lustre user guide, using-backups-fsx). With EFA the size of a claim
-    is a multiple of 38400, 19200, 9600 or 4800 GiB, and the driver rounds up to 2400 (increase-storage-capacity).
+    linked, or is scratch, has no backups (FSx for Lustre user guide, using-backups-fsx); each deployment has its own
+    throughputs (FSx API, PerUnitStorageThroughput). With EFA the size of a claim is a multiple of 38400, 19200, 9600 or
+    4800 GiB, and the driver rounds up to 2400 (increase-storage-capacity).
 
     ## Fails
 
@@ -50,6 +51,13 @@ def storage_class_refused(manifest: Manifest, world: World) -> Iterator[Finding]
         provisioner: fsx.csi.aws.com
         parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15",
           s3ExportPath: "s3://training-data/out"}
+
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: lustre}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: PERSISTENT_2, perUnitStorageThroughput: "200",
+          fileSystemTypeVersion: "2.15"}
 
     ## Passes
 

@@ -404,9 +404,12 @@ def test_the_pods_of_a_ray_job_are_one_gang() -> None:
 
 
 def test_what_kuberay_makes_of_a_pod() -> None:
-    """The head runs the entrypoint, and Ray's containers get shared memory (kuberay v1.6.2, common/pod.go)."""
+    """Ray's containers get shared memory (kuberay v1.6.2, common/pod.go), and a head that trains runs the entrypoint:
+    of another the workers are judged by it."""
+    trains, _ = (part.pod for part in ray_job(head="{nvidia.com/gpu: 8}").pods)
+    assert trains.containers[0].command == ("/bin/sh", "-c", "python train.py --epochs 3")
     head, worker = (part.pod for part in ray_job().pods)
-    assert head.containers[0].command == ("/bin/sh", "-c", "python train.py --epochs 3")
+    assert head.containers[0].command == ()
     ray, logs = worker.containers
     assert ray.command == ()
     assert [mount.path for mount in ray.mounts] == ["/dev/shm"]

@@ -85,7 +85,7 @@ SILENT: Reasons = {
     "RUN122": each(NO_TORCH),
     "RUN129": each("a worker that runs sshd is as it should be", "MPIJob"),
     "RUN150": each(NO_DEADLINE, "JobSet", "LeaderWorkerSet", "Job.batch.volcano.sh"),
-    "RUN190": each("its program runs once, in the launcher", "MPIJob"),
+    "RUN190": each("its program runs once, in the launcher or on the head", "MPIJob", "RayJob"),
     "RUN191": each(
         OWN_HOSTS, *("RayJob", "HyperPodPyTorchJob", "LeaderWorkerSet"), "Job.batch.volcano.sh"
     ),

@@ -82,7 +82,8 @@ CONTAINERS: Reasons = {
     **each("one that ends is as it should be", "RUN074", places=WITHIN),
     **each("a container beside the program may wait", "RUN129"),
     **each("what comes before may put it there", "RUN152", places=WITHIN),
-    **each("the operator takes the first container", "RUN176", "RUN196"),
+    **each("the operator takes the first container", "RUN176", "RUN196", "RUN203"),
+    **each("what comes before starts no ranks", "RUN205", places=WITHIN),
 }
 """By rule and place, why a fault of the program is not found in another container."""
 PAIRS = ("JobSet", "PyTorchJob", "MPIJob", "RayJob")
@@ -97,15 +98,18 @@ SETS: Reasons = {
         code: {"MPIJob": NO_COMMAND}
         for code in (
             *("RUN009", "RUN010", "RUN035", "RUN039", "RUN073"),
-            *("RUN075", "RUN082", "RUN100", "RUN123", "RUN127", "RUN128", "RUN138", "RUN140"),
-            *("RUN141", "RUN142", "RUN143", "RUN152", "RUN153", "RUN156", "RUN177", "RUN199"),
+            *("RUN075", "RUN082", "RUN100", "RUN123", "RUN127", "RUN128", "RUN140"),
+            *("RUN141", "RUN142", "RUN143", "RUN156", "RUN177", "RUN199"),
         )
     },
     "RUN026": {"PyTorchJob": ONE_NODE, "MPIJob": NO_COMMAND},
     "RUN036": {"PyTorchJob": ONE_NODE},
     "RUN066": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
     "RUN121": {"PyTorchJob": ONE_NODE},
+    "RUN138": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
     "RUN145": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
+    "RUN152": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
+    "RUN153": {"RayJob": OF_HEAD, "MPIJob": NO_COMMAND},
 }
 """By rule and kind, why a fault is not found in one of two sets of pods."""
 
@@ -198,6 +202,9 @@ CLEAN_ITEMS: Mapping[str, Mapping[str, Any]] = {
 TAKEN = "the operator takes the first container"
 NOT_FIRST: Mapping[tuple[str, str], str] = {
     ("EFA019", "requirements"): "it is of overlays for pools by name alone",
+    ("EFA050", "ports"): "the other entry lets all ports through",
+    ("RUN202", "containers"): TAKEN,
+    ("RUN203", "containers"): TAKEN,
     ("QUE049", "taints"): "nobody tolerates the other taint, so that no node is left",
     ("RUN176", "containers"): TAKEN,
     ("RUN196", "containers"): TAKEN,

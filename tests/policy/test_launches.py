@@ -44,6 +44,7 @@ FAULTS: Mapping[str, tuple[str, Settings, Settings]] = {
     "limits": ("HLT038", {"UserData": "echo a >> /etc/security/limits.d/9.conf"}, GPU),
     "packages": ("HLT039", {"UserData": "pip install torch"}, GPU),
     "another image's script": ("HLT077", {"UserData": "/etc/eks/bootstrap.sh base"}, GPU),
+    "a version": ("HLT105", {"UserData": "apiVersion: node.eks.aws/v1\nkind: NodeConfig\n"}, GPU),
     "a label": ("HLT078", {"UserData": "x --node-labels=node-role.kubernetes.io/gpu=1"}, GPU),
     "a profile": (
         "HLT082",

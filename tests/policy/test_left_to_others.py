@@ -57,6 +57,18 @@ INPUTS: Mapping[tuple[str, str], str] = {
 nodePools: [{name: gpu, instanceTypes: [p3dn.24xlarge]}]
 jobs: [{name: llama, env: {FI_EFA_USE_DEVICE_RDMA: "1"}}]
 """,
+    ("RUN024", "ACC014"): """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: hub, namespace: team-a}
+data: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-gpu-1}
+spec: {template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {
+  containers: [{name: node, envFrom: [{configMapRef: {name: hub}}]}]}}}}}]}}}
+""",
     ("HLT013", "HLT079"): """
 apiVersion: batch/v1
 kind: Job

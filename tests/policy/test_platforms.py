@@ -75,6 +75,10 @@ SCRIPTS: dict[str, tuple[str, int]] = {
     ),
     "RUN076": (f"{TWO}{IN_CONTAINER}nvcr.io#nvidia/pytorch:21.10-py3 torchrun t.py\n", 6),
     "RUN130": (f"{TWO}srun python train.py {'x' * 140_000}\n", 6),
+    "RUN190": (
+        f"{TWO}srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_endpoint=$(hostname):29500 t.py'\n",
+        6,
+    ),
     "RUN151": (
         f"{TWO}{IN_CONTAINER}111122223333.dkr.ecr.eu-west-1.amazonaws.com#train:1 python t.py\n",
         6,

@@ -30,6 +30,7 @@ RULE = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 2}
 PLAIN: tuple[Any, ...] = ("text", True, False, 7, ["a", "b"])
 SAMPLES: Mapping[str, Any] = {
     "closed_out": [RULE],
+    "labels": {"team": "a"},
     "detail_types": '{"detail-type": ["a"]}',
     "inline": [{"PolicyName": "a", "PolicyDocument": DOCUMENT}],
     "policies": [{"PolicyArn": "a"}],

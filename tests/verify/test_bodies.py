@@ -66,7 +66,11 @@ VOLUME: dict[str, Any] = {
         "capacity": {"storage": "1200Gi"},
         "accessModes": ["ReadWriteMany"],
         "persistentVolumeReclaimPolicy": "Retain",
-        "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0"},
+        "csi": {
+            "driver": "fsx.csi.aws.com",
+            "volumeHandle": "fs-0",
+            "volumeAttributes": {"dnsname": "fs-0.fsx.us-west-2.amazonaws.com"},
+        },
     },
 }
 SECRET: dict[str, Any] = {
@@ -334,6 +338,18 @@ RAY_JOB: dict[str, Any] = {
         },
     },
 }
+RAY_CLUSTER: dict[str, Any] = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayCluster",
+    "metadata": {"name": "shared", "namespace": "team-a"},
+    "spec": RAY_JOB["spec"]["rayClusterSpec"],
+}
+RAY_SERVICE: dict[str, Any] = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayService",
+    "metadata": {"name": "chat", "namespace": "team-a"},
+    "spec": {"rayClusterConfig": RAY_JOB["spec"]["rayClusterSpec"]},
+}
 SOUND = {
     body["kind"]: body
     for body in (
@@ -366,6 +382,8 @@ SOUND = {
         PYTORCH_JOB,
         MPI_JOB,
         RAY_JOB,
+        RAY_CLUSTER,
+        RAY_SERVICE,
         CLUSTER_CONFIG,
         COHORT,
         CLAIM,
@@ -447,7 +465,57 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.submitterConfig",
     ),
+    ("RayJob", [("spec/submissionMode", "Interactive")], "SCH012", "spec.submissionMode"),
+    (
+        "RayJob",
+        [("spec/submissionMode", "HTTPMode"), ("spec/submitterConfig", {})],
+        "SCH012",
+        "spec.submitterConfig",
+    ),
+    (
+        "PersistentVolume",
+        [("spec/csi/volumeAttributes", {"mountname": "a"})],
+        "SCH012",
+        "spec.csi.volumeAttributes",
+    ),
+    (
+        "PersistentVolume",
+        [
+            ("spec/csi/driver", "s3.csi.aws.com"),
+            ("spec/csi/volumeAttributes", {"bucketName": "s3://a"}),
+        ],
+        "SCH012",
+        "spec.csi.volumeAttributes.bucketName",
+    ),
+    (
+        "RayJob",
+        [
+            ("metadata/labels", None),
+            ("spec/clusterSelector", {"ray.io/cluster": "shared"}),
+            ("spec/backoffLimit", 0),
+        ],
+        "SCH012",
+        "spec.rayClusterSpec",
+    ),
     ("RayJob", [("spec/activeDeadlineSeconds", 0)], "SCH011", "spec.activeDeadlineSeconds"),
+    (
+        "RayCluster",
+        [("spec/workerGroupSpecs/0/rayStartParams", {"num_gpus": "8"})],
+        "SCH012",
+        "spec.workerGroupSpecs[0].rayStartParams.num_gpus",
+    ),
+    (
+        "RayCluster",
+        [("spec/workerGroupSpecs/0/minReplicas", 3)],
+        "SCH011",
+        "spec.workerGroupSpecs[0].minReplicas",
+    ),
+    (
+        "RayService",
+        [("spec/rayClusterConfig/workerGroupSpecs/0/minReplicas", 3)],
+        "SCH011",
+        "spec.rayClusterConfig.workerGroupSpecs[0].minReplicas",
+    ),
     ("RayJob", [("metadata/name", "1-train")], "NAM001", "metadata.name"),
     ("RayJob", [("metadata/name", "a" * 48)], "NAM002", "metadata.name"),
     # what eksctl refuses
@@ -918,6 +986,12 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         [("spec/successPolicy", {"operator": "All", "targetReplicatedJobs": ["z"]})],
         "SCH011",
         "spec.successPolicy.targetReplicatedJobs[0]",
+    ),
+    (
+        "JobSet",
+        [("spec/coordinator", {"replicatedJob": "z"})],
+        "SCH011",
+        "spec.coordinator.replicatedJob",
     ),
     # Flux
     ("Kustomization", [("spec/kubeConfig", {})], "SCH008", "spec.kubeConfig"),

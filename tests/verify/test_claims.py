@@ -29,7 +29,11 @@ def volume(**spec: Any) -> Body:
         "spec": {
             "capacity": {"storage": "1200Gi"},
             "accessModes": ["ReadWriteMany"],
-            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0a1b2c3d4e5f60718"},
+            "csi": {
+                "driver": "fsx.csi.aws.com",
+                "volumeHandle": "fs-0a1b2c3d4e5f60718",
+                "volumeAttributes": {"dnsname": "fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com"},
+            },
             **spec,
         },
     }

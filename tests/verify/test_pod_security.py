@@ -59,6 +59,18 @@ def reported(*manifests: Manifest) -> list[tuple[str, str]]:
         ),
         ({}, {"capabilities": {"add": ["SYS_CHROOT"]}}, ""),
         (
+            {"securityContext": {"sysctls": [{"name": "net.core.rmem_max", "value": "1"}]}},
+            None,
+            "spec.securityContext.sysctls[0].name",
+        ),
+        ({"securityContext": {"sysctls": [{"name": "net.ipv4.tcp_rmem", "value": "1"}]}}, None, ""),
+        ({}, {"procMount": "Unmasked"}, "spec.containers[0].securityContext.procMount"),
+        (
+            {"securityContext": {"appArmorProfile": {"type": "Unconfined"}}},
+            None,
+            "spec.securityContext.appArmorProfile.type",
+        ),
+        (
             {},
             {"seccompProfile": {"type": "Unconfined"}},
             "spec.containers[0].securityContext.seccompProfile.type",

@@ -122,6 +122,12 @@ def _has_text(path: str) -> Field:
     return Field(path, lambda value: bool(value.text()), _never)
 
 
+def _keys(value: Property) -> tuple[str, ...]:
+    """The keys of a mapping of texts."""
+    body = value.value
+    return tuple(map(str, body)) if isinstance(body, dict) else ()
+
+
 def _is_versioned(status: Property) -> bool | None:
     """A bucket of which nothing is said has no versions (AWS::S3::Bucket, VersioningConfiguration)."""
     if status.is_made():
@@ -242,6 +248,10 @@ RESOURCES: Mapping[str, Row] = {
         ami_type=_text("AmiType"),
         template=_is_given("LaunchTemplate"),
         template_name=Field("LaunchTemplate", template_named, _never),
+        labels=Field("Labels", _keys, _never),
+        min_size=Field("ScalingConfig/MinSize", lambda value: value.number(), _never),
+        max_size=Field("ScalingConfig/MaxSize", lambda value: value.number(), _never),
+        desired=Field("ScalingConfig/DesiredSize", lambda value: value.number(), _never),
     ),
     "AWS::EKS::PodIdentityAssociation": _row(
         PodIdentityStack,

@@ -18,7 +18,7 @@ from trainyard.run.fleet import spread
 from trainyard.run.language.documents import lists
 from trainyard.run.language.load import load, platform_of
 from trainyard.run.outcome import Compilation, Options, Outcome
-from trainyard.run.passes import Lowered, Means, compile_spec
+from trainyard.run.passes import Lowered, Session, compile_spec
 from trainyard.run.repeat import Repeats
 from trainyard.run.unread import is_everything
 
@@ -90,8 +90,8 @@ def check_document(
     name: str, document: Document, policies: Policies, options: Options
 ) -> Compilation:
     """One spec that is in memory through every pass but writing."""
-    means = Means(options, policies, load_catalog(options.catalog))
-    return compile_spec(name, document, means, _ignore)
+    session = Session(options, policies, load_catalog(options.catalog))
+    return compile_spec(name, document, session, _ignore)
 
 
 class _Work:
@@ -106,7 +106,7 @@ class _Work:
         current: Current,
     ) -> None:
         self._sources = sources
-        self._means = Means(options, policies, load_catalog(options.catalog))
+        self._session = Session(options, policies, load_catalog(options.catalog))
         self._lowered = lowered
         self._current = current
         self._repeats: Repeats | None = None
@@ -114,10 +114,10 @@ class _Work:
 
     def repeat(self, shared: str) -> None:
         """Take from the cache what is known of each of several clusters; of one, the whole run would be known."""
-        cache = self._means.options.cache
+        cache = self._session.options.cache
         if cache is not None and len(self._sources) > 1:
             compared = self._current is not _clean
-            self._repeats = Repeats(cache, self._means.options, shared, compared=compared)
+            self._repeats = Repeats(cache, self._session.options, shared, compared=compared)
 
     def compilations(self) -> list[Compilation]:
         """One of each spec, in their order."""
@@ -137,7 +137,7 @@ class _Work:
     def _compile(self, index: int) -> Compilation:
         source = self._sources[index]
         with recording() as record:
-            done = compile_spec(source.name, source.document, self._means, self._lowered)
+            done = compile_spec(source.name, source.document, self._session, self._lowered)
             if self._repeats is not None and self._current is not _clean:
                 done.current = self._current(done)
         if self._repeats is not None:

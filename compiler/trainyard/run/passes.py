@@ -41,7 +41,7 @@ Lowered = Callable[[Sequence[Manifest]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class Session:
     """What every spec of a run is compiled with."""
 
     options: Options
@@ -61,27 +61,27 @@ class Written:
     steps: list[VersionStep] = field(default_factory=list)
 
 
-def compile_spec(name: str, document: Document, means: Means, lowered: Lowered) -> Compilation:
+def compile_spec(name: str, document: Document, session: Session, lowered: Lowered) -> Compilation:
     """One spec through every pass but writing."""
     document, texts, faults = with_texts(document, text_keys(platform_of(document)))
     done = Compilation(name, document)
-    faults += _passes(done, texts, means, lowered)
+    faults += _passes(done, texts, session, lowered)
     done.diagnostics = [fault.locate(document) for fault in faults]
     return done
 
 
 def _passes(
-    done: Compilation, texts: Mapping[Route, Text], means: Means, lowered: Lowered
+    done: Compilation, texts: Mapping[Route, Text], session: Session, lowered: Lowered
 ) -> list[Diagnostic]:
     """The passes after the files that a spec names have been read; ``done`` is given what they make."""
-    document, options = done.document, means.options
+    document, options = done.document, session.options
     platform = platform_of(document)
     spec, faults = load(document, platform)
     if spec is None:
         return faults
     plan, unbound = resolve(
         spec,
-        means.catalog,
+        session.catalog,
         options.folder,
         platform,
         included=included(document),
@@ -91,9 +91,9 @@ def _passes(
     faults += once_a_key(unbound, document)
     if plan is None:
         return faults
-    written, unfit = patched(plan, lower(plan, platform), means.catalog)
+    written, unfit = patched(plan, lower(plan, platform), session.catalog)
     faults += unfit
-    written, moved = held(written, spec, document, means, options.committed / done.name)
+    written, moved = held(written, spec, document, session, options.committed / done.name)
     faults += moved
     if options.explained:
         done.spec = spec.spec
@@ -102,7 +102,7 @@ def _passes(
     done.runs, done.steps = written.runs, written.steps
     lowered(done.manifests)
     if options.judged:
-        faults += judged(written, document, means)
+        faults += judged(written, document, session)
     return faults
 
 
@@ -119,11 +119,11 @@ def patched(
 
 
 def held(
-    written: Written, spec: TrainingCluster, document: Document, means: Means, committed: Path
+    written: Written, spec: TrainingCluster, document: Document, session: Session, committed: Path
 ) -> tuple[Written, list[Diagnostic]]:
     """What is written, held against what is committed, and the runs that were submitted: what the platform says of its
     own files, and objects of Kubernetes."""
-    options = means.options
+    options = session.options
     if not (options.hold and is_folder(committed)):
         return written, []
     plan, artifacts = written.plan, written.artifacts
@@ -132,17 +132,19 @@ def held(
         return written, list(own.held(spec.spec, plan, artifacts, committed, options.replace))
     if not written.manifests:
         return written, []
-    kept = hold(spec, plan, written.manifests, document, committed, means.catalog, options.replace)
+    kept = hold(
+        spec, plan, written.manifests, document, committed, session.catalog, options.replace
+    )
     pages = [artifact for artifact in artifacts if not isinstance(artifact, Manifest)]
     together = [*kept.manifests, *pages]
     return Written(kept.plan, together, kept.manifests, kept.runs, kept.steps), kept.diagnostics
 
 
-def judged(written: Written, document: Document, means: Means) -> list[Diagnostic]:
+def judged(written: Written, document: Document, session: Session) -> list[Diagnostic]:
     """What formats and rules find in what is written, at the lines of the spec; then what they find in objects that
     cannot be written yet, judged together with all that is."""
     plan, artifacts = written.plan, written.artifacts
-    found = _findings(artifacts, plan, setting_of(plan), means)
+    found = _findings(artifacts, plan, setting_of(plan), session)
     if not plan.waiting:
         return once_a_key(found, document)
     known = set(map(_named, plan.items))
@@ -151,15 +153,15 @@ def judged(written: Written, document: Document, means: Means) -> list[Diagnosti
     ids = {artifact.id for artifact in artifacts}
     lowered = lower(whole, platform_of(document))
     everything = [*artifacts, *(each for each in lowered if each.id not in ids)]
-    of_whole = _findings(everything, whole, setting_of(plan), means)
+    of_whole = _findings(everything, whole, setting_of(plan), session)
     more = [finding for finding in of_whole if finding not in found]
     return once_a_key(found, document) + once_a_key(more, document)
 
 
 def _findings(
-    artifacts: Sequence[Artifact], plan: Plan, setting: Setting, means: Means
+    artifacts: Sequence[Artifact], plan: Plan, setting: Setting, session: Session
 ) -> list[Diagnostic]:
-    verdict = judge(artifacts, setting, means.catalog, means.policies, plan=plan)
+    verdict = judge(artifacts, setting, session.catalog, session.policies, plan=plan)
     return traced(verdict.diagnostics, artifacts)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from trainyard.catalog.sysctls import SAFE_SYSCTLS
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.output.body import at, follow, indexed, items, texts
 from trainyard.output.manifest import Manifest
@@ -137,27 +138,41 @@ def _baseline(spec: Any) -> Iterator[Breach]:
                 "mount a claim instead",
             )
     for place, container in _containers(spec):
-        security: Path = (*place, "securityContext")
-        if at(container, "securityContext", "privileged") is True:
-            yield ((*security, "privileged"), "a container is privileged", "remove `privileged`")
-        added = texts(container, "securityContext", "capabilities", "add")
-        wrong = [name for name in added if name not in _CAPABILITIES]
-        if wrong:
+        yield from _privileges(place, container)
+    for index, sysctl in indexed(spec, "securityContext", "sysctls"):
+        if sysctl.get("name") not in SAFE_SYSCTLS:
             yield (
-                (*security, "capabilities", "add"),
-                f"a container adds {listed(wrong)}",
-                f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`",
+                ("securityContext", "sysctls", index, "name"),
+                f"the pod sets `{sysctl.get('name')}`",
+                "leave it out, or set it on the nodes",
             )
-        ports = items(container, "ports")
-        if any(port.get("hostPort") for port in ports):
-            yield ((*place, "ports"), "a container takes a port of its node", "remove `hostPort`")
     for place, security in _contexts(spec):
-        if at(security, "seccompProfile", "type") == "Unconfined":
-            yield (
-                (*place, "seccompProfile", "type"),
-                "seccomp is `Unconfined`",
-                "write `RuntimeDefault`",
-            )
+        for field, what in _PROFILES.items():
+            if at(security, field, "type") == "Unconfined":
+                yield (*place, field, "type"), f"{what} is `Unconfined`", "write `RuntimeDefault`"
+
+
+_PROFILES = {"appArmorProfile": "AppArmor", "seccompProfile": "seccomp"}
+
+
+def _privileges(place: Path, container: dict[str, Any]) -> Iterator[Breach]:
+    """What a container may do beyond its own."""
+    security: Path = (*place, "securityContext")
+    if at(container, "securityContext", "privileged") is True:
+        yield ((*security, "privileged"), "a container is privileged", "remove `privileged`")
+    added = texts(container, "securityContext", "capabilities", "add")
+    wrong = [name for name in added if name not in _CAPABILITIES]
+    if wrong:
+        yield (
+            (*security, "capabilities", "add"),
+            f"a container adds {listed(wrong)}",
+            f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`",
+        )
+    if any(port.get("hostPort") for port in items(container, "ports")):
+        yield ((*place, "ports"), "a container takes a port of its node", "remove `hostPort`")
+    if at(container, "securityContext", "procMount") not in (None, "Default"):
+        what = "a container sees `/proc` unmasked"
+        yield (*security, "procMount"), what, "remove `procMount`"
 
 
 def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:

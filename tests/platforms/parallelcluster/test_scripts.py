@@ -15,7 +15,7 @@ from trainyard.verify.formats import lifted
 
 HARD = """\
 #!/bin/bash -l
-#SBATCH -J "my job" -N4 --ntasks-per-node 8 # of eight GPUs
+#SBATCH -J "my job" -N4 --ntasks-per-node 1 # of eight GPUs
 ##SBATCH --nodes=9
 #SBATCH --gpus-per-node=h100:8
 #SBATCH --array=0-9%2

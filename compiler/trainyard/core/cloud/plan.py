@@ -178,12 +178,16 @@ class PlacementGroupStack(CloudResource):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupStack(CloudResource):
     """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image; ``template_name``: how
-    it names that, which may be what the stack calls it."""
+    it names that, which may be what the stack calls it. ``labels`` are the keys of those of its nodes."""
 
     instance_types: tuple[str, ...] = ()
     ami_type: str | None = None
     template: bool = False
     template_name: str | None = None
+    labels: tuple[str, ...] = ()
+    min_size: int | None = None
+    max_size: int | None = None
+    desired: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,6 +117,11 @@ class Gang(PlanItem):
         return False
 
     @property
+    def expands_on_nodes(self) -> bool:
+        """Whether each node expands the variables of its command by itself, and not one for all."""
+        return True
+
+    @property
     def exported(self) -> Mapping[str, str]:
         """Variables that what starts it sets by itself, as it writes them."""
         return {}

@@ -17,6 +17,13 @@ FSX_ID, FSX_DNS, FSX_MOUNT = "fsx_id", "fsx_dns", "fsx_mount"
 """The keys of a made file system's ConfigMap, which the bootstrap's script writes and Flux fills in."""
 
 
+LUSTRE_THROUGHPUT = {
+    "SCRATCH_1": (),
+    "SCRATCH_2": (),
+    "PERSISTENT_1": (12, 40, 50, 100, 200),
+    "PERSISTENT_2": (125, 250, 500, 1000),
+}
+"""MB/s for each TiB that a file system may have, by its deployment (botocore 1.44.5 fsx, PerUnitStorageThroughput)."""
 EFA_STEP = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
 """What the size in GiB of a file system with EFA is a multiple of, by MB/s for each TiB (FSx for Lustre user guide,
 increase-storage-capacity)."""

@@ -9,7 +9,7 @@ from trainyard.core.pools.pools import resolve_pools
 from trainyard.core.storage import spec as spec_storage
 from trainyard.core.storage.kinds import CreatedDisk, CreatedLustre
 from trainyard.core.storage.made import made_bucket, made_file_system
-from trainyard.core.storage.plan import MadeBucket, MadeFileSystem
+from trainyard.core.storage.plan import LUSTRE_THROUGHPUT, MadeBucket, MadeFileSystem
 from trainyard.core.storage.spec import FsxLustre, StorageSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
@@ -58,12 +58,6 @@ def disk_zone(context: Context, name: str, disk: CreatedDisk, at: Route) -> str 
 # guide.
 
 _GIB = 1024**3
-_THROUGHPUT = {
-    "SCRATCH_1": (),
-    "SCRATCH_2": (),
-    "PERSISTENT_1": (12, 40, 50, 100, 200),
-    "PERSISTENT_2": (125, 250, 500, 1000),
-}
 _HDD = {12: 6000, 40: 1800}  # MB/s for each TiB of disks: sizes step by so many GiB
 
 
@@ -89,7 +83,7 @@ def check_file_system(context: Context, fsx: FsxLustre | CreatedLustre, at: Rout
             at / "size",
             f"write its StorageCapacity: {sizes} are the nearest there are",
         )
-    known = _THROUGHPUT[fsx.deployment]
+    known = LUSTRE_THROUGHPUT[fsx.deployment]
     given = fsx.throughput_per_tib
     if given is not None and given not in known:
         help = "remove it: scratch file systems have a fixed throughput"

@@ -25,6 +25,7 @@ from trainyard.eks.jobs.lifting import (
 )
 from trainyard.eks.jobs.plan import TRAIN_JOB
 from trainyard.eks.third_party_workloads.plan import PodSet, Workload
+from trainyard.language.shellwords import split
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of
 from trainyard.plan.base import PlanItem
@@ -141,13 +142,20 @@ def _program(body: Reader, pods: Sequence[PodSet]) -> Container | None:
     line = entrypoint.text()
     if line is not None:
         places = {"command": entrypoint.at, "args": entrypoint.at}
-        return Container(
-            at=body.at, name="", command=words_of(line), origins={**places, "env": body.at}
-        )
+        words = ("/bin/sh", "-c", line) if _has_several(line) else words_of(line)
+        return Container(at=body.at, name="", command=words, origins={**places, "env": body.at})
     launcher = next((part for part in pods if part.name == "Launcher"), None)
     if launcher is None or not launcher.pod.containers:
         return None
     return launcher.pod.containers[0]
+
+
+def _has_several(line: str) -> bool:
+    """Whether a line of shell is of several commands, and not one with its words."""
+    try:
+        return split(line, ";&|") != split(line)
+    except ValueError:
+        return False
 
 
 def _total(counts: list[int | None]) -> int | None:

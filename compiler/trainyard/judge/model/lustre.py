@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.core.storage.plan import EFA_STEP
+from trainyard.core.storage.plan import EFA_STEP, LUSTRE_THROUGHPUT
 from trainyard.language.dataclass import dataclass
+from trainyard.language.diagnostics.diagnostic import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,13 @@ def refusals(asked: Asked) -> Iterator[Refusal]:
             "backup_days",
             f"{why}, and keeps automatic backups for {asked.backup_days} days",
             "write 0: of such a file system there are no backups",
+        )
+    known = LUSTRE_THROUGHPUT.get(deployment)
+    if known is not None and asked.throughput is not None and asked.throughput not in known:
+        yield Refusal(
+            "throughput",
+            f"is {deployment}, and has {asked.throughput} MB/s for each TiB",
+            f"write {listed(known, ' or ')}" if known else "remove it: its throughput is fixed",
         )
     yield from _with_efa(asked)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trainyard.language.units import count
 
@@ -27,16 +27,22 @@ PROGRAMS = ("mpirun", "mpiexec")
 
 def ranks_of(words: Sequence[str]) -> int | None:
     """What the options of mpirun say; ``None`` where its program or an option that is not known comes first."""
+    for option, value in options_of(words):
+        if option in _COUNTS:
+            return count(value)
+    return None
+
+
+def options_of(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """The options of mpirun before its program, each with the word that follows it, up to one that is not known, which
+    is the last."""
     parts = " ".join(words).split()
     names = [part.rpartition("/")[2] for part in parts]
     programs = (index for index, name in enumerate(names) if name in PROGRAMS)
     index = 1 + next(programs)
-    while index < len(parts):
+    while index < len(parts) and parts[index].startswith("-"):
         option = parts[index].lstrip("-")
-        if not parts[index].startswith("-") or option not in _VALUES:
-            return None
-        if option in _COUNTS:
-            is_last = index + 1 == len(parts)
-            return None if is_last else count(parts[index + 1])
+        yield option, parts[index + 1] if index + 1 < len(parts) else None
+        if option not in _VALUES:
+            return
         index += 1 + _VALUES[option]
-    return None

@@ -31,6 +31,16 @@ KARPENTER, AUTO_MODE = "karpenter.k8s.aws/", "eks.amazonaws.com/"
 ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})
 """Instance categories of which every type has accelerators."""
 
+IN_SMALL_LETTERS = frozenset(
+    f"{domain}instance-{name}"
+    for domain in (KARPENTER, AUTO_MODE)
+    for name in (
+        *("category", "family", "size", "cpu-manufacturer", "gpu-name", "gpu-manufacturer"),
+        *("accelerator-name", "accelerator-manufacturer"),
+    )
+)
+"""Labels whose values have no capitals, whatever EC2 calls it."""
+
 # Label domains that kubelet, Karpenter, EKS, drivers or feature discovery write by themselves: what a pool does not
 # say about them is unknown. Every other label is on a node only if its pool sets it.
 _WRITTEN_BY_OTHERS = (

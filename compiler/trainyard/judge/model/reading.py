@@ -31,6 +31,7 @@ from trainyard.judge.model.amounts import requested
 from trainyard.judge.model.choice import Choice
 from trainyard.judge.model.choices import find_choices
 from trainyard.judge.model.cohorts import Cohorts
+from trainyard.judge.model.configured import ConfigMaps, Configured, config_maps, configured
 from trainyard.judge.model.containers import programs_beside
 from trainyard.judge.model.exports import exported
 from trainyard.judge.model.gangs import gang_of, nodes_of, sets_beside, with_program
@@ -307,8 +308,11 @@ class Reading(Nodes):
         words = (*written.command, *written.args)
         recipe = self._recipe(job.image or written.image or "")
         variables: dict[str, str | None] = {} if recipe is None else dict(recipe.env)
+        taken = self._configured(main, job.namespace)
+        variables |= {name: each.text for name, each in taken.items()}
         for variable in written.env:
-            variables[variable.name] = variable.value
+            if variable.name not in taken or variable.value is not None:
+                variables[variable.name] = variable.value
         return Work(
             job=job,
             runtime=runtime,
@@ -325,7 +329,23 @@ class Reading(Nodes):
             env={**variables, **exported(words)},
             words=words,
             recipe=recipe,
+            configured={name: each.at for name, each in taken.items()},
         )
+
+    def _configured(self, main: Container | None, namespace: str) -> Mapping[str, Configured]:
+        """The variables that the main container takes from ConfigMaps of the set."""
+        if main is None or not main.at or not self._config_maps:
+            return {}
+        body = value(self._bodies.get(str(main.at[0])), *main.at[1:])
+        return configured(body, namespace, self._config_maps)
+
+    @cached_property
+    def _config_maps(self) -> ConfigMaps:
+        return config_maps(self.manifests)
+
+    @cached_property
+    def _bodies(self) -> Mapping[str, Any]:
+        return {manifest.id: manifest.body for manifest in self.manifests}
 
     def _recipe(self, image: str) -> Recipe | None:
         """The recipe of an image, if it is built here."""

@@ -50,7 +50,8 @@ class Work:
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
     ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
-    those for networks and devices that its command sets, and those of its image, where a ``recipe`` builds that here;
+    those that it takes from ConfigMaps of the set (``configured``, with their places), those for networks and devices
+    that its command sets, and those of its image, where a ``recipe`` builds that here;
     ``words`` are its command and arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has
     what they have in common; rules do not see it. A ``gang`` is known to have more than one node: the pods of our own
     Indexed Jobs know no other one. ``role`` is the name of the pods beside the job's own that the value
@@ -73,6 +74,7 @@ class Work:
     kind: str = "TrainJob"
     role: str = ""
     recipe: Recipe | None = None
+    configured: Mapping[str, Route] = dataclasses.field(default_factory=dict)
     own_sets: tuple[PodSet, ...] = ()
     gang: bool = dataclasses.field(init=False)
     efa: int = dataclasses.field(init=False)
@@ -411,6 +413,11 @@ class Work:
         return max(over, key=lambda folder: len(folder.path.rstrip("/")), default=None)
 
     @property
+    def expands_on_nodes(self) -> bool:
+        """Whether each node expands the variables of its command by itself, and not one for all."""
+        return self.job.expands_on_nodes
+
+    @property
     def whole_nodes(self) -> int | None:
         """The nodes that its pods fill; ``None`` where nobody knows how many pods there are."""
         if self.nodes is None:
@@ -477,9 +484,11 @@ class Work:
         """The place of an environment variable: in the TrainJob, or else in the runtime."""
         for node in self._sources():
             for index, entry in enumerate(node.env):
-                if entry.name == variable:
+                if entry.name == variable and (entry.value is not None or not self.configured):
                     own = node.origins.get(f"env.{variable}")
                     return own or node.where("env") / index
+        if variable in self.configured:
+            return self.configured[variable]
         if self.recipe is not None and self.is_of_image(variable):
             return self.recipe.where(f"env.{variable}")
         if variable in self.env:

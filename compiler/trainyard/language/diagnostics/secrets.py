@@ -40,6 +40,22 @@ _FORMS = (
         ("asic ", "earer ", "oken "),
         r"(?<=[Aa]uthorization: )(?:[Bb]asic|[Bb]earer|[Tt]oken) +(?![$<{%])[\w+/=.~-]{8,}",
     ),
+    # Words of a command line: W&B, CLI reference; AWS CLI 2, configure set; docker login.
+    (
+        "an API key of W&B",
+        ("wandb",),
+        r"\bwandb\s+login\b[^\n;&|]*\s[\"']?(?:[0-9a-f]{40}|wandb_v1_\w{20,})\b",
+    ),
+    (
+        "a secret key of AWS",
+        ("aws_secret_access_key ",),
+        r"(?<=aws_secret_access_key )[\w+/]{40}\b",
+    ),
+    (
+        "the password of a registry",
+        ("docker login", "podman login"),
+        r"\b(?:docker|podman) login\b[^\n;&|]*\s-p[ =]?[\"']?(?![$<{%])[^\s-]\S{5,}",
+    ),
     # An image with a tag and a digest has the same form: `docker://alpine:3.19@sha256:…`; documentation writes
     # `http://user:pass@proxy`.
     (

@@ -1,15 +1,18 @@
 """PersistentVolume: exactly one source (k8s.io/kubernetes v1.36, pkg/apis/core/validation
-ValidatePersistentVolumeSpec).
+ValidatePersistentVolumeSpec), and what its driver must be told (aws-fsx-csi-driver v1.17.0, pkg/driver/node.go;
+mountpoint-s3-csi-driver v2.2.1, pkg/driver/node).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.output.body import at
-from trainyard.output.manifest import Body
-from trainyard.verify.fault import Fault, refused
+from trainyard.output.manifest import Body, placeholder
+from trainyard.verify.fault import Fault, Path, nearest, never_works, refused
 from trainyard.verify.webhooks import Lookup
 
 GROUP = ""
@@ -26,6 +29,10 @@ _NOT_SOURCES = frozenset(
         "volumeMode",
     }
 )
+_CSI: Path = ("spec", "csi")
+_ATTRIBUTES: Path = (*_CSI, "volumeAttributes")
+_NEEDED = {"fsx.csi.aws.com": "dnsname", "s3.csi.aws.com": "bucketName"}
+_SOURCES = ("driver", "pod")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
@@ -45,4 +52,33 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             ("spec", "capacity", "storage"),
             "a volume without `capacity.storage`",
             help="write `capacity: {storage: …}`",
+        )
+    yield from _driver(at(body, *_CSI))
+
+
+def _driver(csi: Any) -> Iterator[Fault]:
+    """What a driver refuses when it mounts the volume."""
+    driver = at(csi, "driver")
+    attributes = at(csi, "volumeAttributes") or {}
+    needed = _NEEDED.get(driver)
+    if needed is None or not isinstance(attributes, dict):
+        return
+    if not attributes.get(needed):
+        message = f"`{driver}` mounts no volume without `{needed}`"
+        yield never_works(
+            _ATTRIBUTES, message, f"write `volumeAttributes: {{{needed}: …}}`", key=True
+        )
+    bucket = str(attributes.get("bucketName") or "")
+    if driver == "s3.csi.aws.com" and re.match(r"s3://|arn:[\w-]*:s3:::|https?://|.*/", bucket):
+        yield never_works(
+            (*_ATTRIBUTES, "bucketName"),
+            f"`{bucket}` is no name of a bucket",
+            "write the name alone, and a folder in it as the mount option `prefix …/`",
+        )
+    source = attributes.get("authenticationSource")
+    if source is not None and source not in _SOURCES and not placeholder(str(source)):
+        yield never_works(
+            (*_ATTRIBUTES, "authenticationSource"),
+            f"`{source}` is neither `driver` nor `pod`",
+            nearest(str(source), _SOURCES, "write `driver` or `pod`"),
         )

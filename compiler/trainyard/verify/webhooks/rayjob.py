@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.output.body import at, items
-from trainyard.output.manifest import Body
-from trainyard.verify.fault import Fault, Path, never_works, refused
+from trainyard.output.manifest import Body, placeholder
+from trainyard.verify.fault import Fault, Path, nearest, never_works, refused
 from trainyard.verify.webhooks import Lookup
 from trainyard.verify.webhooks._pods import template
 
@@ -22,6 +23,8 @@ _ELASTIC = "kueue.x-k8s.io/elastic-job"
 _HEAD = "head"
 _MADE = frozenset({"ray-token"})
 """Volumes that the operator adds to pods where Kubernetes' tokens open Ray (controllers/ray/common/pod.go)."""
+_MODES = ("K8sJobMode", "HTTPMode", "InteractiveMode", "SidecarMode")
+_NO_SUBMITTER = ("HTTPMode", "InteractiveMode")
 _OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
 
 
@@ -34,15 +37,36 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         message = "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
         yield refused(("spec",), message, "write `rayClusterSpec`", key=True)
     yield from _submission(spec, selects=selects)
-    if isinstance(cluster, dict):
-        yield from _groups(cluster)
     queue = at(body, "metadata", "labels", _QUEUE)
+    if cluster is not None and selects and queue is None:
+        yield never_works(
+            ("spec", "rayClusterSpec"),
+            "`rayClusterSpec` has no effect: the job runs on the cluster of `clusterSelector`",
+            "keep one of the two",
+            key=True,
+            warning=True,
+        )
+    if isinstance(cluster, dict):
+        yield from groups(cluster)
     if queue is not None:
         yield from _queued(body, spec, cluster, selects=selects)
 
 
 def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
     mode = spec.get("submissionMode")
+    if isinstance(mode, str) and mode not in _MODES and not placeholder(mode):
+        yield never_works(
+            ("spec", "submissionMode"),
+            f"`{mode}` is no way to submit a job",
+            nearest(mode, _MODES, f"write {listed(_MODES, ' or ')}"),
+        )
+    for key in _OWN_SUBMITTER if mode in _NO_SUBMITTER else ():
+        if spec.get(key) is not None:
+            message = f"`{key}` has no effect: in `{mode}` no pod submits the job"
+            yield never_works(("spec", key), message, "remove it", key=True, warning=True)
+    if spec.get("suspend") is True and spec.get("shutdownAfterJobFinishes") is not True:
+        message = "a suspended RayJob deletes its cluster at the end, and this one keeps it"
+        yield refused(("spec", "suspend"), message, "write `shutdownAfterJobFinishes: true`")
     limit = spec.get("backoffLimit") or 0
     if mode == "SidecarMode":
         for key in _OWN_SUBMITTER:
@@ -60,21 +84,40 @@ def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
             yield refused(("spec", key), message, "write a time, or remove it")
 
 
-def _groups(cluster: dict[str, Any]) -> Iterator[Fault]:
-    head: Path = (*_CLUSTER, "headGroupSpec")
-    yield from _pods(head, cluster.get("headGroupSpec"), "the head")
+def groups(cluster: dict[str, Any], path: Path = _CLUSTER) -> Iterator[Fault]:
+    """Faults of the head and the groups of workers of a cluster at a path."""
+    yield from _pods((*path, "headGroupSpec"), cluster.get("headGroupSpec"), "the head")
+    known: set[Any] = set()
     for index, group in enumerate(items(cluster, "workerGroupSpecs")):
-        here = (*_WORKERS, index)
-        name = f"group `{group.get('groupName')}`"
+        here = (*path, "workerGroupSpecs", index)
+        given = group.get("groupName")
+        name = f"group `{given}`"
         yield from _pods(here, group, name)
         yield from _size(here, group, name)
+        if given in known:
+            message = f"another group is called `{given}` too"
+            yield refused((*here, "groupName"), message, "give each group a name of its own")
+        known.add(given)
 
 
 def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
+    yield from _starts(path, group)
     yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
     if not items(at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")
+
+
+def _starts(path: Path, group: Any) -> Iterator[Fault]:
+    """Each key is an option of `ray start`, of which none has an underscore (Ray 2.48, scripts.py; common/pod.go)."""
+    for key in at(group, "rayStartParams") or ():
+        if "_" in str(key):
+            yield never_works(
+                (*path, "rayStartParams", key),
+                f"`ray start` has no option `--{key}`, and ends at once",
+                f"write `{str(key).replace('_', '-')}`",
+                key=True,
+            )
 
 
 def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:

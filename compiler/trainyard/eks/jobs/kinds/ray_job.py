@@ -459,8 +459,9 @@ def _has_accelerators(template: Reader) -> bool:
 
 
 def as_made_by_kuberay(body: Reader, name: str, own: Pod) -> Pod:
-    """Ray's container is the first: it gets shared memory, as much as it has memory, unless it has some, and of the
-    head of a RayJob it runs the entrypoint (kuberay v1.6.2, common/pod.go, addEmptyDir)."""
+    """Ray's container is the first: it gets shared memory, as much as it has memory, unless it has some (kuberay
+    v1.6.2, common/pod.go, addEmptyDir). The entrypoint runs on the head, and what it trains on the workers, where there
+    are any with their own folders: a head without accelerators is not judged by it."""
     if not own.containers or name == "submitter":
         return own
     first, *others = own.containers
@@ -473,9 +474,14 @@ def as_made_by_kuberay(body: Reader, name: str, own: Pod) -> Pod:
         own = replace(own, volumes=(*own.volumes, volume))
     entrypoint = body.follow("spec", "entrypoint")
     line = entrypoint.text()
-    if name == _RAY_HEAD and line is not None:
+    if name == _RAY_HEAD and line is not None and _trains_on_head(body.follow(*_CLUSTER)):
         first = _running(first, entrypoint.at, line)
     return replace(own, containers=(first, *others))
+
+
+def _trains_on_head(cluster: Reader) -> bool:
+    head = cluster.follow("headGroupSpec", "template")
+    return _has_accelerators(head) or not (cluster / "workerGroupSpecs").items()
 
 
 _SHM, _RAY_HEAD = "/dev/shm", "head"

@@ -39,7 +39,8 @@ class BatchJob(Gang):
     values the script works out. ``mounts`` are what its container sees of the nodes.
     ``told``: topics that hear when neither its output nor what is below ``saved``, a folder of the nodes, has grown for
     ``quiet`` seconds, and when it has failed. ``program``: so many of its words are of the spec's ``command``, and the
-    rest of its ``args``.
+    rest of its ``args``. ``tasks``: how often srun starts the program on each node, read back;
+    ``single_quoted``: a shell on each node expands its words, which are in single quotes, and not that of the script.
     """
 
     has_all_efa: ClassVar[bool] = True
@@ -65,6 +66,8 @@ class BatchJob(Gang):
     output: str = ""
     comment: str = ""
     program: int = field(default=0, compare=False)
+    tasks: int | None = field(default=None, compare=False)
+    single_quoted: bool = field(default=False, compare=False)
     told: tuple[str, ...] = field(default=(), compare=False)
     quiet: int = field(default=0, compare=False)
     saved: str = field(default="", compare=False)
@@ -73,6 +76,10 @@ class BatchJob(Gang):
     def has_whole_nodes(self) -> bool:
         """Slurm gives an exclusive job all GRES of its nodes (Slurm documentation, sbatch --exclusive)."""
         return self.exclusive
+
+    @property
+    def expands_on_nodes(self) -> bool:
+        return self.single_quoted
 
     @property
     def exported(self) -> Mapping[str, str]:

@@ -30,7 +30,7 @@ from trainyard.extensions.parallelcluster.formats.sbatch.steps import (
 from trainyard.extensions.parallelcluster.partitions.plan import PARTITION
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
-from trainyard.language.units import Quantity
+from trainyard.language.units import Quantity, count
 from trainyard.output.artifact import Artifact
 from trainyard.plan import PlanItem
 
@@ -99,6 +99,8 @@ _KEEPING = frozenset(("container-name", "container-save", "container-mount-home"
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
 _COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
+_SINGLE_QUOTED = re.compile(r"\bsrun\b.*\s-\w*c\s+'", re.DOTALL)
+_COUNTS = frozenset({"ntasks", "nodes", "ntasks-per-gpu", "ntasks-per-socket", "ntasks-per-core"})
 _OF_A_HOST = ("MASTER_ADDR", "MASTER_PORT")
 _RENDEZVOUS = (*_OF_A_HOST, "PET_")
 
@@ -168,6 +170,9 @@ class _Script:
             qos=self._value("qos", "priority"),
             priority=self._value("qos", "priority"),
             processes=_processes(rendezvous),
+            tasks=self._tasks(step),
+            single_quoted=step is not None
+            and _SINGLE_QUOTED.search(step.statement.text) is not None,
             nodes=1 if nodes is None and "nodes" not in unread else nodes,
             image=_registry(image) if image else None,
             command=step.words if step else (),
@@ -300,6 +305,16 @@ class _Script:
         if gpus:
             found[GPU] = Quantity.of(gpus)
         return found
+
+    def _tasks(self, step: Step | None) -> int | None:
+        """How often srun starts the program on each node; ``None`` where it counts by other options."""
+        if step is None or not step.known or not _COUNTS.isdisjoint(step.options):
+            return None
+        own = step.options.get("ntasks-per-node")
+        if own is None:
+            return self._count("ntasks-per-node", "tasks")
+        self._origins["tasks"] = self._at / step.statement.line
+        return count(own)
 
     def _gpus(self, tasks: int) -> int:
         """The GPUs of each node."""
