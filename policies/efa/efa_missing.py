@@ -43,7 +43,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
             if world.plan.closed:  # a spec has a key for it
                 at = Route(at[:-1]) / EFA
         yield Finding(
-            f"{work.title} has {work.nodes} nodes of `{work.types[0].name}` and asks for no EFA",
+            f"{work.title} has {work.largest} nodes of `{work.types[0].name}` and asks for no EFA",
             at,
             label="the nodes talk over TCP",
             help=f'ask for `{EFA}: "{most}"`, all that a node has',

@@ -32,7 +32,7 @@ def efa_on_single_node(work: Work, world: World) -> Iterator[Finding]:
     """
     if held_back(work, world) is not None:
         return  # RUN195 reports that its nodes start one after another
-    if work.nodes == 1 and work.efa:
+    if work.largest == 1 and work.efa:
         yield Finding(
             f"{work.title} has one node and asks for {work.efa} EFA devices",
             work.place(EFA),

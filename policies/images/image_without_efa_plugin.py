@@ -56,7 +56,7 @@ def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
     if _brought(work):
         return
     yield Finding(
-        f"image `{image}` of {work.title} has no EFA plugin, and its {work.nodes} nodes talk over EFA",
+        f"image `{image}` of {work.title} has no EFA plugin, and its {work.largest} nodes talk over EFA",
         node.where("image"),
         label="NCCL stops, or talks over TCP",
         help="take an image with libfabric and aws-ofi-nccl, like a Deep Learning Container of AWS "

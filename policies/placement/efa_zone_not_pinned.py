@@ -74,7 +74,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
             continue
         if not _is_pinned(pool, world.node_class(pool)):
             yield Finding(
-                f"pool `{pool.title}` pins no zone, and {work.title} talks over EFA between {work.nodes} nodes",
+                f"pool `{pool.title}` pins no zone, and {work.title} talks over EFA between {work.largest} nodes",
                 pool.where("zones"),
                 label="each node may come up in another zone",
                 help=f"require `{ZONE}` `In` one zone",
@@ -106,7 +106,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         last = pools[-1]
         names = listed(titles(pools))
         yield Finding(
-            f"{work.title} needs pools {names} together, and talks over EFA between {work.nodes} nodes",
+            f"{work.title} needs pools {names} together, and talks over EFA between {work.largest} nodes",
             last.where("zones"),
             label="EFA traffic cannot leave a zone",
             help="put the pools into one zone, or make one of them large enough",

@@ -68,6 +68,16 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         waitForPodsReady: {timeout: 30m}
         integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
         ---
+        apiVersion: batch/v1
+        kind: CronJob
+        metadata: {name: nightly, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {jobTemplate: {spec: {template: {spec: {tolerations: [{operator: Exists}], containers: [{name: main}]}}}}}
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
         apiVersion: sagemaker.amazonaws.com/v1
         kind: HyperPodPyTorchJob
         metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
@@ -78,11 +88,16 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, kind: PyTorchJob}]
 
+        # as the fifth that fails, but
+        kind: CronJob
+        metadata: {labels: {kueue.x-k8s.io/queue-name: null}}
+        spec: {jobTemplate: {metadata: {labels: {kueue.x-k8s.io/queue-name: research}}}}
+
         # as the first that fails, but
         kind: Configuration
         integrations: {frameworks: [trainer.kubeflow.org/trainjob, kubeflow.org/pytorchjob]}
 
-        # as the fifth that fails, but
+        # as the sixth that fails, but
         kind: Configuration
         integrations: {externalFrameworks: [HyperPodPytorchJob.v1.sagemaker.amazonaws.com]}
     """
@@ -94,7 +109,7 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         if not _of_one_cluster(manager, job, world.plan):
             continue
         framework = framework_of(job.kind)
-        if framework is None and isinstance(job, Workload) and not job.pods:
+        if framework is None and isinstance(job, Workload) and not _is_known(job.kind):
             yield from _unknown(job, manager)
         if is_never_queued(job.kind):
             yield Finding(
@@ -114,13 +129,18 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         )
 
 
+def _is_known(kind: str) -> bool:
+    """Whether Kueue manages a kind by several integrations, as it does pods, or can never manage it."""
+    return kind == "Pod" or is_never_queued(kind)
+
+
 def _unknown(workload: Workload, manager: QueueManager) -> Iterator[Finding]:
     """What has a queue and is of a kind that Kueue has no integration for; one that makes its own workloads is named
     among the external frameworks."""
     if any(name.startswith(f"{workload.kind}.") for name in manager.external_frameworks):
         return
     yield Finding(
-        f"Kueue has no integration for {workload.kind}s, and `{workload.name}` has queue `{workload.queue}`",
+        f"Kueue has no integration for `{workload.kind}`, and `{workload.name}` has queue `{workload.queue}`",
         workload.where("queue"),
         label="Kueue does not look at it",
         help="remove the label, or put it on what Kueue manages: the Jobs or pods that it makes",

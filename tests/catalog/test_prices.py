@@ -11,7 +11,17 @@ from running import Command
 from trainyard.catalog import load_catalog
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
-from trainyard.catalog.prices import auto_mode_fee, block, on_demand, price_sources, service
+from trainyard.catalog.prices import (
+    Price,
+    auto_mode_fee,
+    block,
+    lustre,
+    on_demand,
+    on_demand_or_like,
+    price_sources,
+    sagemaker,
+    service,
+)
 
 CATALOG = load_catalog()
 FILES = ("regional_prices.json", "block_prices.json", "service_prices.json")
@@ -136,3 +146,16 @@ def test_no_fee_is_guessed() -> None:
     assert auto_mode_fee(CATALOG, "p9.48xlarge", "us-east-1") is None
     assert on_demand(CATALOG, "p6e-gb200.36xlarge", "us-east-1") is None
     assert auto_mode_fee(CATALOG, "p6e-gb200.36xlarge", "us-east-1") is None
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        on_demand_or_like(CATALOG, "p5e.48xlarge", "us-east-2"),
+        sagemaker(CATALOG, "p5.48xlarge", "us-west-2"),
+        lustre("PERSISTENT_1", 100, "us-west-2"),
+    ],
+)
+def test_an_estimate_says_how_far_it_may_be_off(price: Price | None) -> None:
+    assert price is not None
+    assert re.search(r"\d+ %|nor how far it is off", price.estimate)

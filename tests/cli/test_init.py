@@ -207,8 +207,10 @@ def test_a_person_is_asked_for_what_no_option_says(tmp_path: Path) -> None:
 
 def test_a_wrong_answer_is_told_at_its_question_and_asked_again(tmp_path: Path) -> None:
     typed = (
-        "My Lab\nlab\n12\n111122223333\nmars\nus-west-9\nus-east-1\np5.49xlarge\nH100\nus-west-2a\nus-east-1a\n0\n4\n"
-        "lease\nblock\ncr-1\ncr-0a1b2c3d4e5f60718\ntomorrow\n2026-12-01T11:30:00Z\nlater\n2026-12-15T11:30:00Z\n"
+        "My Lab\nlab\n12\n111122223333\nmars\nus-west-9\nus-east-1\np5.49xlarge\nH100\nus-west-2a\nus-east-1a\n0\n"
+        "6000\n4\n"
+        "lease\nblock\ncr-1\ncr-0a1b2c3d4e5f60718\ntomorrow\n2026-12-01T11:30:00Z\nlater\n"
+        "2026-11-15T11:30:00Z\n2027-11-15T11:30:00Z\n2026-12-15T11:30:00Z\n"
         "A_B\nteam-a\nnowhere\n\n10.0.0.0/99\n203.0.113.0/24\n"
     )
     code, shown = _typed(typed, tmp_path)
@@ -221,10 +223,13 @@ def test_a_wrong_answer_is_told_at_its_question_and_asked_again(tmp_path: Path) 
         "did you mean p5.4",
         "is not in region `us-east-1`",
         "is no number of nodes",
+        "less than or equal to 5000",
         "write one of on-demand",
         "`cr-1` is not a capacity reservation id",
         "`tomorrow` is not a time",
         "`later` is not a time",
+        "before it starts",
+        "a Capacity Block at most 182",
         "`A_B` is not a name",
         "is not the `https://`",
         "is not a CIDR block",
@@ -232,6 +237,12 @@ def test_a_wrong_answer_is_told_at_its_question_and_asked_again(tmp_path: Path) 
         assert shown.count(wrong) == 1, wrong
     for question in ("Name of the cluster", "AWS account, 12", "Zone, or", "How they are bought"):
         assert shown.count(question) == 2
+
+
+def test_a_type_without_capacity_blocks_is_told_when_one_is_chosen(tmp_path: Path) -> None:
+    code, shown = _typed("lab\n111122223333\n\n\n\n\nblock\non-demand\n\n\n\n", tmp_path)
+    assert code == 0, shown
+    assert shown.count("`g6e.48xlarge` is not sold in Capacity Blocks") == 1
 
 
 def test_a_wrong_option_ends_it_before_anybody_is_asked(tmp_path: Path) -> None:

@@ -64,3 +64,21 @@ def test_naming_the_file_of_the_cluster_removes_nothing(folder: Path, trainyard:
     for name in ("cluster.yaml", "jobs/second.yaml"):
         assert trainyard("compile", f"specs/starter/{name}", cwd=folder).code == 0
         assert contents(folder / "generated") == before
+
+
+@pytest.mark.parametrize("name", ["cluster.yaml", "jobs/second.yaml"])
+@pytest.mark.parametrize("place", ["link.yaml", "else/where/link.yaml"])
+def test_a_link_to_a_file_stands_for_the_whole_cluster(
+    name: str, place: str, folder: Path, trainyard: Command
+) -> None:
+    link = folder / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(folder / "specs/starter" / name)
+    try:
+        part = trainyard("simulate", place, cwd=folder)
+    finally:
+        link.unlink()
+    whole = trainyard("simulate", "specs/starter", cwd=folder)
+    assert "hello" in whole.out
+    assert "second" in whole.out
+    assert (part.code, part.out, part.err) == (whole.code, whole.out, whole.err)

@@ -19,6 +19,12 @@ STORAGE = [
 MOUNT = {"mounts": [{"storage": "fsx", "path": "/data"}]}
 
 
+def _marked(out: str, code: str = "CHG048") -> str:
+    """The line of the spec at which a finding stands."""
+    place = out.partition(f"[{code}]")[2].partition(" | ")[2]
+    return place.partition("\n")[0].strip()
+
+
 def test_a_job_that_is_said_to_be_done_says_what_goes_on(
     tmp_path: Path, trainyard: Command
 ) -> None:
@@ -26,6 +32,7 @@ def test_a_job_that_is_said_to_be_done_says_what_goes_on(
     done = compiled(tmp_path, trainyard, spec(job={"completed": True}))
     assert done.code == 0
     assert "note[CHG048]: run `train-" in done.out
+    assert _marked(done.out) == "completed: true"
     assert "= help: look first: `kubectl get trainjob train-" in done.out
     again = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert "CHG048" not in again.out  # it is said once, of the edit
@@ -52,13 +59,16 @@ def test_a_queue_that_comes_back_before_its_run_has_ended(
     assert compiled(tmp_path, trainyard, with_job).code == 0
     run = only_object(tmp_path, "train")
     ended = spec(jobs=None, queues=QUEUES, completedRuns=[run], **pools)
-    assert compiled(tmp_path, trainyard, ended).code == 0
+    said = compiled(tmp_path, trainyard, ended)
+    assert said.code == 0
+    assert run in _marked(said.out)
     gone = spec(jobs=None, queues=QUEUES[1:], completedRuns=[run], **pools)
     assert compiled(tmp_path, trainyard, gone).code == 0
     back = spec(jobs=None, queues=QUEUES, completedRuns=[run], **pools)
     done = compiled(tmp_path, trainyard, back)
     assert done.code == 0
     assert "warning[CHG049]: queue `research` is added again" in done.out
+    assert "name: research" in _marked(done.out, "CHG049")
     assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
 
@@ -75,6 +85,7 @@ def test_a_pool_that_comes_back_before_its_run_has_ended(
     done = compiled(tmp_path, trainyard, spec(nodePools=[*pools, SECOND_POOL], **ended))
     assert done.code == 0
     assert "warning[CHG049]: pool `cpu` is added again" in done.out
+    assert "name: cpu" in _marked(done.out, "CHG049")
     assert "`kubectl get ec2nodeclass cpu`" in done.out
     assert "CHG049" not in trainyard("check", "spec.yaml", cwd=tmp_path).out
 

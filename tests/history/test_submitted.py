@@ -133,6 +133,16 @@ def test_a_change_of_the_spec_must_be_asked_for(
     assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
 
 
+def test_it_stands_at_what_was_written_and_not_at_what_follows(
+    folder: Path, trainyard: Command
+) -> None:
+    """One node talks over no EFA, so that variables and devices leave with the nodes."""
+    write(folder, spec(job={"nodes": 1}))
+    done = trainyard("check", "spec.yaml", cwd=folder)
+    assert "`spec.trainer.env.NCCL_NET`: `AWS Libfabric` → absent" in done.out
+    assert "`4` was submitted, and cannot be changed" in done.out
+
+
 def test_a_job_that_moves_to_another_namespace(trainyard: Command, tmp_path: Path) -> None:
     """It would run in both."""
     queue = {"name": "research", "quota": [{"pool": "gpu", "nodes": 4}]}

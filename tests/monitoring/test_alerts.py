@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -24,6 +25,14 @@ pytestmark = pytest.mark.slow
 needs_promtool = pytest.mark.skipif(
     PROMTOOL is None, reason="promtool is missing: apt-get install prometheus"
 )
+
+
+def test_an_xid_that_pages_says_what_to_do() -> None:
+    """Also where it counts as fatal, and NVIDIA asks for nothing."""
+    alert = alerts()["GpuXidFatal"]
+    for code in map(str, load_catalog().xids.fatal()):
+        assert re.search(rf"[(|]{code}[|)]", alert.summary), code
+        assert re.search(rf"Xid [0-9, ]*\b{code}\b", alert.description), code
 
 
 def test_every_alert_has_a_case_and_an_entry_in_the_runbooks() -> None:

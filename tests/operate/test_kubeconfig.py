@@ -136,6 +136,9 @@ def test_a_plugin_gives_a_token_or_a_certificate(tmp_path: Path) -> None:
         ("echo '[]'", "prints no ExecCredential"),
         ("""echo '{"status": "x"}'""", "prints no ExecCredential"),
         ("""echo '{"status": {}}'""", "neither a token nor a certificate"),
+        ("exec yes", "prints more than 1 MiB"),
+        ("exec yes >&2", "prints more than 1 MiB"),
+        ("sleep 60 & echo no", "prints no ExecCredential"),
     ],
 )
 def test_a_plugin_that_fails_is_not_gone_on_without(
@@ -153,4 +156,15 @@ def test_a_plugin_that_fails_is_not_gone_on_without(
 def test_a_plugin_that_is_not_installed(tmp_path: Path) -> None:
     plugin = {**EXEC, "command": "no-such-plugin"}
     code, said = _refused(_written(tmp_path, _config(exec=plugin)))
+    assert (code, "cannot be run" in said) == ("CLU004", True)
+
+
+@pytest.mark.parametrize("words", [{"args": 5}, {"env": [3]}, {"env": 3}, {"env": [{"name": "A"}]}])
+def test_a_plugin_with_words_that_are_none(tmp_path: Path, words: dict[str, Any]) -> None:
+    code, said = _refused(_written(tmp_path, _config(exec={**EXEC, "command": "true", **words})))
+    assert (code, "`args` or `env`" in said) == ("CLU001", True)
+
+
+def test_a_plugin_whose_name_no_program_has(tmp_path: Path) -> None:
+    code, said = _refused(_written(tmp_path, _config(exec={**EXEC, "command": "a\0b"})))
     assert (code, "cannot be run" in said) == ("CLU004", True)

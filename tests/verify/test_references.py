@@ -247,6 +247,40 @@ def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     assert [(one.code, one.help) for one in found] == [("REF001", "did you mean `research`?")]
 
 
+QUEUED = {"labels": {"kueue.x-k8s.io/queue-name": "reserch"}}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("v1", "Pod"),
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "StatefulSet"),
+        ("batch/v1", "Job"),
+        ("batch/v1", "CronJob"),
+        ("kubeflow.org/v1", "TFJob"),
+        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        ("ray.io/v1", "RayCluster"),
+        ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
+        ("workload.codeflare.dev/v1beta2", "AppWrapper"),
+        ("example.org/v1", "Unknown"),
+    ],
+)
+def test_whatever_waits_in_a_queue_names_one(api_version: str, kind: str) -> None:
+    body = body_of(api_version, kind, "one", "team-a")
+    body["metadata"] |= QUEUED
+    target = ("kueue.x-k8s.io", "LocalQueue", "team-a", "reserch")
+    assert references(body) == ((("metadata", "labels", "kueue.x-k8s.io/queue-name"), target),)
+
+
+def test_the_jobs_of_a_cron_job_name_a_queue() -> None:
+    body = body_of("batch/v1", "CronJob", "one", "team-a")
+    body["spec"] = {"jobTemplate": {"metadata": QUEUED}}
+    ((path, target),) = references(body)
+    assert path[:3] == ("spec", "jobTemplate", "metadata")
+    assert target == ("kueue.x-k8s.io", "LocalQueue", "team-a", "reserch")
+
+
 @pytest.mark.parametrize(
     ("edit", "target"),
     [

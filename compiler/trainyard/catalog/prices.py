@@ -68,7 +68,10 @@ def on_demand_or_like(catalog: Catalog, name: str, region: str) -> Price | None:
     bought = block(name, region)
     if bought is None:
         return None
-    return replace(bought, estimate=f"a Capacity Block of {name}: no price on demand is known")
+    return replace(
+        bought,
+        estimate=f"a Capacity Block of {name}: no price on demand is known, nor how far it is off",
+    )
 
 
 _SAGEMAKER = Source(

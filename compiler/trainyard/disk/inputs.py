@@ -198,6 +198,25 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
     return found
 
 
+def holds_others(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder; links are followed, and one that leads to itself is none."""
+    return _leads(entry.is_dir)
+
+
+def holds_text(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a regular file; links are followed, and one that leads to itself is none."""
+    return _leads(entry.is_file)
+
+
+def _leads(ask: Callable[[], bool]) -> bool:
+    try:
+        return ask()
+    except OSError as fault:
+        if fault.errno == errno.ELOOP:
+            return False
+        raise
+
+
 def walk(
     folder: str, onerror: Callable[[OSError], None] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -210,7 +229,7 @@ def walk(
         return
     folders, names, links = [], [], set()
     for entry in found:
-        if not entry.is_dir():
+        if not holds_others(entry):
             names.append(entry.name)
             continue
         folders.append(entry.name)
@@ -228,7 +247,7 @@ def with_file(folder: Path, name: str) -> list[str]:
         found = entries(folder)
     except OSError:
         return []
-    folders = [os.path.join(folder, entry.name) for entry in found if entry.is_dir()]
+    folders = [os.path.join(folder, entry.name) for entry in found if holds_others(entry)]
     return [path for path in folders if exists(os.path.join(path, name))]
 
 
@@ -367,7 +386,7 @@ def _listing(found: list[os.DirEntry[str]]) -> tuple[str, bool]:
             continue
         if entry.is_symlink():
             has_links = True
-            word = "link folder" if entry.is_dir() else f"link {entry.is_file()}"
+            word = "link folder" if holds_others(entry) else f"link {holds_text(entry)}"
         elif entry.is_dir():
             word = "folder"
         else:

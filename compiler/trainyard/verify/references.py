@@ -7,6 +7,7 @@ that holds it (Karpenter v1, Kueue v1beta2, Trainer v1alpha1, Flux v1/v2, core v
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainyard.language.dataclass import dataclass
@@ -60,9 +61,9 @@ _QUEUED = (
         cluster=True,
     ),
 )
+"""Of whatever has these labels."""
 # (API group, kind) of the object that refers -> its references
 REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
-    **dict.fromkeys(job_objects(), _QUEUED),
     ("karpenter.sh", "NodePool"): (
         _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
     ),
@@ -101,8 +102,10 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
     ),
     (NOTIFICATION, "Alert"): (_to("spec.providerRef", NOTIFICATION, "Provider"),),
     (NOTIFICATION, "Provider"): (_to("spec.secretRef", "", "Secret"),),
+    ("batch", "CronJob"): tuple(
+        replace(label, path=("spec", "jobTemplate", *label.path)) for label in _QUEUED
+    ),
     (TRAINER, "TrainJob"): (
-        *_QUEUED,
         _to("spec.runtimeRef", TRAINER, "ClusterTrainingRuntime", typed=True),
         _to("spec.trainer.env.*.valueFrom.secretKeyRef", "", "Secret"),
         _to("spec.trainer.env.*.valueFrom.configMapKeyRef", "", "ConfigMap"),
@@ -216,7 +219,8 @@ def references(body: dict[str, Any]) -> tuple[tuple[Path, Identity], ...]:
     """Every reference of an object: its place and the object that it names."""
     found: list[tuple[Path, Identity]] = []
     group, kind, namespace, _ = identity_of(body)
-    for reference in REFERENCES.get((group, kind), ()):
+    own = REFERENCES.get((group, kind), ())
+    for reference in (*_QUEUED, *own):
         for path, value in follow(body, reference.path):
             if isinstance(value, dict) and value.get("optional"):
                 continue

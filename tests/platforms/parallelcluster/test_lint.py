@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from datetime import date
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -528,3 +529,18 @@ def test_a_script_is_judged_with_the_cluster_nearest_to_it(tmp_path: Path) -> No
     findings = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
     files = [fact.span.file.name for fact in findings if fact.span and fact.code == "LIM003"]
     assert [Path(file).parent.name for file in files] == ["one"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["srun " + "\\\n" * 100_000 + "a", "f" + " " * 100_000 + "()" + " " * 100_000 + "x"],
+    ids=["continued", "blanks"],
+)
+def test_a_line_with_very_many_blanks_takes_no_square_of_them(line: str) -> None:
+    """23 s of CPU for the first, where two repeated blanks stood beside each other."""
+    begun = process_time()
+    text = f"#!/bin/bash\n#SBATCH --nodes=2\n{line}\n"
+    artifact = Artifact(path="long.sbatch", format="sbatch", text=text)
+    (job,) = jobs_of(artifact, closed=False)
+    assert isinstance(job, BatchJob)
+    assert process_time() - begun < 5

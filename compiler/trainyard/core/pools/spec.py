@@ -213,8 +213,8 @@ class Volume(SpecModel):
     """The root volume of a node (gp3)."""
 
     size: RootSize = Field(
-        description="The size of the root volume; without `rootVolume` it is 100Gi on nodes whose NVMe disks are "
-        "used, otherwise 300Gi.",
+        description="The size of the root volume; without `rootVolume` it is 100Gi on nodes of EKS whose NVMe disks "
+        "are used, otherwise 300Gi, and 200Gi on a head node.",
         examples=["500Gi"],
         bound="20Gi, the size of the image, to 64Ti; of a head node 45Gi to 16Ti, in whole GiB",
         source="awslabs/amazon-eks-ami 81fec2e templates/al2023/variables-default.json; EC2 API EbsBlockDevice "

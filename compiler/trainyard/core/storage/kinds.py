@@ -491,6 +491,7 @@ class Upload(SpecModel):
         examples=["specs/workshop/code"],
         bound="a folder inside the repository",
         source="kustomize.toolkit.fluxcd.io/v1 Kustomization path",
+        codes=("RES504",),
     )
     to: RepositoryPath = Field(
         description="The beginning of the keys in the bucket.",

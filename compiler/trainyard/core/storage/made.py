@@ -44,6 +44,7 @@ def made_bucket(
     """The bucket of a storage; what S3 would refuse of it is reported."""
     _bucket_name(context, name, bucket, spec, at)
     check_key(context, spec.kms_key, at)
+    _uploads(context, spec, at / "upload")
     lifecycle = spec.lifecycle
     here = at / "lifecycle"
     noncurrent = lifecycle.noncurrent_days
@@ -86,6 +87,19 @@ def made_bucket(
             "transitions": here,
         },
     )
+
+
+def _uploads(context: Context, spec: CreatedBucket, at: Route) -> None:
+    for index, upload in enumerate(spec.upload):
+        place = at / index / "folder"
+        text = context.texts.get(place)
+        if text is not None and not text.there:
+            context.doubt(
+                "RES504",
+                f"there is no folder `{upload.folder}` in this repository to upload",
+                place,
+                "write its path from the root of the repository, or commit the folder",
+            )
 
 
 def _tags(context: Context, name: str) -> dict[str, str]:

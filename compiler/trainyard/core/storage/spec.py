@@ -19,6 +19,7 @@ from trainyard.language.models.choice import existing_or_created, one_of
 from trainyard.language.models.field import Field
 from trainyard.language.models.section import Section
 from trainyard.language.models.types import Name, Size
+from trainyard.language.source.texts import TextKey
 from trainyard.plan.naming import LONGEST_BUCKET, OWN_BUCKETS, joined
 
 
@@ -244,3 +245,10 @@ class StorageSection(Section):
 
 SECTION = StorageSection
 DOCUMENTS = {"TrainingStorage": ("storage", Storage)}
+
+
+TEXTS = (
+    TextKey(
+        ("storage", None, "s3", "create", "upload", None, "folder"), lines=False, from_root=True
+    ),
+)

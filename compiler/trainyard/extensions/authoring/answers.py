@@ -19,6 +19,7 @@ _FORMS: Mapping[str, str] = {
     "account": "spec.account",
     "region": "spec.region",
     "zone": "spec.nodePools.zones",
+    "nodes": "spec.nodePools.nodes.max",
     "reservation": "spec.nodePools.capacity.block.reservations.id",
     "starts": "spec.nodePools.capacity.block.starts",
     "ends": "spec.nodePools.capacity.block.ends",
@@ -56,8 +57,14 @@ def fault_of(
         if known_type.zones and zones and not known_type.zones.get(region):
             offered = listed(sorted(known_type.zones))
             return f"`{known_type.name}` is not offered in {region}: it is in {offered}"
-    if key == "nodes" and not (said.isascii() and said.isdecimal() and int(said)):
-        return f"`{said}` is no number of nodes: write 1 or more"
+    if key == "buy" and said == "block" and {"type", "region"} <= given.keys():
+        known_type = instance(given, catalog)
+        if not known_type.capacity_block:
+            return f"`{known_type.name}` is not sold in Capacity Blocks: write one of the others"
+    if key == "ends" and {"starts", "reservation"} <= given.keys():
+        reservations = [{"id": given["reservation"]}]
+        block = {"reservations": reservations, "starts": given["starts"], "ends": said}
+        return _misfit("spec.nodePools.capacity.block", block, said)
     return ""
 
 
@@ -65,11 +72,20 @@ def _fault_of_form(key: str, said: str) -> str:
     path = _FORMS.get(key)
     if path is None:
         return ""
+    if key == "nodes":
+        if not (said.isascii() and said.isdecimal() and int(said)):
+            return f"`{said}` is no number of nodes: write 1 or more"
+        return _misfit(path, int(said), said)
+    return _misfit(path, [said] if key in _LISTS else said, said)
+
+
+def _misfit(path: str, value: Any, said: str) -> str:
+    """What is wrong with the value of a key of the spec."""
     field = field_at(language(), Route(tuple(path.split("."))))
     assert field is not None
     form: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
     try:
-        form.validate_python([said] if key in _LISTS else said)
+        form.validate_python(value)
     except ValidationError as problem:
         found = problem.errors(include_url=False)[0]
         context = found.get("ctx") or {}

@@ -2,7 +2,7 @@
 
 The client for Python reads whatever a kubeconfig names, a device without end too, runs a plugin however long it takes,
 and goes on without credentials where it fails. So files are looked at here before it opens them, and plugins are run
-here, for ``PLUGIN_SECONDS`` at most.
+here, for ``PLUGIN_SECONDS`` at most, until they have printed 1 MiB.
 
 Sources: kubernetes.io, Organizing Cluster Access Using kubeconfig Files, and Authenticating, client-go credential
 plugins (client.authentication.k8s.io/v1 ExecCredential); kubernetes 37.0.1, config/kube_config.py.
@@ -11,14 +11,17 @@ plugins (client.authentication.k8s.io/v1 ExecCredential); kubernetes 37.0.1, con
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 from trainyard.extensions.operate.api import Api, Context
 from trainyard.extensions.operate.faults import ClusterError
@@ -27,6 +30,7 @@ from trainyard.language.source.libyaml import yaml
 
 PLUGIN_SECONDS = 60.0
 """How long a credential plugin may take: a person may have to confirm in a browser."""
+_LOOK_SECONDS = 0.02
 _MOST = 1 << 20
 _WRITE = "`aws eks update-kubeconfig --name CLUSTER` writes one; KUBECONFIG names another file"
 _FILES = {
@@ -204,36 +208,58 @@ def _credentials(plugin: Any, what: str, folder: Path) -> dict[str, Any]:
 def _run(plugin: Mapping[str, Any], what: str, folder: Path) -> bytes:
     """What a plugin prints. Where there is a terminal it may ask a person there."""
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
-    words = [str(plugin["command"]), *map(str, plugin.get("args") or ())]
     asked = {
         "apiVersion": plugin["apiVersion"],
         "kind": "ExecCredential",
         "spec": {"interactive": has_terminal},
     }
-    own = {str(each["name"]): str(each["value"]) for each in plugin.get("env") or ()}
-    environment = {**os.environ, **own, "KUBERNETES_EXEC_INFO": json.dumps(asked)}
     try:
-        done = subprocess.run(  # noqa: S603 - what the kubeconfig of the user names, as kubectl does
-            words,
-            stdin=None if has_terminal else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=None if has_terminal else subprocess.PIPE,
-            cwd=folder if os.sep in words[0] else None,
-            env=environment,
-            timeout=PLUGIN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise _failed(
-            f"{what}, `{words[0]}`, does not answer in {PLUGIN_SECONDS:g} seconds"
+        words = [str(plugin["command"]), *map(str, plugin.get("args") or ())]
+        own = {str(each["name"]): str(each["value"]) for each in plugin.get("env") or ()}
+    except (TypeError, KeyError):
+        raise _unusable(
+            f"`args` or `env` of {what} is no list that a plugin can be given"
         ) from None
-    except OSError as fault:
-        raise _failed(f"{what} cannot be run: {fault.strerror}: `{words[0]}`") from None
-    if done.returncode:
-        lines = (done.stderr or b"").decode(errors="replace").split("\n")
+    # Files, and not pipes: what a plugin starts and leaves behind holds a pipe open, and nothing bounds what is in one.
+    with TemporaryFile() as out, TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - what the kubeconfig of the user names, as kubectl does
+                words,
+                stdin=None if has_terminal else subprocess.DEVNULL,
+                stdout=out,
+                stderr=None if has_terminal else err,
+                cwd=folder if os.sep in words[0] else None,
+                env={**os.environ, **own, "KUBERNETES_EXEC_INFO": json.dumps(asked)},
+            )
+        except (OSError, ValueError) as fault:
+            reason = getattr(fault, "strerror", None) or fault
+            raise _failed(f"{what} cannot be run: {reason}: `{words[0]}`") from None
+        try:
+            _wait(process, (out, err), f"{what}, `{words[0]}`,")
+        finally:
+            process.kill()
+            process.wait()
+        out.seek(0)
+        err.seek(0)
+        said, errors = out.read(_MOST), err.read(_MOST)
+    if process.returncode:
+        lines = errors.decode(errors="replace").split("\n")
         notes = tuple(f"{words[0]}: {line.strip()}" for line in lines if line.strip())[-3:]
-        raise _failed(f"{what}, `{words[0]}`, fails with exit code {done.returncode}", notes)
-    return done.stdout
+        raise _failed(f"{what}, `{words[0]}`, fails with exit code {process.returncode}", notes)
+    return said
+
+
+def _wait(process: subprocess.Popen[bytes], files: Sequence[IO[bytes]], what: str) -> None:
+    """Wait for the end of a plugin, as long as it says little and takes no longer than it may."""
+    end = time.monotonic() + PLUGIN_SECONDS
+    while process.poll() is None:
+        if any(os.fstat(file.fileno()).st_size > _MOST for file in files):
+            raise _failed(f"{what} prints more than 1 MiB")
+        left = end - time.monotonic()
+        if left <= 0:
+            raise _failed(f"{what} does not answer in {PLUGIN_SECONDS:g} seconds")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(min(left, _LOOK_SECONDS))
 
 
 def _unusable(message: str) -> ClusterError:

@@ -86,7 +86,7 @@ class Work:
         pod asks for; and whether it is a ``gang``. Rules ask for each twenty times a job."""
         self.pod_asks = with_others(self.asks, self.pod, self.main)
         apart = self.runtime is not None and not has_peers(self.runtime.kind)
-        self.gang = not apart and self.nodes is not None and self.nodes > 1
+        self.gang = not apart and (self.largest or 0) > 1
         devices = self.asks.get(EFA)
         self.efa = devices.value if devices else 0
         self.accelerator = None
@@ -436,6 +436,11 @@ class Work:
         if self.job.least_nodes is None:
             return None
         return self.job.nodes
+
+    @property
+    def largest(self) -> int | None:
+        """The nodes that talk to each other, where the job has all that it may get."""
+        return self.most_nodes or self.nodes
 
     @property
     def shared_memory(self) -> Volume | None:

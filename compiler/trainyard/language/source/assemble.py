@@ -184,7 +184,7 @@ def _around(
             if belongs_to(path, home, kinds):
                 by_real_path[inputs.real_path(path)] = path
     headers: list[Header] = []
-    of_clusters = {_folder(cluster) for cluster in _clusters(given)}
+    of_clusters = _folders_of(_clusters(given))
     for real, path in sorted(by_real_path.items()):
         if real not in read:
             # Another cluster in the same folder may be broken.
@@ -201,8 +201,8 @@ def _homes(
 ) -> set[str]:
     """The folders of the clusters of the given documents, but for those of which all is given."""
     folders = [os.path.abspath(path) for path in paths if inputs.is_folder(path)]
-    homes = {_folder(cluster) for cluster in _clusters(given) if not _is_handed(cluster)}
-    for folder in {_folder(part) for part in given if part.kind != CLUSTER}:
+    homes = _folders_of(each for each in _clusters(given) if not _is_handed(each))
+    for folder in _folders_of(part for part in given if part.kind != CLUSTER):
         known = homes if _is_in(folder, folders) else set()
         home = next((above for above in ancestors(folder) if above in known), None)
         home = home or cluster_folder(folder)
@@ -279,8 +279,9 @@ def _assign(
     joined: dict[int, list[Header]] = {}
     folders: dict[str, list[Header]] = {}
     for cluster in clusters:
-        beside = folders.setdefault(_folder(cluster), [])
-        beside.append(cluster)
+        for folder in _folders(cluster):
+            beside = folders.setdefault(folder, [])
+            beside.append(cluster)
     for part in parts:
         owner = _owner(part, folders)
         if isinstance(owner, Header):
@@ -294,10 +295,13 @@ def _assign(
 def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
     """The cluster of a part: of its own file, its folder, or the nearest folder above."""
     near: list[Header] = []
-    for folder in ancestors(_folder(part)):
-        near += folders.get(folder, [])
-        if near and part.cluster is None:
-            break
+    for own_folder in _folders(part):
+        for folder in ancestors(own_folder):
+            near += [
+                each for each in folders.get(folder, []) if not any(each is one for one in near)
+            ]
+            if near and part.cluster is None:
+                break
     if part.cluster is not None:
         return _named(part, part.cluster, near)
     own = [cluster for cluster in near if cluster.file is part.file]
@@ -341,12 +345,20 @@ def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header |
     )
 
 
-def _folder(header: Header) -> str:
-    """The folder of a document; of one that comes from another program, the working directory."""
+def _folders_of(headers: Iterable[Header]) -> set[str]:
+    return {folder for header in headers for folder in _folders(header)}
+
+
+def _folders(header: Header) -> list[str]:
+    """The folder of a document, and that which a link leads to; of one that comes from another program, the working
+    directory."""
     if _is_handed(header):
-        return os.getcwd()
-    path = os.path.abspath(header.file.name)
-    return os.path.dirname(path)
+        return [os.getcwd()]
+    name = header.file.name
+    paths = [os.path.abspath(name)]
+    if inputs.is_link(name):
+        paths.append(inputs.real_path(name))
+    return [os.path.dirname(path) for path in paths]
 
 
 def _is_handed(header: Header) -> bool:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from trainyard.disk.inputs import entries, exists, read_bytes
+from trainyard.disk.inputs import entries, exists, holds_text, read_bytes
 from trainyard.language.source.headers import CLUSTER
 from trainyard.language.source.read import is_yaml
 
@@ -58,7 +58,7 @@ def belongs_to(path: str, home: str, kinds: Iterable[str]) -> bool:
 
 def _files(folder: str) -> list[str]:
     try:
-        files = [entry for entry in entries(folder) if entry.is_file()]
+        files = [entry for entry in entries(folder) if holds_text(entry)]
     except OSError:
         return []
     return [entry.path for entry in files if is_yaml(entry.name)]

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 
-from trainyard.disk.inputs import exists, real_path
+from trainyard.disk.inputs import exists, is_folder, real_path
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error
 from trainyard.language.places.route import Key, Route
@@ -29,11 +29,13 @@ class TextKey:
 
     ``default``: the path where the spec gives none, with the ``{cluster}`` and the ``{name}`` of the item; such a file
     may be absent. ``lines``: whether the file is read; of others it is only known whether they are there.
+    ``from_root``: a folder, from the root of the repository; who needs it says that it is absent.
     """
 
     keys: tuple[str | None, ...]
     default: str = ""
     lines: bool = True
+    from_root: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +143,14 @@ def _read(
     written = str(node.value)
     file = os.path.abspath(node.span.file.name)
     home = os.path.dirname(file)
-    path = os.path.normpath(os.path.join(home, written))
     root = repository_of(real_path(home))
+    path = os.path.normpath(os.path.join(root if key.from_root else home, written))
     shown = os.path.relpath(path)
     lines: list[ScalarNode] = []
     there = exists(path)
+    if key.from_root:
+        in_repository = exists(os.path.join(root, ".git"))
+        there = is_folder(path) or not in_repository
     if os.path.isabs(written) or not below(root, path):
         faults.append(
             error(
@@ -155,7 +160,7 @@ def _read(
                 help="write a path relative to this file, to a file or folder of this repository",
             )
         )
-    elif not there and not key.default:
+    elif not there and not key.default and not key.from_root:
         faults.append(
             error(
                 "YML046",

@@ -118,7 +118,7 @@ class CommittedFolder:
             found = inputs.entries(folder)
         except OSError:
             return {}
-        return {entry.name: entry.is_dir() for entry in found}
+        return {entry.name: inputs.holds_others(entry) for entry in found}
 
     def _body(self, path: str, data: bytes | None) -> dict[str, Any] | None:
         """The object of a file's content; ``None`` where it holds none that can be read."""

@@ -243,7 +243,9 @@ def _of_one_job(runs: Sequence[Run], plan: Plan) -> Route | None:
     return None
 
 
-def replaced_runs_note(replaced: Iterable[Run], current: Iterable[Run]) -> Iterator[Diagnostic]:
+def replaced_runs_note(
+    replaced: Iterable[Run], current: Iterable[Run], plan: Plan
+) -> Iterator[Diagnostic]:
     """The note on each run that is forgotten since it was never pushed, and what ends it if it was."""
     asked_for = {run.key for run in current}
     for run in replaced:
@@ -254,7 +256,7 @@ def replaced_runs_note(replaced: Iterable[Run], current: Iterable[Run]) -> Itera
             Severity.NOTE,
             f"run `{run.object}` of job `{run.job}` is forgotten, and goes on beside the new one unless"
             " it was never pushed, as `--replace` says",
-            _SPEC / "jobs",
+            _of_one_job([run], plan) or _SPEC / "jobs",
             key=True,
             label="nothing counts its nodes and its quota any more",
             help=f"if it was pushed, `{run.ends_with()}` ends it; or undo this, and write `rerun: {run.rerun + 1}`",

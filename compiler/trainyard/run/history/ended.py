@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from trainyard.core.jobs.spec import JobsSection
 from trainyard.eks.kueue.lower import FOLDER
 from trainyard.eks.kueue.plan import LocalQueue
 from trainyard.eks.nodes.lower import FOLDER as PLATFORM
@@ -20,8 +21,6 @@ from trainyard.run.history.earlier import lost_by
 from trainyard.run.history.runs import ENDED, Run
 
 _JOBS = Route(("spec", "jobs"))
-_QUEUES = Route(("spec", "queues"))
-_POOLS = Route(("spec", "nodePools"))
 _QUEUE = "LocalQueue"
 
 
@@ -41,11 +40,23 @@ def ended_now(
             "CHG048",
             severity,
             f"run `{run.object}` of job `{run.job}` is said to have ended{leaves}",
-            _JOBS,
+            _said(run, spec),
             key=True,
             label="if it goes on it keeps its nodes, and nothing here counts them or keeps what it needs",
             help=f"look first: `{run.shown_with()}`; `{run.ends_with()}` ends it",
         )
+
+
+def _said(run: Run, spec: ClusterSpec) -> Route:
+    """Where the spec says that a run has ended."""
+    section = JobsSection.of(spec)
+    for index, job in enumerate(section.jobs):
+        if job.name == run.job and job.completed:
+            return _JOBS / index / "completed"
+    for index, name in enumerate(section.completed_runs):
+        if name == run.object:
+            return Route(("spec", "completedRuns", index))
+    return _JOBS
 
 
 def added_again(
@@ -64,7 +75,7 @@ def added_again(
                 thing = f"queue `{queue.cluster_queue}`"
                 kept = "the old queue is Terminating, and takes no jobs until Flux makes a new one"
                 look = f"`kubectl get clusterqueue {queue.cluster_queue}`"
-                yield _added_again(run, thing, _QUEUES, kept, look)
+                yield _added_again(run, thing, queue.at, kept, look)
         for pool in plan.of(NodePool):
             if pool.title != run.pool or not pool.prune:
                 continue
@@ -77,14 +88,14 @@ def added_again(
                 look = f"`kubectl get ec2nodeclass {name}`"
                 if pool.auto:
                     look = f"`kubectl get nodeclass {name}`"
-                yield _added_again(run, thing, _POOLS, kept, look)
+                yield _added_again(run, thing, pool.at, kept, look)
 
 
-def _added_again(run: Run, thing: str, section: Route, kept: str, look: str) -> Diagnostic:
+def _added_again(run: Run, thing: str, at: Route, kept: str, look: str) -> Diagnostic:
     return warning(
         "CHG049",
         f"{thing} is added again, and run `{run.object}` that was in it is only said to have ended",
-        section,
+        at,
         key=True,
         label=f"if that run goes on {kept}",
         help=f"look first: {look}; `{run.ends_with()}` ends the run",

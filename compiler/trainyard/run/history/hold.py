@@ -113,7 +113,7 @@ def hold(
     held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.diagnostics += ended_now(known, earlier, spec.spec, held.plan)
     held.diagnostics += added_again(known, held.plan, committed, held.manifests)
-    held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
+    held.diagnostics += replaced_runs_note(committed.replaced, held.runs, plan)
     held.runs += earlier
     held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
     standing = list(standing_runs(known, held.runs))
@@ -182,7 +182,8 @@ def _keep_jobs(held: Held, committed: Committed, words: Words, section: JobsSect
             stay[job.name] = old
             continue
         changes = changed_fields(committed, run, job, by_ref())
-        second[job.source_name] = _second_run_error(job, run, changes)
+        written = _written(section, job.source_name)
+        second[job.source_name] = _second_run_error(job, run, changes, written)
     held.diagnostics += second.values()
     if stay:
         held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
@@ -200,11 +201,24 @@ def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run
     return runs[-1]
 
 
-def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
+def _written(section: JobsSection, name: str) -> set[str]:
+    """The keys that the spec gives a job."""
+    (job,) = [each for each in section.jobs if each.name == name]
+    fields = type(job).model_fields
+    return {fields[field].alias or field for field in job.model_fields_set}
+
+
+def _second_run_error(
+    job: TrainJob, run: Run, changes: Sequence[Change], written: set[str]
+) -> Diagnostic:
     at, label = job.at, f"what has changed cannot be changed in a {run.kind} that exists"
     if changes:
-        at = changes[0].at
-        label = _submitted(changes[0], run.kind)
+        # What somebody has written, before what follows from it.
+        key = len(job.at)
+        of_keys = [change for change in changes if {*change.at[key : key + 1]} & written]
+        first = next(iter(of_keys), changes[0])
+        at = first.at
+        label = _submitted(first, run.kind)
     shown = changes[:_SHOWN]
     notes = [str(change) for change in shown]
     more = len(changes) - len(shown)

@@ -18,6 +18,8 @@ _ACTIONS = {
     ),
     "CHECK_MECHANICALS": "a power cable or connector: only AWS can look, so exchange the node",
     "CONTACT_SUPPORT": "open a case at AWS with the output of `nvidia-bug-report.sh`, and exchange the node",
+    "IGNORE": "NVIDIA asks for nothing at once, and others count it as fatal: look at the log of the driver "
+    "before the node goes",
 }
 """What each immediate action of NVIDIA's Xid catalog means on an instance of EC2 (NVIDIA, Xid Errors, Analyzing Xid
 Errors with the Xid Catalog)."""
@@ -30,6 +32,7 @@ _ASKS = {
     "WORKFLOW": "the node must be diagnosed",
     "CHECK_MECHANICALS": "the hardware is broken",
     "CONTACT_SUPPORT": "a case at AWS is needed",
+    "IGNORE": "it counts as fatal, though NVIDIA asks for nothing at once",
 }
 """The same in the words of a summary."""
 

@@ -234,7 +234,7 @@ class _Joined:
 
 
 _OPENS = re.compile(
-    r"(?:if|for|while|until|case|select)\b|(?:function\s+)?[\w-]+\s*(?:\(\))?\s*\{\s*$"
+    r"(?:if|for|while|until|case|select)\b|(?:function\s+)?[\w-]+\s*(?:\(\)\s*)?\{\s*$"
 )
 _CLOSES = re.compile(r"(?:fi|done|esac|\})(?=$|[\s;&|<>)])")
 _INNER_END = re.compile(r"(?:^|[;\s])(?:fi|done|esac|\})\s*(?:$|[;&|<>)])")
