@@ -499,7 +499,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.output.manifest import Body
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
 
@@ -507,7 +507,7 @@ GROUP = "leaderworkerset.x-k8s.io"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    if at(body, "spec", "replicas") == 99:
+    if value_at(body, "spec", "replicas") == 99:
         yield refused(("spec", "replicas"), "99 are too many", "take fewer")
 '''
 REFUSED = """apiVersion: leaderworkerset.x-k8s.io/v1
@@ -1003,7 +1003,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.lowering.body import head, path
+from trainyard.output.lowering.body import file_of, object_head
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 from trainyard.eks.notice.resolve import Notice
@@ -1011,9 +1011,9 @@ from trainyard.eks.notice.resolve import Notice
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     for notice in plan.of(Notice):
-        body = head("v1", "ConfigMap", "notice", "kube-public")
+        body = object_head("v1", "ConfigMap", "notice", "kube-public")
         body["data"] = {"text": notice.text}
-        yield Manifest(body, path("platform", body), notice.at)
+        yield Manifest(body, file_of("platform", body), notice.at)
 '''
 
 

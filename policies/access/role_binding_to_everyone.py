@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.judge.model.subjects import EVERYBODY
-from trainyard.judge.model.values import indexed, items, value
+from trainyard.judge.model.values import indexed, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -70,8 +70,8 @@ def _is_harmless(name: str, role: object, world: World) -> bool:
         return False
     for manifest in world.manifests:
         ref = manifest.ref
-        if ref.kind == value(role, "kind") and ref.name == value(role, "name"):
-            return all(map(_only_reads, items(manifest.body, "rules")))
+        if ref.kind == value_at(role, "kind") and ref.name == value_at(role, "name"):
+            return all(map(_only_reads, mappings_at(manifest.body, "rules")))
     return False
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -36,7 +36,7 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
     """
     if release.chart != "karpenter":
         return
-    queue = value(release.values, "settings", "interruptionQueue")
+    queue = value_at(release.values, "settings", "interruptionQueue")
     unknown = queue is None and "values" in release.unread
     if queue or unknown:
         return

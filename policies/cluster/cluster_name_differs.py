@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import indexed, mapping, value
+from trainyard.judge.model.values import indexed, mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -54,7 +54,7 @@ def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
     known = names | {str(tag) for tag in tags}
     for release in plan.of(HelmRelease):
         if release.chart.rpartition("/")[2] == "karpenter":
-            said = value(release.values, "settings", "clusterName")
+            said = value_at(release.values, "settings", "clusterName")
             if isinstance(said, str) and _is_other(said, names):
                 yield _finding("Karpenter", said, names, release.where("values"))
     for manifest in world.manifests:

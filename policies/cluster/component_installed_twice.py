@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.third_party_workloads.plan import Workload
-from trainyard.judge.model.values import items, value
+from trainyard.judge.model.values import mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -119,15 +119,15 @@ def _program(image: str | None) -> str:
 
 def _terms(release: HelmRelease) -> Iterator[Mapping[str, tuple[str, ...]]]:
     """The terms of the node selector and the required node affinity that a release gives its pods."""
-    selector = value(release.values, "nodeSelector")
+    selector = value_at(release.values, "nodeSelector")
     chosen = selector if isinstance(selector, dict) else {}
     own = {key: (str(word),) for key, word in chosen.items()}
-    required = value(release.values, *_REQUIRED)
+    required = value_at(release.values, *_REQUIRED)
     if not isinstance(required, list):
-        required = [{}] if own or value(release.values, "affinity") else []
+        required = [{}] if own or value_at(release.values, "affinity") else []
     for term in required:
         labels = dict(own)
-        for expression in items(term, "matchExpressions"):
+        for expression in mappings_at(term, "matchExpressions"):
             if expression.get("operator") == "In":
                 labels[str(expression.get("key"))] = tuple(map(str, expression.get("values") or ()))
         yield labels
@@ -145,7 +145,7 @@ def _is_on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
     """Whether a release certainly installs the component: every chart does so by default."""
     if not switch:
         return True
-    given = value(release.values, *switch)
+    given = value_at(release.values, *switch)
     return given is not False and not (given is None and "values" in release.unread)
 
 

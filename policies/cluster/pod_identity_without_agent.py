@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -48,7 +48,7 @@ def pod_identity_without_agent(manifest: Manifest) -> Iterator[Finding]:
     """
     body = manifest.body
     names = [addon.get("name") for _, addon in indexed(body, "addons")]
-    if _AGENT in names or value(body, "autoModeConfig", "enabled") is True:
+    if _AGENT in names or value_at(body, "autoModeConfig", "enabled") is True:
         return
     at = Route((manifest.id,))
     for index, addon in indexed(body, "addons"):
@@ -59,7 +59,7 @@ def pod_identity_without_agent(manifest: Manifest) -> Iterator[Finding]:
         whose = f"service account `{association.get('serviceAccountName')}`"
         yield _finding(whose, at / "iam" / "podIdentityAssociations" / index)
         return
-    if value(body, "addonsConfig", "autoApplyPodIdentityAssociations") is True:
+    if value_at(body, "addonsConfig", "autoApplyPodIdentityAssociations") is True:
         yield _finding("each add-on", at / "addonsConfig" / "autoApplyPodIdentityAssociations")
 
 

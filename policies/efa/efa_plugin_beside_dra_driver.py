@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan import Plan
@@ -39,7 +39,7 @@ def efa_plugin_beside_dra_driver(plan: Plan, world: World) -> Iterator[Finding]:
     drivers = world.releases("aws-dranet")
     plugins = world.releases("aws-efa-k8s-device-plugin")
     selecting = any(
-        value(release.values, field)
+        value_at(release.values, field)
         for release in (*drivers, *plugins)
         for field in ("nodeSelector", "affinity")
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodeGroup
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan.scheduling import Toleration, untolerated
@@ -76,5 +76,5 @@ def efa_plugin_installed_twice(group: NodeGroup, world: World) -> Iterator[Findi
 
 def _has_own_name(release: HelmRelease) -> bool:
     """Whether the DaemonSet of a release is certainly another one than eksctl's."""
-    name = value(release.values, "fullnameOverride")
+    name = value_at(release.values, "fullnameOverride")
     return isinstance(name, str) and bool(name) and name != _EKSCTL_NAME

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog import version_key
 from trainyard.catalog.efa import PLUGIN_KNOWS_SINCE, Version, known_since
-from trainyard.judge.model.values import texts, value
+from trainyard.judge.model.values import texts_at, value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -51,7 +51,7 @@ def efa_plugin_older_than_type(work: Work, world: World) -> Iterator[Finding]:
         return
     for release in world.releases(_CHART):
         version = _version(release.version)
-        named = texts(value(release.values, "supportedInstanceLabels", "values"))
+        named = texts_at(value_at(release.values, "supportedInstanceLabels", "values"))
         if version is None:
             continue
         for instance in work.types:

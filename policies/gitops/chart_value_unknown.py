@@ -6,7 +6,7 @@ from trainyard.catalog.charts import unknown, values_of
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 
 
 @rule("RUN135", severity=Severity.WARNING)
@@ -49,7 +49,7 @@ def chart_value_unknown(release: HelmRelease) -> Iterator[Finding]:
         place = release.where("values")
         for key in fault.path:
             place = place / key
-        help = meant(fault.path[-1], fault.known)
+        help = name_meant(fault.path[-1], fault.known)
         if not help:
             help = "remove it; there are " + ", ".join(map("`{}`".format, fault.known[:8]))
         yield Finding(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.jobs.plan import TrainJob
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -34,12 +34,12 @@ def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Find
     note = "kustomize.toolkit.fluxcd.io/force"
     if manifest.ref.kind == "TrainJob":
         path: tuple[str, ...] = ("metadata", "annotations", note)
-        said = value(manifest.body, *path)
+        said = value_at(manifest.body, *path)
         forced = isinstance(said, str) and said.lower() == "enabled"
     else:
         path = ("spec", "force")
-        folder = str(value(manifest.body, "spec", "path") or "")
-        forced = value(manifest.body, *path) is True and any(
+        folder = str(value_at(manifest.body, "spec", "path") or "")
+        forced = value_at(manifest.body, *path) is True and any(
             world.carries(folder, job.at) for job in world.plan.of(TrainJob)
         )
     if forced:

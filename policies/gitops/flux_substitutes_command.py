@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -36,13 +36,13 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
         kind: TrainJob
         spec: {trainer: {command: [bash, -c, "torchrun --node-rank=$${PET_NODE_RANK} train.py"]}}
     """
-    build = value(manifest.body, "spec", "postBuild")
+    build = value_at(manifest.body, "spec", "postBuild")
     if not isinstance(build, Mapping) or not (
         build.get("substitute") or build.get("substituteFrom")
     ):
         return
     known = build.get("substitute") or {}
-    folder = str(value(manifest.body, "spec", "path") or "")
+    folder = str(value_at(manifest.body, "spec", "path") or "")
     off = {other.id for other in world.manifests if _switched_off(other)}
     for work in (*world.programs, *world.containers_beside):
         if work.at and work.at[0] in off:
@@ -80,6 +80,6 @@ _VARIABLE = r"(?<!\$)\$\{([A-Za-z_]\w*)"
 
 def _switched_off(manifest: Manifest) -> bool:
     return any(
-        value(manifest.body, "metadata", where, _OFF) == "disabled"
+        value_at(manifest.body, "metadata", where, _OFF) == "disabled"
         for where in ("annotations", "labels")
     )

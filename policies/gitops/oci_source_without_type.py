@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -40,11 +40,11 @@ def oci_source_without_type(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: karpenter, namespace: flux-system}
         spec: {interval: 24h, type: oci, url: "oci://public.ecr.aws/karpenter"}
     """
-    url = value(manifest.body, "spec", "url")
+    url = value_at(manifest.body, "spec", "url")
     if not isinstance(url, str):
         return
     is_oci = url.startswith("oci://")
-    said = value(manifest.body, "spec", "type")
+    said = value_at(manifest.body, "spec", "type")
     at = Route((manifest.id, "spec", "url"))
     if manifest.ref.kind == "OCIRepository":
         if url.startswith(("http://", "https://")):

@@ -8,7 +8,7 @@ from trainyard.core.pools.plan import FixedPool, Pool
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.third_party_workloads.plan import Workload
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -86,10 +86,10 @@ def _has_its_own(pool: Pool, world: Reading) -> bool:
 def _installers(world: Reading) -> Iterator[tuple[str, Route, dict[str, str]]]:
     for release in world.releases(_CHART, _OPERATOR):
         if not _is_off(release):
-            selector = value(release.values, "nodeSelector")
+            selector = value_at(release.values, "nodeSelector")
             chosen = selector if isinstance(selector, dict) else {}
             labels = {str(key): str(text) for key, text in chosen.items()}
-            if not value(release.values, "affinity"):
+            if not value_at(release.values, "affinity"):
                 yield f"release `{release.name}`", release.where("chart"), labels
     for workload in world.plan.of(Workload):
         for part in workload.pods if workload.everywhere else ():
@@ -100,4 +100,4 @@ def _installers(world: Reading) -> Iterator[tuple[str, Route, dict[str, str]]]:
 
 def _is_off(release: HelmRelease) -> bool:
     """Whether a release certainly does not install the plugin, or nobody knows its values."""
-    return value(release.values, "devicePlugin", "enabled") is False
+    return value_at(release.values, "devicePlugin", "enabled") is False

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics.diagnostic import listed
@@ -47,9 +47,9 @@ def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Findi
     if name is None or placeholder(name):
         return
     for release in world.releases("nvidia-device-plugin"):
-        if value(release.values, "config", "name"):
+        if value_at(release.values, "config", "name"):
             return
-        configs = value(release.values, "config", "map")
+        configs = value_at(release.values, "config", "map")
         if isinstance(configs, dict):
             known = list(configs)
         else:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainyard.core.images.plan import short_name
 from trainyard.core.pods.plan import EFA, GPU, NEURON
 from trainyard.core.pools.plan import Pool
-from trainyard.judge.model.values import items, mapping, read_tolerations, value
+from trainyard.judge.model.values import mapping, mappings_at, read_tolerations, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -46,10 +46,10 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
               tolerations: [{operator: Exists}]
               containers: [{name: efa, image: public.ecr.aws/eks/aws-efa-k8s-device-plugin:v0.5.30}]
     """
-    pod = value(manifest.body, "spec", "template", "spec")
-    images = [str(container.get("image")) for container in items(pod, "containers")]
+    pod = value_at(manifest.body, "spec", "template", "spec")
+    images = [str(container.get("image")) for container in mappings_at(pod, "containers")]
     devices = {_PLUGINS.get(short_name(image), "") for image in images} - {""}
-    reach = read_tolerations(value(pod, "tolerations"))
+    reach = read_tolerations(value_at(pod, "tolerations"))
     for device in sorted(devices):
         for pool, taint in world.kept_off(reach):
             if not _needs(pool, device, world):
@@ -58,7 +58,7 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
                 at = Route((manifest.id, "spec", "template", "spec"))
                 yield Finding(
                     f"device plugin `{manifest.ref.name}` does not tolerate `{taint}` of pool `{pool.title}`",
-                    at / "tolerations" if value(pod, "tolerations") else at,
+                    at / "tolerations" if value_at(pod, "tolerations") else at,
                     key=True,
                     label=f"no node offers `{device}`",
                     help="add the toleration",

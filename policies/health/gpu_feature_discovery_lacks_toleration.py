@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.core.pods.plan import GPU
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.model.values import tolerations, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan.scheduling import Toleration, untolerated
@@ -36,7 +36,7 @@ def gpu_feature_discovery_lacks_toleration(release: HelmRelease, world: World) -
         metadata: {name: nvdp, namespace: flux-system}
         spec: {chart: {spec: {chart: nvidia-device-plugin, version: 0.20.0}}, values: {gfd: {enabled: true}}}
     """
-    enabled = value(release.values, "gfd", "enabled")
+    enabled = value_at(release.values, "gfd", "enabled")
     if release.chart != "nvidia-device-plugin" or not enabled:
         return
     own = (Toleration(GPU, "Equal", "present", "NoSchedule"),)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import indexed, items, mapping, value
+from trainyard.judge.model.values import indexed, mapping, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -62,7 +62,7 @@ def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
 
 def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
     path = ("spec", "template", "spec")
-    pod = value(manifest.body, *path)
+    pod = value_at(manifest.body, *path)
     for index, container in indexed(pod, "containers"):
         if "node-problem-detector" not in str(container.get("image")):
             continue
@@ -97,7 +97,7 @@ def _files(word: str) -> list[str]:
 
 def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World) -> str:
     """Why there is no such file; nothing where there is one, or may be."""
-    mounts = {_mount_path(mount): mount for mount in items(container, "volumeMounts")}
+    mounts = {_mount_path(mount): mount for mount in mappings_at(container, "volumeMounts")}
     above = [path for path in mounts if f"{file}/".startswith(f"{path}/")]
     if not above:
         image = str(container.get("image"))
@@ -106,13 +106,13 @@ def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, w
         return "" if own else "no volume is mounted there"
     path = max(above, key=len)
     mount = mounts[path]
-    volumes = {str(volume.get("name")): volume for volume in items(pod, "volumes")}
+    volumes = {str(volume.get("name")): volume for volume in mappings_at(pod, "volumes")}
     volume = volumes.get(str(mount.get("name")), {})
-    name = value(volume, "configMap", "name")
+    name = value_at(volume, "configMap", "name")
     body = _config_map(namespace, name, world)
     folder = str(mount.get("subPath") or "").strip("/")
     inner = f"{folder}/{file.removeprefix(path).lstrip('/')}".strip("/")
-    if body is None or inner in _provided(value(volume, "configMap"), body):
+    if body is None or inner in _provided(value_at(volume, "configMap"), body):
         return ""
     return f"ConfigMap `{name}` does not give it"
 
@@ -134,16 +134,16 @@ def _config_map(namespace: str, name: Any, world: World) -> Mapping[str, Any] | 
 
 def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
     """The files of a ConfigMap volume."""
-    chosen = {str(item.get("path")) for item in items(source, "items")}
+    chosen = {str(item.get("path")) for item in mappings_at(source, "items")}
     return chosen or {*mapping(body, "data"), *mapping(body, "binaryData")}
 
 
 def _of_chart(release: HelmRelease) -> Iterator[Finding]:
-    settings = value(release.values, "settings")
-    if "values" in release.unread or value(release.values, "extraVolumeMounts"):
+    settings = value_at(release.values, "settings")
+    if "values" in release.unread or value_at(release.values, "extraVolumeMounts"):
         return
     for field in ("log_monitors", "custom_plugin_monitors"):
-        listed = value(settings, field)
+        listed = value_at(settings, field)
         for index, file in enumerate(listed if isinstance(listed, list) else ()):
             folder, _, name = str(file).rpartition("/")
             if folder == "/custom-config" and name not in mapping(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainyard.core.pods.plan import GPU
 from trainyard.core.pools.plan import Pool
 from trainyard.eks.health.plan import ProblemDetector
-from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.model.values import tolerations, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.plan import Plan
@@ -43,7 +43,7 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
             f"release `{release.name}`",
             tolerations(release, "tolerations", default=_CHART),
             release.where("values"),
-            value(release.values, "nodeSelector"),
+            value_at(release.values, "nodeSelector"),
         )
         for release in world.releases("nvidia-device-plugin")
     ]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainyard.catalog import version_key
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -42,10 +42,10 @@ def node_repair_blocked_by_reservation(release: HelmRelease, world: World) -> It
     """
     if release.chart != "karpenter" or version_key(release.version) < (1, 15):
         return
-    gates = value(release.values, "settings", "featureGates")
-    first = value(gates, "terminateFirstRepair")
+    gates = value_at(release.values, "settings", "featureGates")
+    first = value_at(gates, "terminateFirstRepair")
     unknown = first is None and "values" in release.unread
-    if not value(gates, "nodeRepair") or first or unknown:
+    if not value_at(gates, "nodeRepair") or first or unknown:
         return
     pools = world.plan.of(NodePool)
     full = (pool for pool in pools if pool.capacity_types == ("reserved",))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -25,7 +25,7 @@ def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding
         health: {nodeRepair: true}
     """
     if release.chart == "karpenter" and world.releases("eks-node-monitoring-agent"):
-        gate = value(release.values, "settings", "featureGates", "nodeRepair")
+        gate = value_at(release.values, "settings", "featureGates", "nodeRepair")
         if gate is False or (gate is None and world.plan.closed):
             yield Finding(
                 "the node monitoring agent runs, and Karpenter's node repair is off",

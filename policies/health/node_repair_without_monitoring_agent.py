@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainyard.eks.cluster.plan import Cluster
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -26,7 +26,7 @@ def node_repair_without_monitoring_agent(release: HelmRelease, world: World) -> 
 
         health: {nodeMonitoringAgent: true}
     """
-    repair = value(release.values, "settings", "featureGates", "nodeRepair")
+    repair = value_at(release.values, "settings", "featureGates", "nodeRepair")
     if release.chart != "karpenter" or not repair or not world.plan.closed:
         return
     cluster = world.plan.one(Cluster)

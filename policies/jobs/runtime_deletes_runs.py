@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -31,7 +31,7 @@ def runtime_deletes_runs(manifest: Manifest) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    after = value(manifest.body, "spec", "template", "spec", "ttlSecondsAfterFinished")
+    after = value_at(manifest.body, "spec", "template", "spec", "ttlSecondsAfterFinished")
     if isinstance(after, int):
         yield Finding(
             f"runtime `{manifest.ref.name}` deletes jobs {after} s after their end",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from trainyard.judge.model.command import starts
 from trainyard.judge.model.mpirun import PROGRAMS, ranks_of
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -121,7 +121,7 @@ _CONTAINER = (*_REPLICAS, "Launcher", "template", "spec", "containers", 0)
 
 def _launcher(manifest: Manifest) -> dict[str, list[str]]:
     """The words of the launcher's command and arguments, by their keys."""
-    found = {key: value(manifest.body, *_CONTAINER, key) for key in ("command", "args")}
+    found = {key: value_at(manifest.body, *_CONTAINER, key) for key in ("command", "args")}
     return {
         key: list(map(str, said)) for key, said in found.items() if said and isinstance(said, list)
     }
@@ -131,7 +131,7 @@ def _slots(manifest: Manifest) -> _Slots | None:
     """The slots of the workers; ``None`` where one of the numbers is filled in later."""
     spec = mapping(manifest.body, "spec")
     each = spec.get("slotsPerWorker", 1)
-    workers = value(manifest.body, *_REPLICAS, "Worker", "replicas")
+    workers = value_at(manifest.body, *_REPLICAS, "Worker", "replicas")
     workers = 1 if workers is None else workers
     if not isinstance(each, int) or not isinstance(workers, int) or each < 1:
         return None

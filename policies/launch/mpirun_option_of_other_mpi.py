@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from trainyard.judge.model.command import starts
 from trainyard.judge.model.mpirun import PROGRAMS, options_of
-from trainyard.judge.model.values import indexed, mapping, texts
+from trainyard.judge.model.values import indexed, mapping, texts_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -61,7 +61,7 @@ def mpirun_option_of_other_mpi(manifest: Manifest) -> Iterator[Finding]:
     mpi = mapping(manifest.body, "spec").get("mpiImplementation", _OPEN_MPI)
     unknown = _OF_HYDRA if mpi == _OPEN_MPI else _OF_OPEN_MPI
     for index, container in indexed(manifest.body, *_LAUNCHER):
-        said = {key: texts(container, key) for key in ("command", "args")}
+        said = {key: texts_at(container, key) for key in ("command", "args")}
         words = [word for each in said.values() for word in each]
         if not any(starts(words, program) for program in PROGRAMS):
             continue

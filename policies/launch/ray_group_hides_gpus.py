@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.core.pods.plan import GPU
 from trainyard.judge.model.ray import KINDS, worker_groups
-from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.model.values import mapping, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.language.units import count
@@ -48,13 +48,13 @@ def ray_group_hides_gpus(manifest: Manifest) -> Iterator[Finding]:
     for place, group in worker_groups(manifest):
         said = mapping(group, "rayStartParams").get("num-gpus")
         told = count(str(said)) if said is not None else None
-        containers = items(group, "template", "spec", "containers")
+        containers = mappings_at(group, "template", "spec", "containers")
         limits = mapping(containers[0], "resources", "limits") if containers else {}
         gpus = count(str(limits.get(GPU, "")))
         if told is None or gpus is None or told == gpus:
             continue
         yield Finding(
-            f"group `{value(group, 'groupName')}` tells Ray of {told} GPUs, and its pods have {gpus}",
+            f"group `{value_at(group, 'groupName')}` tells Ray of {told} GPUs, and its pods have {gpus}",
             Route((manifest.id, *place, "rayStartParams", "num-gpus")),
             label="ranks and GPUs do not match",
             help="remove it: KubeRay takes the limit of the container",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.judge.model.ray import KINDS, cluster_path, worker_groups
-from trainyard.judge.model.values import items, value
+from trainyard.judge.model.values import mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Key, Route
 from trainyard.output.manifest import Manifest
@@ -54,7 +54,7 @@ def ray_version_differs(manifest: Manifest) -> Iterator[Finding]:
     path = cluster_path(manifest)
     head: tuple[Key, ...] = (*path, "headGroupSpec")
     first = _of_image(manifest, head)
-    said = _VERSION.match(str(value(manifest.body, *path, "rayVersion")))
+    said = _VERSION.match(str(value_at(manifest.body, *path, "rayVersion")))
     if first and said and said[1] != first:
         yield Finding(
             f"`rayVersion` is {said[1]}, and the image of the head has Ray {first}",
@@ -77,6 +77,6 @@ _CONTAINER: tuple[Key, ...] = ("template", "spec", "containers", 0)
 
 def _of_image(manifest: Manifest, group: tuple[Key, ...]) -> str:
     """The version in the name of the image of a group; empty where it says none."""
-    containers = items(manifest.body, *group, *_CONTAINER[:-1])
+    containers = mappings_at(manifest.body, *group, *_CONTAINER[:-1])
     found = _IMAGE.search(str(containers[0].get("image"))) if containers else None
     return found[1] if found else ""

@@ -7,7 +7,7 @@ from trainyard.judge.model.bodies import object_of
 from trainyard.judge.model.hosts import Hosts, at_hidden, hosts_of
 from trainyard.judge.model.meeting import Said, meeting
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -94,7 +94,7 @@ def rendezvous_host_of_no_pod(work: Work, world: World) -> Iterator[Finding]:
         first, _, rest = said.host.partition(".")
         if not first or "$" in first or _is_service(first, work.namespace, world):
             continue
-        yield from _judged(work, said, first, rest, hosts, str(value(body, "metadata", "name")))
+        yield from _judged(work, said, first, rest, hosts, str(value_at(body, "metadata", "name")))
 
 
 def _of_train_job(work: Work) -> Hosts | None:

@@ -6,7 +6,7 @@ from trainyard.extensions.observability.exporters import asked
 from trainyard.extensions.observability.promql import selectors
 from trainyard.extensions.observability.released_exporters import metrics
 from trainyard.judge.policy.rule import Finding, rule
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.plan import Plan
 
 
@@ -65,7 +65,7 @@ def label_of_no_metric(plan: Plan) -> Iterator[Finding]:
                     label="no series matches",
                     help=f"write `{now}`"
                     if now
-                    else meant(label, sorted(metric.labels))
+                    else name_meant(label, sorted(metric.labels))
                     or "its labels are " + ", ".join(map("`{}`".format, sorted(metric.labels))),
                 )
 

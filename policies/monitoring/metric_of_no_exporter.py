@@ -6,7 +6,7 @@ from trainyard.extensions.observability.exporters import asked, made
 from trainyard.extensions.observability.promql import selectors
 from trainyard.extensions.observability.released_exporters import exporter_of
 from trainyard.judge.policy.rule import Finding, rule
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.plan import Plan
 
 
@@ -88,7 +88,7 @@ def metric_of_no_exporter(plan: Plan) -> Iterator[Finding]:
                     f"{each.by} asks for `{selector.metric}`, which `{exporter.name}` does not have here",
                     each.at,
                     label="no series has this name",
-                    help=meant(selector.metric, sorted(names))
+                    help=name_meant(selector.metric, sorted(names))
                     or "have the exporter say it, and Prometheus keep it, or ask for another metric",
                     notes=(f"source: {exporter.source}",),
                 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -91,7 +91,7 @@ def prometheus_without_volume(plan: Plan, world: World) -> Iterator[Finding]:
                 help="give `prometheus.prometheusSpec.storageSpec` a `volumeClaimTemplate`",
             )
     for release in world.releases("prometheus"):
-        is_off = value(release.values, *_VOLUME) is False
+        is_off = value_at(release.values, *_VOLUME) is False
         if is_off and not _is_sent(mapping(release.values, "server")):
             yield _finding(
                 f"release `{release.name}`",
@@ -120,12 +120,12 @@ def _stack_loses_samples(release: HelmRelease) -> bool:
 
 def _loses_samples(spec: Mapping[str, Any], storage: str) -> bool:
     """Whether no volume outlives the pod, and nothing else has its samples."""
-    has_claim = bool(value(spec, storage, "volumeClaimTemplate"))
+    has_claim = bool(value_at(spec, storage, "volumeClaimTemplate"))
     return not has_claim and not _is_sent(spec)
 
 
 def _is_sent(spec: Mapping[str, Any]) -> bool:
-    return bool(spec.get("remoteWrite") or value(spec, "thanos", "objectStorageConfig"))
+    return bool(spec.get("remoteWrite") or value_at(spec, "thanos", "objectStorageConfig"))
 
 
 def _finding(who: str, at: Route, *, help: str) -> Finding:

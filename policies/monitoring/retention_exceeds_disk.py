@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.units import Quantity
 
@@ -44,12 +44,12 @@ def retention_exceeds_disk(release: HelmRelease) -> Iterator[Finding]:
     """
     if release.chart != "kube-prometheus-stack":
         return
-    kept = _bytes(value(release.values, *_SPEC, "retentionSize"))
-    disk = _disk(value(release.values, *_CLAIM))
+    kept = _bytes(value_at(release.values, *_SPEC, "retentionSize"))
+    disk = _disk(value_at(release.values, *_CLAIM))
     if kept is None or disk is None or kept < disk.value:
         return
     yield Finding(
-        f"samples of {value(release.values, *_SPEC, 'retentionSize')} are kept on a volume of {disk}",
+        f"samples of {value_at(release.values, *_SPEC, 'retentionSize')} are kept on a volume of {disk}",
         release.where("values") / (*_SPEC, "retentionSize"),
         label="the disk is full before samples are deleted",
         help=f"write `retentionSize: {disk.value * 4 // 5 // 2**20}MB`, four fifths of the volume, or more `storage`",

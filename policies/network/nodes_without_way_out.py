@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -38,11 +38,11 @@ def nodes_without_way_out(manifest: Manifest) -> Iterator[Finding]:
           - {name: gpu, instanceType: p4d.24xlarge, privateNetworking: true, nodeRepairConfig: {enabled: true}}
     """
     body = manifest.body
-    gateway = value(body, "vpc", "nat", "gateway")
+    gateway = value_at(body, "vpc", "nat", "gateway")
     if not isinstance(gateway, str) or gateway.lower() != "disable":
         return
-    made_elsewhere = value(body, "vpc", "id") or value(body, "vpc", "subnets")
-    if made_elsewhere or value(body, "privateCluster", "enabled") is True:
+    made_elsewhere = value_at(body, "vpc", "id") or value_at(body, "vpc", "subnets")
+    if made_elsewhere or value_at(body, "privateCluster", "enabled") is True:
         return
     private = next(_private(body), None)
     if private is None:
@@ -60,7 +60,7 @@ def _private(body: Mapping[str, Any]) -> Iterator[str]:
         for _, group in indexed(body, groups):
             if group.get("privateNetworking") is True:
                 yield f"node group `{group.get('name', '')}`"
-    if value(body, "autoModeConfig", "enabled") is True:
+    if value_at(body, "autoModeConfig", "enabled") is True:
         yield "a node of EKS Auto Mode"
     for _, profile in indexed(body, "fargateProfiles"):
         yield f"Fargate profile `{profile.get('name', '')}`"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import items, mapping, texts, value
+from trainyard.judge.model.values import mapping, mappings_at, texts_at, value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -74,7 +74,7 @@ def policy_divides_gang(work: Work, world: World) -> Iterator[Finding]:
         certain = [one for one in of_pod if _certain(one.selector, labels)]
         if not certain:
             continue
-        rules = [each for one in of_pod for each in items(one.body, "spec", field)]
+        rules = [each for one in of_pod for each in mappings_at(one.body, "spec", field)]
         if not any(_among(each, peers, work, world) for each in rules):
             verb = "reach" if field == "egress" else "be reached by"
             yield Finding(
@@ -107,10 +107,10 @@ class _Policy(NamedTuple):
 
     def holds(self, field: str) -> bool:
         """Whether it is about a direction: egress only where it says so, ingress unless it says otherwise."""
-        types = texts(self.body, "spec", "policyTypes")
+        types = texts_at(self.body, "spec", "policyTypes")
         if types:
             return field.capitalize() in types
-        return field == "ingress" or value(self.body, "spec", "egress") is not None
+        return field == "ingress" or value_at(self.body, "spec", "egress") is not None
 
 
 def _policies(world: Reading) -> tuple[_Policy, ...]:

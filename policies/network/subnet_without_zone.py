@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -31,9 +31,9 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
         vpc: {id: vpc-0a1b2c3d4e5f60718, subnets: {private: {us-west-2a: {id: subnet-0a1b2c3d4e5f60718}}}}
     """
     for side in ("private", "public"):
-        subnets = value(manifest.body, "vpc", "subnets", side)
+        subnets = value_at(manifest.body, "vpc", "subnets", side)
         for name, subnet in subnets.items() if isinstance(subnets, dict) else ():
-            known = any(value(subnet, key) for key in ("az", "id", "cidr"))
+            known = any(value_at(subnet, key) for key in ("az", "id", "cidr"))
             if not known and not re.match(_ZONE, str(name)):
                 yield Finding(
                     f"subnet `{name}` has no zone",

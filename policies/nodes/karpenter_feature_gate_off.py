@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.nodes.plan import NodeOverlay, NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 
@@ -77,7 +77,7 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
 
 def _off(gate: str, release: HelmRelease) -> bool:
     """Whether a feature gate is certainly off: `reservedCapacity` alone is on by default."""
-    given = value(release.values, "settings", "featureGates", gate)
+    given = value_at(release.values, "settings", "featureGates", gate)
     if given is None:
         return gate != "reservedCapacity" and "values" not in release.unread
     return given is False

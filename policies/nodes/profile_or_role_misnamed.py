@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.core.launch.plan import LaunchTemplate
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.model.worded import spelled
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -84,7 +84,7 @@ def _in_class(manifest: Manifest) -> Iterator[Finding]:
     at = Route((manifest.id,))
     name = manifest.ref.name
     for field in ("role", "instanceProfile"):
-        given = value(manifest.body, "spec", field)
+        given = value_at(manifest.body, "spec", field)
         if isinstance(given, str) and given.startswith(_ARN):
             yield Finding(
                 f"`{field}` of node class `{name}` is an ARN, and is read as a name",
@@ -112,7 +112,7 @@ def _in_config(manifest: Manifest) -> Iterator[Finding]:
 
 
 def _whose(path: tuple[Key, ...], manifest: Manifest) -> str:
-    group = value(manifest.body, *path[:2], "name") if len(path) > 2 else None
+    group = value_at(manifest.body, *path[:2], "name") if len(path) > 2 else None
     return f"node group `{group}`" if group else f"cluster `{manifest.ref.name}`"
 
 
@@ -120,6 +120,6 @@ def _arns(body: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
     for groups in ("managedNodeGroups", "nodeGroups"):
         for index, _ in indexed(body, groups):
             for field in ("instanceRoleARN", "instanceProfileARN"):
-                yield (groups, index, "iam", field), value(body, groups, index, "iam", field)
+                yield (groups, index, "iam", field), value_at(body, groups, index, "iam", field)
     for part, field in (("iam", "serviceRoleARN"), ("autoModeConfig", "nodeRoleARN")):
-        yield (part, field), value(body, part, field)
+        yield (part, field), value_at(body, part, field)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainyard.judge.model.bodies import spec_of
-from trainyard.judge.model.values import indexed, items, texts, value
+from trainyard.judge.model.values import indexed, mappings_at, texts_at, value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -118,10 +118,10 @@ def _selects_itself(term: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     selector = term.get("labelSelector")
     if not isinstance(selector, Mapping):
         return False
-    wanted = value(selector, "matchLabels")
+    wanted = value_at(selector, "matchLabels")
     pairs = dict(wanted) if isinstance(wanted, Mapping) else {}
-    for expression in items(selector, "matchExpressions"):
-        key, values = str(expression.get("key", "")), texts(expression, "values")
+    for expression in mappings_at(selector, "matchExpressions"):
+        key, values = str(expression.get("key", "")), texts_at(expression, "values")
         operator = expression.get("operator")
         if operator == "Exists" and key in labels:
             continue

@@ -6,7 +6,7 @@ from typing import Any
 from trainyard.catalog import Catalog, InstanceType
 from trainyard.core.pods.plan import GPU, Pod
 from trainyard.judge.model.affinity import Affinity, affinities, types_named
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -177,9 +177,9 @@ _WITH_REPLICAS = ("Deployment", "StatefulSet", "Job")
 
 def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The replica specs of a job of the training operator, with their paths; of a workload with replicas all of it."""
-    template = value(body, "spec", "template")
-    if value(body, "kind") in _WITH_REPLICAS and isinstance(template, dict):
-        replicas = value(body, "spec", "replicas") or value(body, "spec", "parallelism")
+    template = value_at(body, "spec", "template")
+    if value_at(body, "kind") in _WITH_REPLICAS and isinstance(template, dict):
+        replicas = value_at(body, "spec", "replicas") or value_at(body, "spec", "parallelism")
         yield ("spec",), {"replicas": replicas, "template": template}
         return
     for field, specs in mapping(body, "spec").items():
@@ -189,15 +189,15 @@ def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def _replicas(role: Any) -> int:
-    replicas = value(role, "replicas")
+    replicas = value_at(role, "replicas")
     return replicas if isinstance(replicas, int) else 1
 
 
 def _gpus(role: Any) -> int:
     total = 0
-    containers = value(role, "template", "spec", "containers")
+    containers = value_at(role, "template", "spec", "containers")
     for container in containers if isinstance(containers, list) else ():
-        asked = value(container, "resources", "limits", GPU)
+        asked = value_at(container, "resources", "limits", GPU)
         total += int(asked) if str(asked).isdecimal() else 0
     return _replicas(role) * total
 
@@ -214,9 +214,9 @@ def _labels(body: Any, path: tuple[str, ...], role: Any) -> dict[str, str]:
     """The labels of the pods of a role: of its template, and those of the operator (kubeflow/training-operator v1.9.3,
     pkg/apis/kubeflow.org/v1/common_types.go) or of the Job (Kubernetes 1.36, well-known labels)."""
     name = path[-1].lower()
-    job = str(value(body, "metadata", "name"))
+    job = str(value_at(body, "metadata", "name"))
     labels = {"training.kubeflow.org/job-name": job, "training.kubeflow.org/replica-type": name}
-    if value(body, "kind") == "Job":
+    if value_at(body, "kind") == "Job":
         labels = {"batch.kubernetes.io/job-name": job, "job-name": job}
     if name == "master":
         labels["training.kubeflow.org/job-role"] = name

@@ -6,7 +6,7 @@ from typing import Any
 from trainyard.eks.teams.plan import Namespace
 from trainyard.judge.model.fit import NAMESPACE_NAME
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import embedded, items, mapping, texts, value
+from trainyard.judge.model.values import embedded, mapping, mappings_at, texts_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -74,8 +74,8 @@ def _selectors(world: Reading) -> tuple[Mapping[str, Any], ...]:
     found = []
     for manifest in world.manifests:
         for config in _configurations(manifest):
-            version = str(value(config, "apiVersion") or "")
-            if version.startswith(_GROUP) and value(config, _FIELD) is not None:
+            version = str(value_at(config, "apiVersion") or "")
+            if version.startswith(_GROUP) and value_at(config, _FIELD) is not None:
                 found.append(mapping(config, _FIELD))
     return tuple(found)
 
@@ -88,7 +88,7 @@ def _configurations(manifest: Manifest) -> Iterator[Any]:
             if isinstance(text, str) and _FIELD in text:
                 yield embedded(text)
     elif manifest.ref.kind == "HelmRelease":
-        text = value(
+        text = value_at(
             manifest.body, "spec", "values", "managerConfig", "controllerManagerConfigYaml"
         )
         if isinstance(text, str) and _FIELD in text:
@@ -102,8 +102,8 @@ def _missed(selector: Mapping[str, Any], namespace: Namespace | None, name: str)
         known = namespace is not None or key in labels
         if known and labels.get(key) != wanted:
             return f"{key}: {wanted}"
-    for term in items(selector, "matchExpressions"):
-        key, values = str(term.get("key", "")), texts(term, "values")
+    for term in mappings_at(selector, "matchExpressions"):
+        key, values = str(term.get("key", "")), texts_at(term, "values")
         if namespace is None and key not in labels:
             continue
         has = labels.get(key)

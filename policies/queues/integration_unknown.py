@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.eks.kueue.plan import INTEGRATIONS, QueueManager
 from trainyard.judge.policy.rule import Finding, rule
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 
 
 @rule("QUE035")
@@ -46,7 +46,7 @@ def integration_unknown(manager: QueueManager) -> Iterator[Finding]:
                 f"Kueue has no integration `{name}`",
                 manager.where("frameworks") / index,
                 label="Kueue does not start",
-                help=meant(name, INTEGRATIONS) or _OTHERWISE,
+                help=name_meant(name, INTEGRATIONS) or _OTHERWISE,
             )
     for index, name in enumerate(manager.external_frameworks):
         # schema.ParseKindArg of apimachinery: what follows the second dot is the group.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.core.pools.plan import Pool
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -36,7 +36,7 @@ def provisioning_check_unanswered(manifest: Manifest, world: World) -> Iterator[
         metadata: {name: nodes}
         spec: {controllerName: kueue.x-k8s.io/multikueue}
     """
-    if value(manifest.body, "spec", "controllerName") != _CONTROLLER:
+    if value_at(manifest.body, "spec", "controllerName") != _CONTROLLER:
         return
     pools: tuple[Pool, ...] = world.pools
     if not any(isinstance(pool, NodePool) for pool in pools) or any(map(_scales, world.manifests)):

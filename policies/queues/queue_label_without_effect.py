@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -44,7 +44,7 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if value(manifest.body, *_LABEL) is not None:
+    if value_at(manifest.body, *_LABEL) is not None:
         yield Finding(
             f"`{manifest.ref}` has a queue label and is no workload",
             Route((manifest.id, *_LABEL)),
@@ -54,7 +54,7 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
     jobs: Path = ("spec", "template", "spec", "replicatedJobs")
     for index, job in indexed(manifest.body, *jobs):
         for inner in (("template",), ("template", "spec", "template")):
-            if value(job, *inner, *_LABEL) is not None:
+            if value_at(job, *inner, *_LABEL) is not None:
                 at = (*jobs, index, *inner, *_LABEL)
                 yield Finding(
                     f"`{manifest.ref}` gives a queue label to a part of a job",

@@ -9,7 +9,7 @@ from trainyard.extensions.hyperpod.running import (
     is_on_hyperpod,
     resumes_in,
 )
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -93,7 +93,7 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
             metadata / "annotations" / AUTO_RESUME,
             help=f'add the annotation `{MOST_RETRIES}: "2"`',
         )
-    namespace = value(manifest.body, "metadata", "namespace")
+    namespace = value_at(manifest.body, "metadata", "namespace")
     if isinstance(namespace, str) and not resumes_in(namespace):
         yield Finding(
             f"{title} is in namespace `{namespace}`, in which HyperPod resumes no job",
@@ -111,4 +111,4 @@ def _may_resume(manifest: Manifest, world: World) -> bool:
     if any(cluster.recovery == _NO_RECOVERY for cluster in world.plan.of(HyperPodCluster)):
         return False
     roles = mapping(manifest.body, "spec", _REPLICAS).values()
-    return any(value(role, "restartPolicy") != "Never" for role in roles)
+    return any(value_at(role, "restartPolicy") != "Never" for role in roles)

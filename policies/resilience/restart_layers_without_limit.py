@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.diagnostics.words import numbered
@@ -55,14 +55,14 @@ def restart_layers_without_limit(manifest: Manifest) -> Iterator[Finding]:
           pytorchReplicaSpecs: {Worker: {replicas: 2, restartPolicy: Never}}
     """
     spec = mapping(manifest.body, "spec")
-    restarts = value(spec, "elasticPolicy", "maxRestarts")
+    restarts = value_at(spec, "elasticPolicy", "maxRestarts")
     if not isinstance(restarts, int) or restarts < 1:
         return
-    if value(spec, "runPolicy", "backoffLimit") is not None:
+    if value_at(spec, "runPolicy", "backoffLimit") is not None:
         return
     at = Route((manifest.id, "spec"))
     for role, replica in mapping(spec, _ROLES).items():
-        policy = value(replica, "restartPolicy")
+        policy = value_at(replica, "restartPolicy")
         if policy not in _RESTARTING:
             continue
         yield Finding(

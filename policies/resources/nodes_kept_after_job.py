@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.core.pods.plan import ACCELERATORS
-from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.model.values import mapping, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -79,8 +79,8 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
     if manifest.ref.kind == "RayJob":
         own = not spec.get("clusterSelector")
         deletes = spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy")
-        groups = items(spec, "rayClusterSpec", "workerGroupSpecs")
-        if own and not deletes and any(_has_devices(value(each, "template")) for each in groups):
+        groups = mappings_at(spec, "rayClusterSpec", "workerGroupSpecs")
+        if own and not deletes and any(_has_devices(value_at(each, "template")) for each in groups):
             said = "shutdownAfterJobFinishes" in spec
             yield Finding(
                 f"the RayCluster of {title} stays after it has ended, with its accelerators",
@@ -91,8 +91,8 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
         return
     if not str(manifest.body.get("apiVersion")).endswith("/v2beta1"):
         return
-    policy = value(spec, "runPolicy", "cleanPodPolicy")
-    worker = value(spec, "mpiReplicaSpecs", "Worker", "template")
+    policy = value_at(spec, "runPolicy", "cleanPodPolicy")
+    worker = value_at(spec, "mpiReplicaSpecs", "Worker", "template")
     if policy in (None, "None") and _has_devices(worker):
         yield Finding(
             f"the workers of {title} stay after it has ended, with their accelerators",
@@ -103,8 +103,8 @@ def nodes_kept_after_job(manifest: Manifest) -> Iterator[Finding]:
 
 
 def _has_devices(template: Any) -> bool:
-    for container in items(template, "spec", "containers"):
-        resources = value(container, "resources")
+    for container in mappings_at(template, "spec", "containers"):
+        resources = value_at(container, "resources")
         asked = {*mapping(resources, "limits"), *mapping(resources, "requests")}
         if not asked.isdisjoint(ACCELERATORS):
             return True

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from trainyard.core.pods.plan import Resources
 from trainyard.judge.model.amounts import amounts_of, total
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -67,14 +67,14 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
 
 def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
     """The first resource of the job's main pod that is above the most."""
-    items = value(limits.body, "spec", "limits")
+    items = value_at(limits.body, "spec", "limits")
     if not isinstance(items, list):
         return
     for index, item in enumerate(items):
-        most = value(item, "max")
+        most = value_at(item, "max")
         if not isinstance(most, dict):
             continue
-        for asked, what in _asked(work, value(item, "type")):
+        for asked, what in _asked(work, value_at(item, "type")):
             resource = _first_above(asked, most)
             if resource is None:
                 continue

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.eks.nodes.plan import NodePool
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -33,11 +33,13 @@ def pods_of_node_too_few(manifest: Manifest, world: World) -> Iterator[Finding]:
         metadata: {name: gpu}
         spec: {kubelet: {maxPods: 110}}
     """
-    most = value(manifest.body, "spec", "kubelet", "maxPods")
+    most = value_at(manifest.body, "spec", "kubelet", "maxPods")
     if not isinstance(most, int):
         return
     needed = (
-        2 if "bottlerocket" in str(value(manifest.body, "spec", "amiSelectorTerms")).lower() else 3
+        2
+        if "bottlerocket" in str(value_at(manifest.body, "spec", "amiSelectorTerms")).lower()
+        else 3
     )
     pools = [pool for pool in world.plan.of(NodePool) if pool.node_class == manifest.ref.name]
     types = [each for pool in pools for each in world.types(pool)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.core.pods.plan import Container
 from trainyard.eks.teams.plan import ResourceQuota
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -90,11 +90,11 @@ def _lacks(container: Container, field: str, resource: str) -> bool:
 def _is_given(field: str, resource: str, namespace: str, world: World) -> bool:
     """Whether a LimitRange of the namespace gives a default."""
     for manifest in world.limit_ranges.get(namespace, ()):
-        items = value(manifest.body, "spec", "limits")
+        items = value_at(manifest.body, "spec", "limits")
         for item in items if isinstance(items, list) else ():
-            defaults = [value(item, "default")]
+            defaults = [value_at(item, "default")]
             if field == "requests":
-                defaults.append(value(item, "defaultRequest"))
+                defaults.append(value_at(item, "defaultRequest"))
             if any(isinstance(each, dict) and resource in each for each in defaults):
                 return True
     return False

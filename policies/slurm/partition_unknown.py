@@ -6,7 +6,7 @@ from trainyard.extensions.parallelcluster.batch.plan import BatchJob
 from trainyard.extensions.parallelcluster.partitions.plan import Partition
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.plan.base import PlanItem
 
 
@@ -49,7 +49,7 @@ def partition_unknown(job: BatchJob, world: World) -> Iterator[Finding]:
                 f"job `{job.name}` goes to partition `{name}`, which the cluster does not have",
                 job.where("partitions"),
                 label="sbatch refuses it",
-                help=meant(name, known) or f"write one of its queues, like `{known[0]}`",
+                help=name_meant(name, known) or f"write one of its queues, like `{known[0]}`",
             )
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.judge.model.storage import EBS, EFS, FSX, ONE_NODE, ONE_POD
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.places import Route
@@ -50,14 +50,14 @@ def access_mode_unsupported(manifest: Manifest, world: World) -> Iterator[Findin
           accessModes: [ReadWriteMany]
           csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0a1b2c3d4e5f60718}
     """
-    spec = value(manifest.body, "spec")
-    modes = value(spec, "accessModes")
+    spec = value_at(manifest.body, "spec")
+    modes = value_at(spec, "accessModes")
     # A disk of each node (EBS CSI 1.64).
-    local = str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://")
-    if local or value(spec, "volumeMode") == "Block" or not isinstance(modes, list):
+    local = str(value_at(spec, "csi", "volumeHandle")).startswith("local-ebs://")
+    if local or value_at(spec, "volumeMode") == "Block" or not isinstance(modes, list):
         return
     if manifest.ref.kind == "PersistentVolume":
-        driver = str(value(spec, "csi", "driver"))
+        driver = str(value_at(spec, "csi", "driver"))
         modes = modes[:1]  # the kubelet mounts by the first
     else:
         claim = world.storage.claim(manifest.ref.namespace, manifest.ref.name)

@@ -7,7 +7,7 @@ from trainyard.core.jobs.plan import Gang
 from trainyard.core.pods.plan import Container, Pod
 from trainyard.eks.jobs.plan import Runtime
 from trainyard.eks.third_party_workloads.plan import Workload
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -129,7 +129,7 @@ def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
     """The buckets that objects name, with their places."""
     for manifest in world.manifests:
         for path in _FIELDS.get(str(manifest.body.get("kind")), ()):
-            said = value(manifest.body, *path)
+            said = value_at(manifest.body, *path)
             if isinstance(said, str) and not placeholder(_pattern(said)):
                 name = said.removeprefix("s3://").partition("/")[0]
                 yield name, Route((manifest.id, *path))

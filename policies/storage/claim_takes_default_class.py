@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.core.storage.plan import PersistentVolume, VolumeClaim
 from trainyard.judge.model.bodies import body_at
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -55,7 +55,7 @@ def claim_takes_default_class(claim: VolumeClaim, world: World) -> Iterator[Find
 def _has_default_class(world: World) -> bool:
     """Whether the set has the class that claims without one get."""
     return any(
-        value(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
+        value_at(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
         for manifest in world.manifests
         if manifest.ref.kind == "StorageClass"
     )

@@ -8,7 +8,7 @@ from trainyard.eks.cluster.plan import Addon, Cluster
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.judge.model.reading import Reading
 from trainyard.judge.model.storage import EBS, EFS, FSX
-from trainyard.judge.model.values import tolerations, value
+from trainyard.judge.model.values import tolerations, value_at
 from trainyard.judge.model.work import Work
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
@@ -115,7 +115,7 @@ def _installed(chart: str, world: Reading) -> Iterator[tuple[HelmRelease | Addon
 
 def _reach(agent: HelmRelease | Addon, driver: _Driver) -> tuple[Toleration, ...] | None:
     """What the driver's pods on nodes tolerate; ``None`` where that may be said elsewhere."""
-    switch = value(agent.values, "node", "tolerateAllTaints")
+    switch = value_at(agent.values, "node", "tolerateAllTaints")
     if switch is True:
         return _ALL
     given = tolerations(agent, "node", "tolerations")

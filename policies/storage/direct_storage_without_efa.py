@@ -6,7 +6,7 @@ from typing import Any
 
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.judge.model.storage import FSX
-from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.model.values import mapping, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -96,24 +96,27 @@ def _has_gds(release: HelmRelease) -> bool:
 
 def _is_on(values: Any) -> bool:
     """Whether values of the chart turn it on; Helm takes any text for true."""
-    return value(values, "gds", "enabled") in (True, "true")
+    return value_at(values, "gds", "enabled") in (True, "true")
 
 
 def _has_application(manifest: Manifest) -> bool:
     """Whether Argo CD installs the GPU Operator with GPUDirect Storage on (Argo CD, Application spec: helm)."""
     if (manifest.ref.kind, manifest.ref.group) != ("Application", "argoproj.io"):
         return False
-    sources = [value(manifest.body, "spec", "source"), *items(manifest.body, "spec", "sources")]
+    sources = [
+        value_at(manifest.body, "spec", "source"),
+        *mappings_at(manifest.body, "spec", "sources"),
+    ]
     for source in sources:
-        if value(source, "chart") != "gpu-operator":
+        if value_at(source, "chart") != "gpu-operator":
             continue
-        text = value(source, "helm", "values")
+        text = value_at(source, "helm", "values")
         by_text = isinstance(text, str) and bool(re.search(_IN_TEXT, text, re.MULTILINE))
-        parameters = items(source, "helm", "parameters")
+        parameters = mappings_at(source, "helm", "parameters")
         by_parameter = {"gds.enabled": "true"} in [
             {str(each.get("name")): str(each.get("value"))} for each in parameters
         ]
-        if by_text or by_parameter or _is_on(value(source, "helm", "valuesObject")):
+        if by_text or by_parameter or _is_on(value_at(source, "helm", "valuesObject")):
             return True
     return False
 
@@ -125,7 +128,7 @@ def _is_policy(manifest: Manifest) -> bool:
     """Whether a manifest is the GPU Operator's own object with GPUDirect Storage on (gpu-operator v25.10.1)."""
     if manifest.ref.kind != "ClusterPolicy" or manifest.ref.group != "nvidia.com":
         return False
-    return value(manifest.body, "spec", "gds", "enabled") is True
+    return value_at(manifest.body, "spec", "gds", "enabled") is True
 
 
 def _is_slow(manifest: Manifest) -> bool:

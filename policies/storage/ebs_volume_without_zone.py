@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.judge.model.storage import EBS
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -45,10 +45,10 @@ def ebs_volume_without_zone(manifest: Manifest) -> Iterator[Finding]:
           nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [
             {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]}]}}
     """
-    spec = value(manifest.body, "spec")
-    if str(value(spec, "csi", "volumeHandle")).startswith("local-ebs://"):
+    spec = value_at(manifest.body, "spec")
+    if str(value_at(spec, "csi", "volumeHandle")).startswith("local-ebs://"):
         return  # a disk of each node (EBS CSI driver 1.64, node-local volumes)
-    if value(spec, "csi", "driver") == EBS and value(spec, "nodeAffinity") is None:
+    if value_at(spec, "csi", "driver") == EBS and value_at(spec, "nodeAffinity") is None:
         yield Finding(
             f"volume `{manifest.ref.name}` has no node affinity to the zone of its disk",
             Route((manifest.id, "spec", "csi")),

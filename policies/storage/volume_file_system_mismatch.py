@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.judge.model.storage import FSX
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -44,11 +44,11 @@ def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
             volumeHandle: fs-0a1b2c3d4e5f60718-team-a
             volumeAttributes: {dnsname: fs-0a1b2c3d4e5f60718.fsx.us-west-2.amazonaws.com, mountname: abcdefgh}
     """
-    csi = value(manifest.body, "spec", "csi")
-    if value(csi, "driver") != FSX:
+    csi = value_at(manifest.body, "spec", "csi")
+    if value_at(csi, "driver") != FSX:
         return
-    named = re.match(_ID, str(value(csi, "volumeHandle")))
-    mounted = re.match(_ID, str(value(csi, "volumeAttributes", "dnsname")))
+    named = re.match(_ID, str(value_at(csi, "volumeHandle")))
+    mounted = re.match(_ID, str(value_at(csi, "volumeAttributes", "dnsname")))
     if named and mounted and named[0] != mounted[0]:
         yield Finding(
             f"volume `{manifest.ref.name}` names file system `{named[0]}` and mounts `{mounted[0]}`",

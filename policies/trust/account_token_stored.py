@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -34,9 +34,9 @@ def account_token_stored(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: token, namespace: team-a}
         type: Opaque
     """
-    if value(manifest.body, "type") != _TYPE:
+    if value_at(manifest.body, "type") != _TYPE:
         return
-    account = value(manifest.body, "metadata", "annotations", _ACCOUNT)
+    account = value_at(manifest.body, "metadata", "annotations", _ACCOUNT)
     yield Finding(
         f"a token of service account `{account}` that never expires is put into Secret `{manifest.ref.name}`",
         Route((manifest.id, "type")),

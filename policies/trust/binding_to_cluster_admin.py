@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.judge.model.subjects import ADMINISTRATORS, EVERYBODY
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -52,7 +52,7 @@ def binding_to_cluster_admin(manifest: Manifest) -> Iterator[Finding]:
         roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
         subjects: [{kind: ServiceAccount, name: ci, namespace: team-a}]
     """
-    if value(manifest.body, "roleRef", "name") != "cluster-admin":
+    if value_at(manifest.body, "roleRef", "name") != "cluster-admin":
         return
     where = "the cluster"
     if manifest.ref.kind == "RoleBinding":

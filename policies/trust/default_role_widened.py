@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.judge.model.values import indexed, value
+from trainyard.judge.model.values import indexed, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -40,7 +40,7 @@ def default_role_widened(manifest: Manifest) -> Iterator[Finding]:
         metadata: {name: tools, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}
         rules: [{apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [get, list, watch]}]
     """
-    labels = value(manifest.body, "metadata", "labels")
+    labels = value_at(manifest.body, "metadata", "labels")
     named = labels.items() if isinstance(labels, dict) else ()
     roles = [
         key.removeprefix(_LABEL) for key, on in named if key.startswith(_LABEL) and on == "true"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -49,7 +49,7 @@ def guard_weakened(manifest: Manifest, world: World) -> Iterator[Finding]:
         return
     spec, kind = ("spec",), manifest.ref.kind
     if kind == _KUSTOMIZATION:
-        account = value(manifest.body, *spec, "serviceAccountName")
+        account = value_at(manifest.body, *spec, "serviceAccountName")
         name, namespace = manifest.ref.name, manifest.ref.namespace
         is_stage = name.startswith(_STAGE) and not name.startswith(_INCLUDED)
         if is_stage and not (account and _is_own(world, str(account), namespace)):
@@ -59,14 +59,14 @@ def guard_weakened(manifest: Manifest, world: World) -> Iterator[Finding]:
                 label="with other rights than it needs",
                 help="remove the patch",
             )
-    elif value(manifest.body, *spec, "failurePolicy") == "Ignore":
+    elif value_at(manifest.body, *spec, "failurePolicy") == "Ignore":
         yield Finding(
             f"policy `{manifest.ref.name}` lets through what it cannot judge",
             Route((manifest.id, *spec, "failurePolicy")),
             help="remove the patch",
         )
     else:
-        actions = value(manifest.body, *spec, "validationActions")
+        actions = value_at(manifest.body, *spec, "validationActions")
         if isinstance(actions, list) and _DENY not in actions:
             yield Finding(
                 f"`{manifest.ref.name}` denies nothing that its policy finds",

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.judge.model.values import indexed, items, value
+from trainyard.judge.model.values import indexed, mappings_at, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -71,7 +71,7 @@ def network_policy_undone(manifest: Manifest, world: World) -> Iterator[Finding]
 
 def _open_rule(manifest: Manifest) -> int | None:
     """The first rule that lets everybody reach every port of every pod."""
-    if value(manifest.body, "spec", "podSelector"):
+    if value_at(manifest.body, "spec", "podSelector"):
         return None
     for index, allowed in indexed(manifest.body, "spec", "ingress"):
         peers = allowed.get("from")
@@ -82,8 +82,8 @@ def _open_rule(manifest: Manifest) -> int | None:
 
 def _is_everybody(peers: Any) -> bool:
     return any(
-        value(peer, "ipBlock", "cidr") == "0.0.0.0/0" and not value(peer, "ipBlock", "except")
-        for peer in items(peers)
+        value_at(peer, "ipBlock", "cidr") == "0.0.0.0/0" and not value_at(peer, "ipBlock", "except")
+        for peer in mappings_at(peers)
     )
 
 

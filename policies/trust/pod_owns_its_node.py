@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.judge.model.core_types import Part, typed_parts
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -54,7 +54,7 @@ def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
     for name, path, part in parts:
         if name != "Volume":
             continue
-        host_path = value(part, "hostPath", "path")
+        host_path = value_at(part, "hostPath", "path")
         is_root = host_path == "/" and part.get("name") in _mounted_for_writing(parts)
         if is_root or str(host_path).rstrip("/") in _SOCKETS:
             yield Finding(

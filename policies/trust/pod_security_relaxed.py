@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainyard.eks.kueue.plan import LocalQueue
 from trainyard.eks.overrides.plan import ObjectPatch
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -51,7 +51,7 @@ def pod_security_relaxed(manifest: Manifest, world: World) -> Iterator[Finding]:
         kind: Namespace
         metadata: {name: monitoring, labels: {pod-security.kubernetes.io/enforce: privileged}}
     """
-    if value(manifest.body, "metadata", "labels", _ENFORCED) != "privileged":
+    if value_at(manifest.body, "metadata", "labels", _ENFORCED) != "privileged":
         return
     patches = world.plan.of(ObjectPatch)
     patched = any(patch.kind == "Namespace" for patch in patches)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.language.diagnostics import Severity
 from trainyard.language.places import Route
@@ -44,7 +44,7 @@ def reconciling_suspended(manifest: Manifest) -> Iterator[Finding]:
         spec: {interval: 10m, path: ./jobs, prune: false, serviceAccountName: jobs,
           sourceRef: {kind: GitRepository, name: flux-system}}
     """
-    if value(manifest.body, "spec", "suspend") is True:
+    if value_at(manifest.body, "spec", "suspend") is True:
         yield Finding(
             f"`{manifest.ref.name}` is suspended: what git says of it is not applied",
             Route((manifest.id, "spec", "suspend")),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.eks.cluster.plan import Cluster
-from trainyard.judge.model.values import mapping, value
+from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -87,7 +87,7 @@ def service_reached_from_outside(manifest: Manifest, world: World) -> Iterator[F
     """
     if not world.plan.closed:
         return
-    kind = value(manifest.body, "spec", "type")
+    kind = value_at(manifest.body, "spec", "type")
     spec = Route((manifest.id, "spec"))
     title = f"`{manifest.ref.name}`"
     if kind == "LoadBalancer" and _is_public(manifest.body, world):
@@ -104,7 +104,7 @@ def service_reached_from_outside(manifest: Manifest, world: World) -> Iterator[F
             spec / "type",
             help="leave the type out: pods reach it by its name, and people by `kubectl port-forward`",
         )
-    host = value(manifest.body, "spec", "externalName")
+    host = value_at(manifest.body, "spec", "externalName")
     if kind == "ExternalName" and not str(host).rstrip(".").endswith(".cluster.local"):
         yield Finding(
             f"{title} has a name of the cluster answered by `{host}`",
@@ -112,7 +112,7 @@ def service_reached_from_outside(manifest: Manifest, world: World) -> Iterator[F
             label="what programs send there leaves the cluster",
             help="write that host where it is used, so that its reviewers see it",
         )
-    addresses = value(manifest.body, "spec", "externalIPs")
+    addresses = value_at(manifest.body, "spec", "externalIPs")
     if isinstance(addresses, list) and addresses:
         yield Finding(
             f"{title} takes what the cluster sends to `{addresses[0]}`",
@@ -129,13 +129,13 @@ def _is_public(body: Any, world: World) -> bool:
     said_internal = str(annotations.get(_INTERNAL, "false")).lower() not in ("false", "")
     cluster = world.plan.one(Cluster)
     by_default_internal = cluster is not None and bool(cluster.auto_mode)
-    if value(body, "spec", "loadBalancerClass") is not None:
+    if value_at(body, "spec", "loadBalancerClass") is not None:
         by_default_internal = True
     if scheme == "internal" or said_internal:
         return False
     if by_default_internal and scheme != "internet-facing":
         return False
-    ranges = value(body, "spec", "loadBalancerSourceRanges")
+    ranges = value_at(body, "spec", "loadBalancerSourceRanges")
     if not isinstance(ranges, list) or not ranges:
         return True
     return "0.0.0.0/0" in ranges or "::/0" in ranges

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
@@ -56,14 +56,14 @@ def source_of_others(manifest: Manifest, world: World) -> Iterator[Finding]:
         spec: {interval: 1h, path: ./deploy, prune: false, serviceAccountName: tools,
           sourceRef: {kind: GitRepository, name: tools}}
     """
-    if value(manifest.body, "spec", "serviceAccountName"):
+    if value_at(manifest.body, "spec", "serviceAccountName"):
         return
     if world.plan.closed and not manifest.key:
         return  # Trainyard's own, by a commit that the release pins
     own = _owner(world, "GitRepository", _OWN, _OWN)
-    kind = str(value(manifest.body, "spec", "sourceRef", "kind"))
-    name = str(value(manifest.body, "spec", "sourceRef", "name"))
-    namespace = value(manifest.body, "spec", "sourceRef", "namespace")
+    kind = str(value_at(manifest.body, "spec", "sourceRef", "kind"))
+    name = str(value_at(manifest.body, "spec", "sourceRef", "name"))
+    namespace = value_at(manifest.body, "spec", "sourceRef", "namespace")
     theirs = _owner(world, kind, name, namespace or manifest.ref.namespace)
     if not own and not world.plan.closed:
         return
@@ -80,7 +80,7 @@ def _owner(world: World, kind: str, name: str, namespace: str) -> str:
     for source in world.manifests:
         ref = source.ref
         if (ref.kind, ref.name, ref.namespace) == (kind, name, namespace):
-            return _of_url(str(value(source.body, "spec", "url")))
+            return _of_url(str(value_at(source.body, "spec", "url")))
     return ""
 
 

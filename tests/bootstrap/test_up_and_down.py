@@ -17,7 +17,7 @@ from aws_cli import unknown_options
 from builders import plan_of, spec
 from drawn import drawn
 from running import EXAMPLE, SPECS, copied
-from trainyard.eks.jobs.kinds import of_objects
+from trainyard.eks.jobs.kinds import kinds_of_objects
 from trainyard.eks.third_party_workloads.lift import KINDS
 from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.output.emit.marker import marked
@@ -427,8 +427,8 @@ def test_jobs_of_every_kind_end_before_their_nodes(lab: Lab) -> None:
 
 
 def test_every_kind_that_is_written_or_read_is_deleted() -> None:
-    named = {tuple(each.split("/")) for each in KINDS} | of_objects().keys()
-    operators = {kind.operator for kind in of_objects().values() if kind.operator}
+    named = {tuple(each.split("/")) for each in KINDS} | kinds_of_objects().keys()
+    operators = {kind.operator for kind in kinds_of_objects().values() if kind.operator}
     assert set(job_resources(operators)) == {
         f"{kind.lower()}s.{group}" for group, kind in named if group not in ("", "apps")
     }

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from trainyard.extensions.forecast.blocks import Explained, Strong, Text, code
+from trainyard.extensions.forecast.blocks import Explained, Strong, Text, code_text
 from trainyard.extensions.forecast.costs import Item
 from trainyard.extensions.review.html.bars import cost_of_items, quotas
 from trainyard.extensions.review.html.page import Span, spans
@@ -47,7 +47,7 @@ def test_code_is_between_backticks_and_nothing_else_is_a_mark(
 
 @pytest.mark.parametrize("value", ["a", "a`b", "`a", "a`", "a`b`c"])
 def test_what_sections_write_as_code_is_read_as_it_was(value: str) -> None:
-    assert [span.text for span in spans(code(value))] == [value]
+    assert [span.text for span in spans(code_text(value))] == [value]
 
 
 def test_a_square_is_a_node() -> None:

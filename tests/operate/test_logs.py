@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import data_of, dumped, spec
 from running import Command
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 
 from operate.server import Cluster, serving
 from operate.test_status import EARLIER, FLUX, PODS, TRAINJOBS, cluster, lab, pod
@@ -133,19 +133,19 @@ def test_ranks_of_each_kind() -> None:
     replica = "training.kubeflow.org/replica-index"
     role = "training.kubeflow.org/replica-type"
     both = frozenset(("master", "worker"))
-    torch = called("PyTorchJob").run_pods
+    torch = kind_called("PyTorchJob").run_pods
     assert torch.rank({role: "master", replica: "0"}, both) == 0
     assert torch.rank({role: "worker", replica: "0"}, both) == 1
-    mpi = called("MPIJob").run_pods
+    mpi = kind_called("MPIJob").run_pods
     labels = {"training.kubeflow.org/job-role": "worker", replica: "1"}
     assert mpi.rank(labels, frozenset(("launcher", "worker"))) == 1
     node = {"jobset.sigs.k8s.io/replicatedjob-name": "node"}
     index = "batch.kubernetes.io/job-completion-index"
-    train = called("TrainJob").run_pods
+    train = kind_called("TrainJob").run_pods
     assert train.rank({**node, index: "3"}, frozenset(("node",))) == 3
     assert train.rank({**node, index: "3"}, frozenset(("launcher", "node"))) == 4
-    assert called("Job").run_pods.rank({}, frozenset()) == 0
-    assert called("RayJob").run_pods.rank({"ray.io/node-type": "worker"}, frozenset()) is None
+    assert kind_called("Job").run_pods.rank({}, frozenset()) == 0
+    assert kind_called("RayJob").run_pods.rank({"ray.io/node-type": "worker"}, frozenset()) is None
 
 
 UNRELATED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from trainyard.output.body import at, follow, items, texts, walk_values
+from trainyard.output.body import mappings_at, texts_at, value_at, values_along, walk_values
 
 BODY: dict[str, Any] = {
     "spec": {
@@ -32,28 +32,28 @@ BODY: dict[str, Any] = {
     ],
 )
 def test_one_path(keys: tuple[str | int, ...], value: Any) -> None:
-    assert at(BODY, *keys) == value
+    assert value_at(BODY, *keys) == value
 
 
 def test_the_mappings_and_the_strings_of_a_list() -> None:
-    names = [container["name"] for container in items(BODY, "spec", "containers")]
+    names = [container["name"] for container in mappings_at(BODY, "spec", "containers")]
     assert names == ["a", "b"]
-    assert texts(BODY, "spec", "containers") == ["no container"]
-    assert texts(BODY, "spec", "containers", 1, "command") == ["run", "fast"]
-    assert items(BODY, "spec", "empty") == texts(BODY, "spec") == []
+    assert texts_at(BODY, "spec", "containers") == ["no container"]
+    assert texts_at(BODY, "spec", "containers", 1, "command") == ["run", "fast"]
+    assert mappings_at(BODY, "spec", "empty") == texts_at(BODY, "spec") == []
 
 
 def test_a_pattern_leads_to_each_value_with_its_path() -> None:
     pattern = ("spec", "containers", "*", "env", "*", "valueFrom")
     place = ("spec", "containers", 0, "env", 0, "valueFrom")
-    assert list(follow(BODY, pattern)) == [(place, {"key": "k"})]
-    below = list(follow(BODY["spec"], ("containers", "*", "name"), ("spec",)))
+    assert list(values_along(BODY, pattern)) == [(place, {"key": "k"})]
+    below = list(values_along(BODY["spec"], ("containers", "*", "name"), ("spec",)))
     assert below == [
         (("spec", "containers", 0, "name"), "a"),
         (("spec", "containers", 1, "name"), "b"),
     ]
-    assert list(follow(BODY, ("spec", "empty"))) == []
-    assert list(follow(BODY, ("spec", "*"))) == []
+    assert list(values_along(BODY, ("spec", "empty"))) == []
+    assert list(values_along(BODY, ("spec", "*"))) == []
 
 
 def test_every_value_parents_first() -> None:

@@ -26,7 +26,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Errand(OwnPods):
 
     def written(self, job: TrainJob, runtime: Runtime) -> Written:
         (part,) = runtime.jobs
-        spec = given(
+        spec = fields_given(
             backoffLimit=part.backoff_limit,
             completions=job.nodes,
             parallelism=job.nodes,

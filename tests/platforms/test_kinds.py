@@ -18,7 +18,7 @@ from trainyard.catalog import load_catalog
 from trainyard.eks.addons import addons
 from trainyard.eks.jobs import bodies, heads, lifting, origins
 from trainyard.eks.jobs.kind import ASKED, ASKED_BY_LAUNCHERS, JobKind, OwnPods
-from trainyard.eks.jobs.kinds import kinds_of_eks, of_object
+from trainyard.eks.jobs.kinds import kind_of_object, kinds_of_eks
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from trainyard.eks.jobs.pod_labels import plain
 from trainyard.eks.kueue.plan import INTEGRATIONS, QueueManager
@@ -90,7 +90,7 @@ class TestEveryKind:
 
     def test_a_spec_can_say_it_and_nothing_else_by_its_name(self, kind: JobKind) -> None:
         assert kind.name in (kind.kind, f"{kind.kind}.{kind.group}")
-        assert of_object(kind.group, kind.kind) is kind
+        assert kind_of_object(kind.group, kind.kind) is kind
         assert [other.name for other in KINDS.values() if other.place == kind.place] == [kind.name]
 
     def test_its_schema_is_kept_of_the_release_that_it_names(self, kind: JobKind) -> None:

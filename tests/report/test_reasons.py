@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from running import SPECS
-from trainyard.extensions.forecast.blocks import Block, Explained, Strong, plain
+from trainyard.extensions.forecast.blocks import Block, Explained, Strong, plain_text
 from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.report import FIRST, rest
 from trainyard.extensions.review.report.why import tables
@@ -29,14 +29,14 @@ def unexplained(blocks: Iterable[Block], title: str) -> Iterator[tuple[str, str]
     for heading, table in tables(blocks, title):
         for row in table.rows:
             for column, cell in zip(table.columns, row, strict=True):
-                has_number = column.number and any(map(str.isdigit, plain(cell)))
+                has_number = column.number and any(map(str.isdigit, plain_text(cell)))
                 if has_number and not isinstance(cell, Explained):
                     yield heading, column.name
 
 
 def test_a_text_of_parts_is_read_without_what_stands_out() -> None:
     parts = ("at most ", Strong("4"), " nodes")
-    assert plain(parts) == "at most 4 nodes"
+    assert plain_text(parts) == "at most 4 nodes"
 
 
 @pytest.mark.parametrize("path", sorted(SPECS.iterdir()), ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ import re
 import pytest
 from builders import ROOT
 from trainyard.language.re2 import compile_re2, refusal
-from trainyard.output.body import at, walk_values
+from trainyard.output.body import value_at, walk_values
 from trainyard.verify.patterns import _WORDS, in_words
 from trainyard.verify.structure import go_pattern
 
@@ -71,7 +71,7 @@ def test_every_pattern_of_the_package_is_one_of_go() -> None:
         value
         for path in files
         for _, each in walk_values(json.loads(path.read_text(encoding="utf-8")))
-        if isinstance(value := at(each, "pattern"), str)
+        if isinstance(value := value_at(each, "pattern"), str)
     ]
     assert len(found) > 200
     assert [pattern for pattern in found if refusal(pattern)] == []
@@ -82,7 +82,7 @@ def patterns() -> set[str]:
     found: set[str] = set()
     for path in (ROOT / "compiler" / "trainyard" / "verify" / "data").rglob("*.json"):
         schema = json.loads(path.read_text(encoding="utf-8"))
-        values = (at(value, "pattern") for _, value in walk_values(schema))
+        values = (value_at(value, "pattern") for _, value in walk_values(schema))
         found.update(value for value in values if isinstance(value, str))
     return found
 

@@ -52,7 +52,7 @@ def _threads(vcpus: Mapping[str, Any]) -> int | None:
     return 1 if vcpus.get("DefaultThreadsPerCore") == 1 else None
 
 
-def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
+def is_wanted(name: str, info: Info, families: Iterable[str]) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
     if "NeuronInfo" in info or family in families:

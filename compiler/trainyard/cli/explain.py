@@ -11,7 +11,7 @@ from trainyard.judge.policy.interface import describe
 from trainyard.judge.policy.load import load_rules
 from trainyard.judge.policy.rule import Rule
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant, near
+from trainyard.language.diagnostics.near import name_meant, near
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.language.places import Route
 from trainyard.language.places.tree import ScalarNode, SequenceNode
@@ -74,7 +74,7 @@ def explain_code(subject: str, options: Options) -> str | None:
         return "\n".join(shown)
     if _CODE.match(subject.upper()):
         codes = [each.code for each in pages]
-        hint = meant(subject, codes) or "`trainyard explain` lists all"
+        hint = name_meant(subject, codes) or "`trainyard explain` lists all"
         raise UsageError(f"there is no code `{subject}`: {hint}")
     return None
 

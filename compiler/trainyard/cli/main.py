@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from trainyard.cli.exits import INTERNAL, INTERRUPTED, USAGE, detailed
 from trainyard.cli.grammar import absent, command_of, parser
-from trainyard.cli.streams import err, leave_pipe
+from trainyard.cli.streams import leave_pipe, print_err
 from trainyard.disk.inputs import cannot_repeat
 from trainyard.language.source.read import MOST_DIGITS
 
@@ -25,7 +25,7 @@ def _run(words: Sequence[str]) -> int:
     try:
         lacking = absent(words)
         if lacking is not None:
-            err(f"trainyard: {lacking}\n")
+            print_err(f"trainyard: {lacking}\n")
             return USAGE
         try:
             options = parser(words).parse_args(words)
@@ -46,10 +46,10 @@ def _run(words: Sequence[str]) -> int:
             message += f": `{fault.filename}`"
         if verbose:
             message += _place(fault)
-        err(f"{message}\n")
+        print_err(f"{message}\n")
         return USAGE
     except MemoryError:
-        err("trainyard: out of memory\n")
+        print_err("trainyard: out of memory\n")
         return USAGE
     except (
         BaseException
@@ -73,7 +73,7 @@ def _report_panic(fault: BaseException, *, verbose: bool) -> None:
     name = type(fault).__name__
     place = _place(fault) if verbose else ""
     more = "" if verbose else "; `--verbose` says where it arose"
-    err(
+    print_err(
         f"error[INT000]: {name}: {text}{place}\n"
         f"  = help: this is a fault of Trainyard: please report it with the spec{more}\n"
     )

@@ -13,7 +13,7 @@ from typing import Any
 from trainyard import __version__
 from trainyard.cli.arguments import FORMATS
 from trainyard.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE
-from trainyard.cli.streams import UsageError, err, has_colors, out, save, visible
+from trainyard.cli.streams import UsageError, has_colors, print_err, print_out, save, visible
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.language.diagnostics.render import render, summary
@@ -114,7 +114,7 @@ def report_diagnostics(
             **more,
         )
         if file is None:
-            out(text)
+            print_out(text)
         else:
             save(os.fspath(file), text)
     if diagnostics:
@@ -142,7 +142,7 @@ def _pages(policies: Path | None) -> dict[str, Page]:
 def say(options: argparse.Namespace, text: str) -> None:
     """Progress and summaries go to standard error, after the findings, and nowhere with ``--quiet``."""
     if not options.quiet:
-        err(f"{text}\n")
+        print_err(f"{text}\n")
 
 
 def exit_code(options: argparse.Namespace, diagnostics: Sequence[Diagnostic]) -> int:
@@ -169,4 +169,4 @@ def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Non
     for row in table:
         cells = map(str.ljust, row, widths)
         line = "  ".join(cells)
-        out(f"{visible(line.rstrip())}\n")
+        print_out(f"{visible(line.rstrip())}\n")

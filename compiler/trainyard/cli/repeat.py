@@ -16,10 +16,10 @@ from typing import Any
 from trainyard.cli.exits import CLEAN, FINDINGS, INTERRUPTED, STALE, USAGE
 from trainyard.cli.streams import (
     UsageError,
-    err,
     has_colors,
     leave_pipe,
-    out,
+    print_err,
+    print_out,
     put_err,
     save,
     written_files,
@@ -114,7 +114,7 @@ def _say(said: Said, code: int) -> int:
     try:
         for kind, *texts in said:
             if kind == _OUT:
-                out(texts[0])
+                print_out(texts[0])
             elif kind == _ERR:
                 put_err(texts[0])
             else:
@@ -124,7 +124,7 @@ def _say(said: Said, code: int) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except UsageError as fault:
-        err(f"trainyard: {fault}\n")
+        print_err(f"trainyard: {fault}\n")
         return USAGE
     return code
 

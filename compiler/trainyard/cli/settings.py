@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.cli import repeat
 from trainyard.cli.exits import USAGE
-from trainyard.cli.streams import UsageError, err
+from trainyard.cli.streams import UsageError, print_err
 from trainyard.disk import inputs
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def command(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Name
             _require_working_directory()
             return run(options)
         except UsageError as fault:
-            err(f"trainyard: {fault}\n")
+            print_err(f"trainyard: {fault}\n")
             return USAGE
 
     return reporting
@@ -100,7 +100,7 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
     names = tuple(getattr(options, "replace", ()))
     if not names:
         return ()
-    from trainyard.language.diagnostics.near import meant
+    from trainyard.language.diagnostics.near import name_meant
     from trainyard.output.emit import MANIFEST
     from trainyard.run.history.runs import FOLDER, read_runs
     from trainyard.run.platforms import PLATFORMS
@@ -120,7 +120,7 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
         is_pattern = "*" in name or "?" in name
         if is_pattern or name in known:
             continue
-        hint = meant(name, known)
+        hint = name_meant(name, known)
         if hint:
             hint = f": {hint}"
         raise UsageError(f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}")
@@ -188,4 +188,4 @@ def complain(diagnostics: Iterable[Diagnostic]) -> None:
     from trainyard import __version__
     from trainyard.language.diagnostics.render import render
 
-    err(render("text", list(diagnostics), tool_version=__version__))
+    print_err(render("text", list(diagnostics), tool_version=__version__))

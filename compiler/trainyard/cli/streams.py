@@ -38,7 +38,7 @@ def prepare() -> None:
         setattr(sys, name, stream)
 
 
-def out(text: str) -> None:
+def print_out(text: str) -> None:
     """Write to standard output, at once. Raises ``UsageError`` for a full disk, ``BrokenPipeError`` where the
     reader has gone."""
     try:
@@ -51,7 +51,7 @@ def out(text: str) -> None:
         raise UsageError(f"cannot write standard output: {reason.lower()}") from None
 
 
-def err(text: str) -> None:
+def print_err(text: str) -> None:
     """Write to standard error, with everything visible."""
     put_err(visible(text))
 

@@ -17,7 +17,7 @@ from trainyard.core.pods.plan import (
 )
 from trainyard.language.units import Quantity
 from trainyard.lift.reader import Places, Reader, as_text, unread
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import placeholder
 from trainyard.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
 
@@ -258,10 +258,12 @@ def _variable(body: dict[str, Any]) -> EnvVar:
     source = body.get("valueFrom")
     if source is None:
         return _literal(name, value)
-    secret = at(source, "secretKeyRef")
+    secret = value_at(source, "secretKeyRef")
     if secret is not None:
-        return EnvVar(name, None, as_text(at(secret, "name")), as_text(at(secret, "key")))
-    path = as_text(at(source, "fieldRef", "fieldPath"))
+        return EnvVar(
+            name, None, as_text(value_at(secret, "name")), as_text(value_at(secret, "key"))
+        )
+    path = as_text(value_at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
     return _literal(name, value)

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.language.places import Key, Route
 from trainyard.language.units import Duration, Quantity
-from trainyard.output.body import at, texts
+from trainyard.output.body import texts_at, value_at
 from trainyard.output.manifest import Manifest
 
 
@@ -31,7 +31,7 @@ class Reader:
         if value.__class__ is dict:
             inner = value.get(key)
         else:
-            inner = at(value, key)
+            inner = value_at(value, key)
         return Reader(inner, (*self._path, key))
 
     def __bool__(self) -> bool:
@@ -39,7 +39,7 @@ class Reader:
 
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
-        value = at(self.value, *keys)
+        value = value_at(self.value, *keys)
         return Reader(value, (*self._path, *keys))
 
     def text(self) -> str | None:
@@ -89,7 +89,7 @@ class Reader:
 
     def texts(self) -> tuple[str, ...]:
         """The strings of a list."""
-        return tuple(texts(self.value))
+        return tuple(texts_at(self.value))
 
     def entries(self) -> Iterator[tuple[str, Reader]]:
         """The entries of a mapping."""
@@ -219,12 +219,12 @@ def reader(manifest: Manifest) -> Reader:
 
 def name_of(body: Reader) -> str:
     """metadata.name."""
-    return as_text(at(body.value, "metadata", "name")) or ""
+    return as_text(value_at(body.value, "metadata", "name")) or ""
 
 
 def namespace_of(body: Reader) -> str:
     """metadata.namespace."""
-    return as_text(at(body.value, "metadata", "namespace")) or ""
+    return as_text(value_at(body.value, "metadata", "namespace")) or ""
 
 
 def labels_of(body: Reader) -> dict[str, str]:
@@ -247,7 +247,7 @@ def annotations_of(body: Reader) -> dict[str, str]:
 def pruned(body: Reader) -> bool:
     """Whether Flux deletes the object when it leaves git."""
     key = "kustomize.toolkit.fluxcd.io/prune"
-    return as_text(at(body.value, "metadata", "annotations", key)) != "disabled"
+    return as_text(value_at(body.value, "metadata", "annotations", key)) != "disabled"
 
 
 def as_text(value: Any) -> str | None:

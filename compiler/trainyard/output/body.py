@@ -16,7 +16,7 @@ Path = tuple[Key, ...]
 """Keys of mappings and indices of lists, from the body down."""
 
 
-def at(body: Any, *keys: Key) -> Any:
+def value_at(body: Any, *keys: Key) -> Any:
     """The value under keys, or ``None`` where the body has another shape."""
     for key in keys:
         if isinstance(body, dict):
@@ -33,7 +33,7 @@ def at(body: Any, *keys: Key) -> Any:
 
 def indexed(body: Any, *keys: Key) -> Iterator[tuple[int, dict[str, Any]]]:
     """The mappings of the list under keys, each with its place in it; none where there is no list."""
-    values = at(body, *keys)
+    values = value_at(body, *keys)
     if not isinstance(values, (list, tuple)):
         return
     for index, value in enumerate(values):
@@ -41,23 +41,25 @@ def indexed(body: Any, *keys: Key) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, value
 
 
-def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
+def mappings_at(body: Any, *keys: Key) -> list[dict[str, Any]]:
     """The mappings of the list under keys; empty where there is no list."""
-    values = at(body, *keys)
+    values = value_at(body, *keys)
     if not isinstance(values, (list, tuple)):
         return []
     return [value for value in values if isinstance(value, dict)]
 
 
-def texts(body: Any, *keys: Key) -> list[str]:
+def texts_at(body: Any, *keys: Key) -> list[str]:
     """The strings of the list under keys; empty where there is no list."""
-    values = at(body, *keys)
+    values = value_at(body, *keys)
     if not isinstance(values, (list, tuple)):
         return []
     return [value for value in values if isinstance(value, str)]
 
 
-def follow(body: Any, pattern: tuple[str, ...], start: Path = ()) -> Iterator[tuple[Path, Any]]:
+def values_along(
+    body: Any, pattern: tuple[str, ...], start: Path = ()
+) -> Iterator[tuple[Path, Any]]:
     """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list,
     and ``{}`` every value of a mapping."""
     for depth, key in enumerate(pattern):
@@ -69,7 +71,7 @@ def follow(body: Any, pattern: tuple[str, ...], start: Path = ()) -> Iterator[tu
                 return
             above = (*start, *pattern[:depth])
             for name, value in body.items():
-                yield from follow(value, pattern[depth + 1 :], (*above, name))
+                yield from values_along(value, pattern[depth + 1 :], (*above, name))
             return
         if not isinstance(body, dict):
             return
@@ -86,7 +88,7 @@ def _follow_items(body: Any, rest: tuple[str, ...], start: Path) -> Iterator[tup
     for index, item in enumerate(body):
         if following and isinstance(item, dict) and following not in item:
             continue  # as most variables have no `valueFrom`
-        yield from follow(item, rest, (*start, index))
+        yield from values_along(item, rest, (*start, index))
 
 
 def walk_values(

@@ -240,7 +240,7 @@ def near_help(name: str, known: Iterable[str], what: str) -> str:
     return f"declare it under `{_LISTS[what]}:`"
 
 
-def unique(
+def unique_names(
     context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
 ) -> None:
     """Report names that are given twice in a list of the spec."""

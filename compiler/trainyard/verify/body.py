@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.language.places import Key, Route
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify import webhooks
 from trainyard.verify.definition_rules import rule_faults, update_faults
@@ -41,14 +41,14 @@ def belongs(root: Node, body: Body, path: Path) -> Path:
     node = _node(root, above)
     if node is None:
         return ()
-    value = at(body, *path)
+    value = value_at(body, *path)
     if _AMOUNTS.issubset(node.names) and ("/" in key or key in ("cpu", "memory")):
         place = (*above, "limits", key)
-        return place if at(body, *place) is None else ()
+        return place if value_at(body, *place) is None else ()
     within = [
         place
-        for place, owner in _beside(node, at(body, *above), tuple(above))
-        if _takes(owner, key, value) and at(body, *place, key) is None
+        for place, owner in _beside(node, value_at(body, *above), tuple(above))
+        if _takes(owner, key, value) and value_at(body, *place, key) is None
     ]
     if within:
         return (*within[0], key) if len(within) == 1 else ()
@@ -56,7 +56,7 @@ def belongs(root: Node, body: Body, path: Path) -> Path:
         place = tuple(above[:depth])
         owner = _node(root, place)
         if owner is not None and _takes(owner, key, value):
-            return (*place, key) if at(body, *place, key) is None else ()
+            return (*place, key) if value_at(body, *place, key) is None else ()
     return ()
 
 

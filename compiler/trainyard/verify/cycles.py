@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Manifest
 from trainyard.verify.fault import REFERENCE, Fault, Path
 from trainyard.verify.objects import Identity, ObjectSet
@@ -35,7 +35,7 @@ def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(group, kind):
         edges[identity] = []
-        dependencies = items(manifest.body, "spec", "dependsOn")
+        dependencies = mappings_at(manifest.body, "spec", "dependsOn")
         for index, item in enumerate(dependencies):
             path = ("spec", "dependsOn", index, "name")
             namespace = str(item.get("namespace") or identity[2])
@@ -48,7 +48,7 @@ def _parents(objects: ObjectSet) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(*_COHORT):
         edges[identity] = []
-        parent = at(manifest.body, "spec", "parentName")
+        parent = value_at(manifest.body, "spec", "parentName")
         if isinstance(parent, str) and parent:
             path = ("spec", "parentName")
             target = (*_COHORT, "", parent)

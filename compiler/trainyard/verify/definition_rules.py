@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from trainyard.language.places import Key
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.verify.cel import NotEvaluatedError, broken
 from trainyard.verify.defaults import defaulted
 from trainyard.verify.fault import CEL, Fault, Path
@@ -127,7 +127,7 @@ def _of_rule(rule: str, value: Any, path: Path, old: Any = None) -> Iterator[Fau
         yield Fault(CEL, "SCH009", path, message, help)
         return
     for place in places or [()]:
-        words = in_words(rule, at(value, *place), place[-1] if place else "")
+        words = in_words(rule, value_at(value, *place), place[-1] if place else "")
         if words is not None:
             where = (*path, *place, *words.field)
             yield Fault(CEL, "SCH008", where, words.message, words.help, words.key)
@@ -149,7 +149,7 @@ def _places(rule: str, value: Any) -> list[tuple[Key, ...]]:
     text = rule.strip()
     every = _OF_ALL.match(text) or _OF_NONE.match(text)
     inner = tuple(every[1].split(".")[1:]) if every is not None else ()
-    items = at(value, *inner)
+    items = value_at(value, *inner)
     parts: list[tuple[Key, Any]]
     if isinstance(items, list):
         parts = [(index, [item]) for index, item in enumerate(items)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import ALIKE, likeness, meant, most_alike
+from trainyard.language.diagnostics.near import ALIKE, likeness, most_alike, name_meant
 from trainyard.language.places import Key
 
 Path = tuple[Key, ...]
@@ -103,7 +103,7 @@ def like(word: str, names: Iterable[str], least: float = ALIKE) -> str:
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """``did you mean …`` for a misspelled name, or what there is to choose from if that is short, or ``otherwise``."""
     names = sorted(names)
-    if question := meant(word, names):
+    if question := name_meant(word, names):
         return question
     if 0 < len(names) <= _CHOICES:
         return f"known: {listed(names)}"

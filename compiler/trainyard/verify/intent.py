@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from trainyard.output.body import at, walk_values
+from trainyard.output.body import value_at, walk_values
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, Path
 
@@ -60,8 +60,8 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
     unseen: set[Path] = set()
     for fault in wrong:
         *above, key = fault.path or ("",)
-        parent = at(body, *above)
-        value = at(body, *fault.path)
+        parent = value_at(body, *above)
+        value = value_at(body, *fault.path)
         # What an earlier fault moved or converted has no such place any more.
         if value is None or is_placeholder(value):
             continue
@@ -101,7 +101,7 @@ def _move(body: Body, fault: Fault) -> bool:
             target = target[step]
         else:
             return False
-    source = at(body, *above)
+    source = value_at(body, *above)
     if not isinstance(target, dict) or not isinstance(source, dict) or name in target:
         return False
     target[name] = source.pop(key)
@@ -180,7 +180,7 @@ def has_shape(faults: Iterable[Fault]) -> bool:
 
 def misfit(body: Any, faults: Iterable[Fault]) -> int:
     """How much of a body a schema does not understand, in scalars. What breaks a bound is understood."""
-    misunderstood = [at(body, *fault.path) for fault in faults if fault.code != "SCH005"]
+    misunderstood = [value_at(body, *fault.path) for fault in faults if fault.code != "SCH005"]
     return sum(map(_size, misunderstood))
 
 

@@ -74,7 +74,7 @@ _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 
 
-def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | None:
+def kind_meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | None:
     """The API version and kind to use instead of one that certainly does not exist; ``None`` for one that may."""
     if schemas.find(api_version, kind):
         return None
@@ -151,4 +151,4 @@ def _rank(version: str) -> tuple[int, int, int] | None:
     return _STAGES[stage], int(major), number
 
 
-__all__ = ["meant", "unknown_kind"]
+__all__ = ["kind_meant", "unknown_kind"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from trainyard.catalog.runtimes import released_runtimes
-from trainyard.output.body import at, follow
+from trainyard.output.body import value_at, values_along
 from trainyard.output.manifest import Manifest, ObjectRef
 from trainyard.verify.fault import REFERENCE, Fault, Path, like
 from trainyard.verify.objects import Identity, ObjectSet, identity_of
@@ -262,7 +262,7 @@ def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
         namespaces.setdefault(name, set()).add(namespace)
     misplaced: set[tuple[str, str]] = set()
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
-        queue = at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name")
+        queue = value_at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name")
         own = identity[2]
         if not isinstance(queue, str):
             continue
@@ -277,7 +277,7 @@ def _of_runtime(
 ) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
     name = manifest.once(identity_of)[3]
-    for path, spec in follow(manifest.body, RUNTIME_PODS):
+    for path, spec in values_along(manifest.body, RUNTIME_PODS):
         for namespace in sorted(namespaces.get(name, ())):
             yield from pod_references(spec, path, namespace)
 
@@ -286,9 +286,9 @@ def _namespaces_of_jobs(objects: ObjectSet) -> dict[str, set[str]]:
     """By ClusterTrainingRuntime, the namespaces of its jobs. One without any may have jobs in whichever namespace."""
     namespaces: dict[str, set[str]] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
-        ref = at(job.body, "spec", "runtimeRef")
-        name = at(ref, "name")
-        is_cluster_wide = at(ref, "kind") in (None, _RUNTIME[1])
+        ref = value_at(job.body, "spec", "runtimeRef")
+        name = value_at(ref, "name")
+        is_cluster_wide = value_at(ref, "kind") in (None, _RUNTIME[1])
         if is_cluster_wide and isinstance(name, str):
             own = identity[2]
             namespaces.setdefault(name, set()).add(own)

@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.catalog.sysctls import SAFE_SYSCTLS
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at, follow, indexed, items, texts
+from trainyard.output.body import indexed, mappings_at, texts_at, value_at, values_along
 from trainyard.output.manifest import Manifest
 from trainyard.verify.fault import WEBHOOK, Fault, Path
 from trainyard.verify.objects import ObjectSet, identity_of
@@ -76,7 +76,7 @@ def _levels(objects: ObjectSet) -> dict[str, str]:
     """The level of each namespace that enforces one."""
     levels: dict[str, str] = {}
     for identity, manifest in objects.of_kind("", "Namespace"):
-        level = at(manifest.body, "metadata", "labels", _LABEL)
+        level = value_at(manifest.body, "metadata", "labels", _LABEL)
         if level in _LEVELS:
             levels[identity[3]] = level
     return levels
@@ -87,10 +87,10 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
     pods are left out."""
     used: dict[tuple[str, str], None] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
-        ref = at(job.body, "spec", "runtimeRef")
-        is_cluster_wide = at(ref, "kind") in (None, "ClusterTrainingRuntime")
+        ref = value_at(job.body, "spec", "runtimeRef")
+        is_cluster_wide = value_at(ref, "kind") in (None, "ClusterTrainingRuntime")
         if is_cluster_wide and "securityContext" not in str(job.body.get("spec")):
-            name = str(at(ref, "name"))
+            name = str(value_at(ref, "name"))
             used[identity[2], name] = None
     for namespace, name in used:
         identity = (TRAINER, "ClusterTrainingRuntime", "", name)
@@ -106,7 +106,7 @@ def _faults(
         code = "SCH011"
     else:
         code = "SCH012"
-    for start, spec in follow(manifest.body, pods):
+    for start, spec in values_along(manifest.body, pods):
         if not isinstance(spec, dict):
             continue
         breaches = list(_CHECKS[level](spec))
@@ -128,7 +128,7 @@ def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def _baseline(spec: Any) -> Iterator[Breach]:
     for field in _HOST:
-        if at(spec, field) is True:
+        if value_at(spec, field) is True:
             yield ((field,), f"the pod has `{field}`", f"remove `{field}`")
     for index, volume in indexed(spec, "volumes"):
         if "hostPath" in volume:
@@ -148,7 +148,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
             )
     for place, security in _contexts(spec):
         for field, what in _PROFILES.items():
-            if at(security, field, "type") == "Unconfined":
+            if value_at(security, field, "type") == "Unconfined":
                 yield (*place, field, "type"), f"{what} is `Unconfined`", "write `RuntimeDefault`"
 
 
@@ -158,9 +158,9 @@ _PROFILES = {"appArmorProfile": "AppArmor", "seccompProfile": "seccomp"}
 def _privileges(place: Path, container: dict[str, Any]) -> Iterator[Breach]:
     """What a container may do beyond its own."""
     security: Path = (*place, "securityContext")
-    if at(container, "securityContext", "privileged") is True:
+    if value_at(container, "securityContext", "privileged") is True:
         yield ((*security, "privileged"), "a container is privileged", "remove `privileged`")
-    added = texts(container, "securityContext", "capabilities", "add")
+    added = texts_at(container, "securityContext", "capabilities", "add")
     wrong = [name for name in added if name not in _CAPABILITIES]
     if wrong:
         yield (
@@ -168,16 +168,16 @@ def _privileges(place: Path, container: dict[str, Any]) -> Iterator[Breach]:
             f"a container adds {listed(wrong)}",
             f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`",
         )
-    if any(port.get("hostPort") for port in items(container, "ports")):
+    if any(port.get("hostPort") for port in mappings_at(container, "ports")):
         yield ((*place, "ports"), "a container takes a port of its node", "remove `hostPort`")
-    if at(container, "securityContext", "procMount") not in (None, "Default"):
+    if value_at(container, "securityContext", "procMount") not in (None, "Default"):
         what = "a container sees `/proc` unmasked"
         yield (*security, "procMount"), what, "remove `procMount`"
 
 
 def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
     """The security context of the pod, and that of each container."""
-    yield ("securityContext",), at(spec, "securityContext")
+    yield ("securityContext",), value_at(spec, "securityContext")
     for place, container in _containers(spec):
         yield (*place, "securityContext"), container.get("securityContext")
 
@@ -193,7 +193,7 @@ def _restricted(spec: Any) -> Iterator[Breach]:
                 f"the pod mounts a `{sources[0]}`",
                 "mount a claim instead",
             )
-    pod = at(spec, "securityContext")
+    pod = value_at(spec, "securityContext")
     for place, container in _containers(spec):
         own = container.get("securityContext")
         yield from _hardened((*place, "securityContext"), own, pod)
@@ -201,14 +201,14 @@ def _restricted(spec: Any) -> Iterator[Breach]:
 
 def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
     """What the level requires of every container, set in the container or in its pod."""
-    if at(own, "allowPrivilegeEscalation") is not False:
+    if value_at(own, "allowPrivilegeEscalation") is not False:
         yield (
             (*place, "allowPrivilegeEscalation"),
             "a container may gain privileges",
             ("write `allowPrivilegeEscalation: false`"),
         )
-    dropped = texts(own, "capabilities", "drop")
-    added = texts(own, "capabilities", "add")
+    dropped = texts_at(own, "capabilities", "drop")
+    added = texts_at(own, "capabilities", "add")
     if "ALL" not in dropped:
         yield (
             (*place, "capabilities"),
@@ -230,7 +230,7 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
         )
     if _either(own, pod, "runAsUser") == 0:
         yield (*place, "runAsUser"), "a container runs as root", "write another user"
-    if at(_either(own, pod, "seccompProfile"), "type") not in _SECCOMP:
+    if value_at(_either(own, pod, "seccompProfile"), "type") not in _SECCOMP:
         yield (
             (*place, "seccompProfile"),
             "a container has no seccomp profile",
@@ -240,9 +240,9 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
 
 def _either(own: Any, pod: Any, field: str) -> Any:
     """What a container says, or else its pod."""
-    value = at(own, field)
+    value = value_at(own, field)
     if value is None:
-        return at(pod, field)
+        return value_at(pod, field)
     return value
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.language.dataclass import dataclass
-from trainyard.output.body import at, follow
+from trainyard.output.body import value_at, values_along
 from trainyard.output.manifest import Manifest, ObjectRef
 from trainyard.verify.cycles import cycles
 from trainyard.verify.fault import REFERENCE, Fault, Path, nearest
@@ -133,7 +133,7 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 def pod_specs(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     """Every pod spec of an object, with its path."""
     for path in POD_SPECS.get(kind_of(body), ()):
-        yield from follow(body, path)
+        yield from values_along(body, path)
 
 
 POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -199,16 +199,16 @@ def _of_runtimes(objects: ObjectSet, known: set[Identity]) -> Iterator[tuple[Man
     """What the pods of a cluster-wide runtime name must be in the namespace of each job that refers to it."""
     used: dict[tuple[str, str], None] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
-        ref = at(job.body, "spec", "runtimeRef")
-        if at(ref, "kind") in (None, "ClusterTrainingRuntime"):
-            name = str(at(ref, "name"))
+        ref = value_at(job.body, "spec", "runtimeRef")
+        if value_at(ref, "kind") in (None, "ClusterTrainingRuntime"):
+            name = str(value_at(ref, "name"))
             used[identity[2], name] = None
     for space, name in used:
         runtime = (TRAINER, "ClusterTrainingRuntime", "", name)
         if runtime not in objects:
             continue
         manifest = objects.manifest(runtime)
-        for start, spec in follow(manifest.body, RUNTIME_PODS):
+        for start, spec in values_along(manifest.body, RUNTIME_PODS):
             for path, target in pod_references(spec, start, space):
                 fault = _missing(path, target, objects, known)
                 if fault is not None:
@@ -221,7 +221,7 @@ def references(body: dict[str, Any]) -> tuple[tuple[Path, Identity], ...]:
     group, kind, namespace, _ = identity_of(body)
     own = REFERENCES.get((group, kind), ())
     for reference in (*_QUEUED, *own):
-        for path, value in follow(body, reference.path):
+        for path, value in values_along(body, reference.path):
             if isinstance(value, dict) and value.get("optional"):
                 continue
             target = _target(reference, value, namespace)
@@ -244,7 +244,7 @@ def made_by_others(manifest: Manifest) -> Identity | None:
     path = _MAKES.get((group, kind))
     if path is None:
         return None
-    target = at(manifest.body, *path)
+    target = value_at(manifest.body, *path)
     if isinstance(target, str) and target:
         return "", "Secret", namespace, target
     return "", "Secret", namespace, name
@@ -265,7 +265,7 @@ def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
     for body in objects:
         group, kind, namespace, _ = identity_of(body)
         if (group, kind) == (HELM, "HelmRelease"):
-            spaces.add(at(body, "spec", "targetNamespace") or namespace)
+            spaces.add(value_at(body, "spec", "targetNamespace") or namespace)
     refs = set()
     for body in objects:
         for _, target in references(body):
@@ -279,7 +279,7 @@ def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
 def pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
     """Every reference of a pod spec that stands at ``path``, with its target."""
     for inner, group, kind in POD_REFERENCES:
-        for tail, value in follow(spec, inner):
+        for tail, value in values_along(spec, inner):
             name = value
             place = (*path, *tail)
             if isinstance(value, dict):
@@ -298,7 +298,7 @@ def pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path
 def _optional_secret(spec: Any, tail: Path) -> bool:
     if tail[-1:] != ("secretName",):
         return False
-    return bool(at(spec, *tail[:-1], "optional"))
+    return bool(value_at(spec, *tail[:-1], "optional"))
 
 
 _CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
@@ -378,8 +378,8 @@ def _namespaces(objects: ObjectSet) -> set[str]:
     for identity, _ in objects.of_kind("", "Namespace"):
         declared.add(identity[3])
     for identity, release in objects.of_kind(HELM, "HelmRelease"):
-        if at(release.body, "spec", "install", "createNamespace") is True:
-            target = at(release.body, "spec", "targetNamespace")
+        if value_at(release.body, "spec", "install", "createNamespace") is True:
+            target = value_at(release.body, "spec", "targetNamespace")
             declared.add(target or identity[2])
     return declared
 

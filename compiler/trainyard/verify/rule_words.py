@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Key
-from trainyard.output.body import at, follow
+from trainyard.output.body import value_at, values_along
 from trainyard.verify.fault import Path, nearest
 
 
@@ -37,7 +37,7 @@ def in_words(rule: str, value: Any, name: Key) -> Words | None:
     if said is None:
         return _of_fields(rule, value)
     field = _first(value, said.field)
-    wrong = at(value, *field)
+    wrong = value_at(value, *field)
     text = str(name) if isinstance(wrong, (dict, list)) or wrong is None else str(wrong)
 
     def filled(words: str) -> str:
@@ -58,7 +58,7 @@ def _first(value: Any, pattern: Path) -> Path:
     """The first path that a pattern leads to, or what of it is not a pattern."""
     if "*" not in pattern:
         return pattern
-    found = next(follow(value, tuple(map(str, pattern))), None)
+    found = next(values_along(value, tuple(map(str, pattern))), None)
     return found[0] if found is not None else pattern[: pattern.index("*")]
 
 

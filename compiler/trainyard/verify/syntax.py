@@ -9,7 +9,7 @@ import re
 from dataclasses import field
 
 from trainyard.language.dataclass import dataclass
-from trainyard.language.diagnostics.words import a
+from trainyard.language.diagnostics.words import with_article
 
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
@@ -58,9 +58,9 @@ class Syntax:
         """The fact about a text that was not accepted."""
         long = self._too_long(text)
         if long is None:
-            return f"`{text}` is not {a(self.name)}"
+            return f"`{text}` is not {with_article(self.name)}"
         part, most, whose = long
-        return f"`{part}` has {len(part)} characters, {whose}{a(self.name)} has at most {most}"
+        return f"`{part}` has {len(part)} characters, {whose}{with_article(self.name)} has at most {most}"
 
     def advice(self, text: str) -> str:
         """What to write instead of a text that was not accepted."""

@@ -11,7 +11,7 @@ from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.output import Artifact
-from trainyard.output.body import at, follow, indexed
+from trainyard.output.body import indexed, value_at, values_along
 from trainyard.output.manifest import Body, Manifest, ObjectRef, placeholder
 from trainyard.verify.body import Lookup, validate_body
 from trainyard.verify.fault import (
@@ -85,7 +85,7 @@ def _keys(body: Body | None) -> set[str]:
     """The keys of a ConfigMap or Secret."""
     keys: set[str] = set()
     for field in ("data", "binaryData", "stringData"):
-        entries = at(body, field)
+        entries = value_at(body, field)
         if isinstance(entries, dict):
             keys.update(map(str, entries))
     return keys
@@ -105,24 +105,24 @@ def _references(body: Body) -> Iterator[Reference]:
 
 def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
     for pattern, kind, field in _VOLUMES:
-        for path, volume in follow(pod, pattern):
-            if at(volume, "optional"):
+        for path, volume in values_along(pod, pattern):
+            if value_at(volume, "optional"):
                 continue
-            name = str(at(volume, field))
+            name = str(value_at(volume, field))
             for index, item in indexed(volume, "items"):
                 place = (*start, *path, "items", index, "key")
                 yield place, kind, name, item.get("key")
 
 
 def _of_variables(value: Any, pattern: tuple[str, ...], start: Path) -> Iterator[Reference]:
-    sources = list(follow(value, pattern))
+    sources = list(values_along(value, pattern))
     for field, kind in _VARIABLES:
         for path, source in sources:
-            ref = at(source, field)
-            if ref is not None and not at(ref, "optional"):
+            ref = value_at(source, field)
+            if ref is not None and not value_at(ref, "optional"):
                 place = (*start, *path, field, "key")
-                name = str(at(ref, "name"))
-                yield place, kind, name, at(ref, "key")
+                name = str(value_at(ref, "name"))
+                yield place, kind, name, value_at(ref, "key")
 
 
 # Claims that name a volume of another StorageClass than the one they get by default.
@@ -138,20 +138,20 @@ def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Faul
     defaults = [
         identity[3]
         for identity, manifest in objects.of_kind("storage.k8s.io", "StorageClass")
-        if at(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
+        if value_at(manifest.body, "metadata", "annotations", _DEFAULT) == "true"
     ]
     if len(defaults) != 1:
         return
     for _, manifest in objects.of_kind("", "PersistentVolumeClaim"):
-        name = at(manifest.body, "spec", "volumeName")
+        name = value_at(manifest.body, "spec", "volumeName")
         if not isinstance(name, str):
             continue
         volume = objects.find("", "PersistentVolume", "", name)
         if volume is None:
             continue
-        if at(manifest.body, "spec", "storageClassName") is not None:
+        if value_at(manifest.body, "spec", "storageClassName") is not None:
             continue
-        if not at(volume, "spec", "storageClassName"):
+        if not value_at(volume, "spec", "storageClassName"):
             message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"
             help = 'write `storageClassName: ""` as well'
             yield manifest, never_works(("spec", "volumeName"), message, help)
@@ -313,7 +313,11 @@ def _as_it_stands(body: Body, fault: Fault) -> Iterator[Fault]:
     """A fault, or that its value was left to be filled in: what that will be is not known."""
     if not _filled_in_later(body, fault):
         yield fault
-    elif fault.layer in (SCHEMA, NAME) and not fault.key and isinstance(at(body, *fault.path), str):
+    elif (
+        fault.layer in (SCHEMA, NAME)
+        and not fault.key
+        and isinstance(value_at(body, *fault.path), str)
+    ):
         yield unfilled(fault.path)
 
 
@@ -324,7 +328,7 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
         return True
     if fault.key:
         return False
-    value = at(body, *fault.path)
+    value = value_at(body, *fault.path)
     if isinstance(value, dict) and fault.code == "SCH002":
         return bool(value) and all(map(placeholder, map(str, value)))
     if not isinstance(value, str):

@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.output.artifact import Artifact
-from trainyard.output.body import at as value_at
+from trainyard.output.body import value_at as value_at
 from trainyard.output.manifest import placeholder
 from trainyard.verify.fault import Fault, Path
 

@@ -14,7 +14,7 @@ from history.folder import write
 from running import Command
 from trainyard.catalog import hyperpod
 from trainyard.eks.jobs.kind import ASKED
-from trainyard.eks.jobs.kinds import kinds, kinds_of_eks, of_object
+from trainyard.eks.jobs.kinds import kind_of_object, kinds, kinds_of_eks
 from trainyard.eks.jobs.plan import Operator, Runtime, TrainJob
 from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.extensions.hyperpod.jobs.kind import RESUMED
@@ -315,7 +315,7 @@ def test_what_runs_it_must_stay(tmp_path: Path, trainyard: Command) -> None:
 
 def test_the_record_says_all_that_is_asked_of_a_kind() -> None:
     assert [name for name in ASKED if name not in vars(type(KIND))] == []
-    assert of_object(KIND.group, KIND.kind) is KIND
+    assert kind_of_object(KIND.group, KIND.kind) is KIND
     assert KIND.name in kinds()
     assert KIND.name not in kinds_of_eks()
     assert [kind.name for kind in kinds().values() if kind.place == KIND.place] == [KIND.name]

@@ -9,7 +9,7 @@ from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN
 from trainyard.cli.output import print_table
 from trainyard.cli.settings import command, run_options
-from trainyard.cli.streams import UsageError, out, visible
+from trainyard.cli.streams import UsageError, print_out, visible
 
 _COLUMNS = ("code", "name", "what it finds")
 HELP = "explain a code, a key of the spec, or the derived values of an object"
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
                 f"`trainyard explain --spec {options.subject}` explains a key of the spec"
             )
         text = explain_object(options.subject, options.field, options.paths, settings)
-    out(visible(text))
+    print_out(visible(text))
     return CLEAN
 
 
@@ -96,7 +96,7 @@ def _explain_key(options: argparse.Namespace) -> int:
 
     _check_one_subject(f"--spec {options.key}", options)
     if options.key:
-        out(explain_key(options.key))
+        print_out(explain_key(options.key))
     else:
         print_table(("key", "what it is"), key_rows())
     return CLEAN
@@ -104,7 +104,7 @@ def _explain_key(options: argparse.Namespace) -> int:
 
 def _explain_interface(options: argparse.Namespace) -> int:
     from trainyard.judge.policy.interface import describe, summaries
-    from trainyard.language.diagnostics.near import meant
+    from trainyard.language.diagnostics.near import name_meant
 
     _check_one_subject(f"--interface {options.interface}", options)
     rows = summaries()
@@ -114,9 +114,9 @@ def _explain_interface(options: argparse.Namespace) -> int:
     text = describe(options.interface)
     if text is None:
         names = [name for name, _ in rows]
-        hint = meant(options.interface, names) or "`trainyard explain --interface` lists all"
+        hint = name_meant(options.interface, names) or "`trainyard explain --interface` lists all"
         raise UsageError(f"rules meet no `{options.interface}`: {hint}")
-    out(text)
+    print_out(text)
     return CLEAN
 
 

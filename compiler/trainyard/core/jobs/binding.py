@@ -18,9 +18,9 @@ from trainyard.core.queues.queues import Queue, resolve_queues
 from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.storages import resolve_storage
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import ALIKE, likeness, meant, plain
+from trainyard.language.diagnostics.near import ALIKE, likeness, name_meant, plain
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, T, unique
+from trainyard.plan.context import SPEC, Context, T, unique_names
 
 
 def resolve_jobs(context: Context) -> list[Job]:
@@ -36,7 +36,7 @@ def bound_jobs(context: Context) -> list[Job]:
     declared = JobsSection.of(context.spec).jobs
     at = SPEC / "jobs"
     names = (job.name for job in declared)
-    unique(context, "job", names, at)
+    unique_names(context, "job", names, at)
     jobs = []
     for index, job in enumerate(declared):
         here = at / index
@@ -99,7 +99,7 @@ def _kind(context: Context, job: spec_jobs.Job, at: Route) -> Kind | None:
 def _kind_help(name: str, known: Mapping[str, Kind]) -> str:
     """The kind that was meant, or all that there are: `TFJob` is like `Job` by its end alone."""
     alike = [kind for kind in known if likeness(_stem(name), _stem(kind)) >= ALIKE]
-    return meant(name, alike) or f"write one of {listed(known)}"
+    return name_meant(name, alike) or f"write one of {listed(known)}"
 
 
 def _stem(kind: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.core.jobs.spec import Job
 from trainyard.language.dataclass import dataclass
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 from trainyard.plan.features import parts
@@ -53,7 +53,7 @@ def is_name(image: str) -> bool:
 
 def unknown(context: Context, name: str, known: Iterable[str], at: Route) -> None:
     """Report a name of no image."""
-    help = meant(name, known)
+    help = name_meant(name, known)
     if not help:
         help = f"pin it, like `{name}:1.0`, or declare an image of this name under `images:`"
     context.fault(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BeforeValidator, model_validator
 
 from trainyard.catalog.addresses import usable
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.models.aws import (
     SecurityGroupId,
     SubnetCidr,
@@ -226,7 +226,7 @@ def _as_endpoint(value: Any) -> Any:
         )
     raise fault(
         f"no interface endpoint `{value}` is known",
-        meant(value, known) or "write the end of its service's name, like `ecr.api`",
+        name_meant(value, known) or "write the end of its service's name, like `ecr.api`",
         source="VPC user guide, aws-services-privatelink-support",
     )
 

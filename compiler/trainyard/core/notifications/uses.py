@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from trainyard.core.notifications.spec import Notifications, NotificationsSection, Receiver
 from trainyard.core.queues.namespaces import namespace_routes
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, near_help, unique
+from trainyard.plan.context import SPEC, Context, near_help, unique_names
 
 AT = SPEC / "notifications"
 
@@ -21,7 +21,7 @@ def receivers(context: Context, notifications: Notifications) -> Mapping[str, Re
     """The receivers by name. Reports uses that name none, teams that are no namespaces, and receivers without a use."""
     known = {receiver.name: receiver for receiver in notifications.receivers}
     names = (receiver.name for receiver in notifications.receivers)
-    unique(context, "receiver", names, AT / "receivers")
+    unique_names(context, "receiver", names, AT / "receivers")
     uses = {key: getattr(notifications, key) for key in ("default", "critical", "watchdog", "flux")}
     used = {AT / key: name for key, name in uses.items() if name is not None}
     teams = context.once(namespace_routes)

@@ -15,7 +15,7 @@ from trainyard.core.pools.zones import zones_of
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 from trainyard.plan.naming import joined
 from trainyard.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 
@@ -176,7 +176,7 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     at = SPEC / "nodePools"
     declared = PoolsSection.of(context.spec).node_pools
     names = (pool.name for pool in declared)
-    unique(context, "pool", names, at)
+    unique_names(context, "pool", names, at)
     pools: dict[str, Pool] = {}
     for index, spec in enumerate(declared):
         pool = _pool(context, spec, at / index)

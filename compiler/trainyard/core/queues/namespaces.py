@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainyard.core.queues.queues import resolve_queues
 from trainyard.core.teams.spec import NamespacesSection
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 
 def namespace_routes(context: Context) -> dict[str, Route]:
@@ -14,7 +14,7 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     at = SPEC / "namespaces"
     declared = NamespacesSection.of(context.spec).namespaces
     names = (namespace.name for namespace in declared)
-    unique(context, "namespace", names, at)
+    unique_names(context, "namespace", names, at)
     routes = {}
     for index, namespace in enumerate(declared):
         routes[namespace.name] = at / index

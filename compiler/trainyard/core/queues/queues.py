@@ -12,7 +12,7 @@ from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.teams.spec import NamespacesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 DEFAULT_NAMESPACE = "training"
 
@@ -45,7 +45,7 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
         return {pool.name: _implicit(context, pool) for pool in of_pools}
     at = SPEC / "queues"
     names = (queue.name for queue in declared)
-    unique(context, "queue", names, at)
+    unique_names(context, "queue", names, at)
     queues: dict[str, Queue] = {}
     for index, spec in enumerate(declared):
         here = at / index
@@ -134,7 +134,7 @@ def _check_cohorts(context: Context) -> None:
     at = SPEC / "cohorts"
     cohorts = QueuesSection.of(context.spec).cohorts
     names = (cohort.name for cohort in cohorts)
-    unique(context, "cohort", names, at)
+    unique_names(context, "cohort", names, at)
     known = {cohort.name: cohort for cohort in cohorts}
     for index, cohort in enumerate(cohorts):
         if cohort.parent_name is not None:
@@ -147,7 +147,7 @@ def _quota(
 ) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
     """The quotas of a queue that name a pool which could be resolved."""
     what = f"quota of queue `{queue.name}` in pool"
-    unique(context, what, (quota.pool for quota in queue.quota), at, key="pool")
+    unique_names(context, what, (quota.pool for quota in queue.quota), at, key="pool")
     node_pools = PoolsSection.of(context.spec).node_pools
     declared = {pool.name for pool in node_pools}
     bound = []

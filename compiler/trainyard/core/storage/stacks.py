@@ -23,7 +23,7 @@ from trainyard.core.storage.plan import (
 )
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
@@ -71,7 +71,7 @@ def _artifact(
     **sections: Any,
 ) -> Artifact:
     whose = f"storage {made.name} of cluster {made.cluster}"
-    body = template(f"{description}, {whose}", resources, **given(**sections))
+    body = template(f"{description}, {whose}", resources, **fields_given(**sections))
     body["Outputs"] = dict(outputs)
     path = f"{STACKS}/{made.stack}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
@@ -82,11 +82,11 @@ def _bucket(bucket: MadeBucket) -> dict[str, Any]:
     default = {"SSEAlgorithm": "AES256"}
     if bucket.key is not None:
         default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": bucket.key}
-    encryption = given(
+    encryption = fields_given(
         ServerSideEncryptionByDefault=default, BucketKeyEnabled=True if bucket.key else None
     )
     public = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
-    return given(
+    return fields_given(
         BucketName=bucket.bucket,
         BucketEncryption={"ServerSideEncryptionConfiguration": [encryption]},
         LifecycleConfiguration={"Rules": list(_rules(bucket))},
@@ -250,8 +250,8 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
     # AWS::FSx::FileSystem (CloudFormation template reference). What AWS would choose is set explicitly where its
     # documents disagree (the retention of backups) or its choice is old (the version of Lustre).
     is_scratch = made.deployment.startswith("SCRATCH")
-    metadata = given(Mode=made.metadata, Iops=made.iops)
-    lustre = given(
+    metadata = fields_given(Mode=made.metadata, Iops=made.iops)
+    lustre = fields_given(
         DeploymentType=made.deployment,
         PerUnitStorageThroughput=made.throughput,
         DriveCacheType=made.drive_cache,
@@ -266,7 +266,7 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
     subnet: str | dict[str, str] = {"Ref": SUBNET}
     if made.subnet is not None:
         subnet = made.subnet
-    return given(
+    return fields_given(
         FileSystemType="LUSTRE",
         FileSystemTypeVersion=made.version,
         StorageCapacity=made.size,
@@ -284,7 +284,7 @@ def _security_group(made: MadeFileSystem) -> dict[str, Any]:
     if made.vpc is not None:
         vpc = made.vpc
     everywhere = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
-    return given(
+    return fields_given(
         GroupDescription=f"File system {made.name} of cluster {made.cluster}",
         VpcId=vpc,
         SecurityGroupEgress=[everywhere],
@@ -345,13 +345,13 @@ def _egress(group: Any, target: Any, allowed: Mapping[str, Any]) -> dict[str, An
 
 def _association(made: MadeFileSystem, repository: Repository) -> dict[str, Any]:
     # AWS::FSx::DataRepositoryAssociation (CloudFormation template reference).
-    s3 = given(
+    s3 = fields_given(
         AutoImportPolicy=_events(repository.imports), AutoExportPolicy=_events(repository.exports)
     )
     return {
         "Type": "AWS::FSx::DataRepositoryAssociation",
         **KEPT,
-        "Properties": given(
+        "Properties": fields_given(
             FileSystemId={"Ref": "FileSystem"},
             FileSystemPath=repository.path,
             DataRepositoryPath=repository.s3,

@@ -14,7 +14,7 @@ from trainyard.core.storage.spec import FsxLustre, StorageSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 # The zone of an EBS volume that outlives its pod.
 
@@ -192,7 +192,7 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     at = SPEC / "storage"
     declared = StorageSection.of(context.spec).storage
     names = (storage.name for storage in declared)
-    unique(context, "storage", names, at)
+    unique_names(context, "storage", names, at)
     storages = {}
     for index, item in enumerate(declared):
         here = at / index

@@ -10,7 +10,7 @@ from trainyard.eks.addons.addon import AddOn, Controller, Setting
 from trainyard.eks.addons.placing import APART, BUDGET, REPLICAS, labels
 from trainyard.eks.kueue.plan import GATES, QueueManager
 from trainyard.language.source.libyaml import DUMPER, yaml
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.context import SPEC
 
 
@@ -46,7 +46,7 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
     if manager.fair_sharing:
         strategies = list(manager.preemption_strategies)
         settings["fairSharing"] = {"preemptionStrategies": strategies}
-    settings["integrations"] = given(
+    settings["integrations"] = fields_given(
         frameworks=list(manager.frameworks), externalFrameworks=list(manager.external_frameworks)
     )
     settings["resources"] = {"excludeResourcePrefixes": list(manager.excluded_prefixes)}
@@ -78,7 +78,9 @@ def values(setting: Setting) -> dict[str, Any]:
     gates = [GATES[name].name for name in setting.manager.frameworks if name in GATES]
     return {
         "controllerManager": {
-            **given(featureGates=[{"name": gate, "enabled": True} for gate in gates] or None),
+            **fields_given(
+                featureGates=[{"name": gate, "enabled": True} for gate in gates] or None
+            ),
             "replicas": REPLICAS,
             "podDisruptionBudget": dict(BUDGET),
             "topologySpreadConstraints": spread,

@@ -18,7 +18,7 @@ from trainyard.eks.teams.people import short_name
 from trainyard.eks.third_party_workloads.resources import job_resources
 from trainyard.language.places import Route
 from trainyard.output import Artifact
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import STACKS, pod_identity, role_policy, template
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
@@ -288,7 +288,7 @@ def _rights(boot: Bootstrap, bucket: str, *, read_only: bool) -> list[dict[str, 
     if bucket.endswith("--x-s3"):
         owner = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}"
         arn = f"{owner}:bucket/{bucket}"
-        session = given(
+        session = fields_given(
             Effect="Allow",
             Action=["s3express:CreateSession"],
             Resource=arn,
@@ -337,7 +337,7 @@ def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:
         policies = []
     return {
         "Type": "AWS::EKS::AccessEntry",
-        "Properties": given(
+        "Properties": fields_given(
             ClusterName=boot.cluster,
             PrincipalArn=entry.principal,
             Type=entry.type,

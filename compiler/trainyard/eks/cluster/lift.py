@@ -18,7 +18,7 @@ from trainyard.language.places import Route
 from trainyard.lift.pods import taints
 from trainyard.lift.reader import Reader, embedded, name_of
 from trainyard.output.artifact import part_of
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.plan.base import PlanItem
 from trainyard.plan.scheduling import Taint
 
@@ -341,7 +341,7 @@ def _local_storage(command: Reader) -> str | None:
     if not command:
         return ""
     read = _values(command)
-    strategy = at(read, "spec", "instance", "localStorage", "strategy")
+    strategy = value_at(read, "spec", "instance", "localStorage", "strategy")
     expected = {"instance": {"localStorage": {"strategy": strategy}}}
     if strategy and read["spec"] == expected:
         return str(strategy)

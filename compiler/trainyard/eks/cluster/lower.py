@@ -10,7 +10,7 @@ from trainyard.eks.network.plan import Network
 from trainyard.eks.nodes.plan import NodeGroup
 from trainyard.eks.nodes.user_data import boot_script
 from trainyard.output.artifact import PART, Places
-from trainyard.output.lowering.body import given, taints
+from trainyard.output.lowering.body import fields_given, taint_bodies
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -74,7 +74,7 @@ def group_config(cluster: Cluster, group: NodeGroup) -> Body:
             "region": cluster.region,
             "version": cluster.kubernetes,
             # Its instances, their volumes and its stack get these (eksctl v0.230.0, managed_launch_template.go).
-            **given(tags=dict(group.tags)),
+            **fields_given(tags=dict(group.tags)),
             "annotations": {PART: group.name},
         },
         "managedNodeGroups": [_group(group)],
@@ -116,16 +116,16 @@ def cluster_config(cluster: Cluster) -> Body:
         access["accessEntries"] = [_entry(entry) for entry in cluster.access]
     addons = [_addon(addon) for addon in cluster.addons]
     groups = [_group(group) for group in cluster.node_groups]
-    logging = given(enableTypes=list(cluster.log_types), logRetentionInDays=cluster.log_days)
-    sections = given(
+    logging = fields_given(enableTypes=list(cluster.log_types), logRetentionInDays=cluster.log_days)
+    sections = fields_given(
         vpc=_vpc(network),
         availabilityZones=list(network.zones) if network.vpc is None else None,
-        iam=given(withOIDC=True, podIdentityAssociations=identities),
+        iam=fields_given(withOIDC=True, podIdentityAssociations=identities),
         accessConfig=access,
         addonsConfig={"disableDefaultAddons": True},
         addons=addons,
         managedNodeGroups=groups,
-        cloudWatch=given(clusterLogging=logging),
+        cloudWatch=fields_given(clusterLogging=logging),
         autoModeConfig=_auto_mode(cluster),
     )
     return {
@@ -144,7 +144,11 @@ def _auto_mode(cluster: Cluster) -> Body:
         named = {}
     else:
         named = {"nodePools": list(pools)}
-    return {"enabled": cluster.auto_mode, **named, **given(nodeRoleARN=cluster.auto_node_role)}
+    return {
+        "enabled": cluster.auto_mode,
+        **named,
+        **fields_given(nodeRoleARN=cluster.auto_node_role),
+    }
 
 
 def _vpc(network: Network) -> Body:
@@ -152,7 +156,7 @@ def _vpc(network: Network) -> Body:
     subnets: Body = {}
     for subnet in network.subnets:
         side = subnets.setdefault("public" if subnet.public else "private", {})
-        named = given(id=subnet.id or None, cidr=subnet.cidr)
+        named = fields_given(id=subnet.id or None, cidr=subnet.cidr)
         if subnet.zone in side:
             # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
             side[subnet.id] = {"az": subnet.zone, **named}
@@ -162,7 +166,7 @@ def _vpc(network: Network) -> Body:
         nat = {"gateway": "HighlyAvailable"}
     else:
         nat = None
-    return given(
+    return fields_given(
         id=network.vpc,
         cidr=network.cidr,
         nat=nat,
@@ -173,7 +177,7 @@ def _vpc(network: Network) -> Body:
 
 
 def _identity(identity: PodIdentity) -> Body:
-    return given(
+    return fields_given(
         namespace=identity.namespace,
         serviceAccountName=identity.service_account,
         roleARN=identity.role_arn,
@@ -200,13 +204,13 @@ def _addon(addon: Addon) -> Body:
                 "namespace": namespace,
                 "serviceAccountName": name,
                 "permissionPolicyARNs": list(addon.policy_arns),
-                **given(permissionPolicy=_own_policy(addon)),
+                **fields_given(permissionPolicy=_own_policy(addon)),
             }
         )
     values = None
     if addon.values:
         values = json.dumps(dict(addon.values), sort_keys=True)
-    return given(
+    return fields_given(
         name=addon.name,
         version=addon.version,
         configurationValues=values,
@@ -216,7 +220,7 @@ def _addon(addon: Addon) -> Body:
 
 def _group(group: NodeGroup) -> Body:
     assert group.managed, "groups of eksctl's `nodeGroups` are read, and none is written"
-    return given(
+    return fields_given(
         name=group.name,
         instanceTypes=list(group.instance_types),
         amiFamily=group.ami_family,
@@ -233,12 +237,12 @@ def _group(group: NodeGroup) -> Body:
         availabilityZones=list(group.zones),
         spot=group.spot or None,
         efaEnabled=group.efa or None,
-        placement=given(groupName=group.placement_group),
+        placement=fields_given(groupName=group.placement_group),
         capacityReservation=_reservation(group),
-        instanceMarketOptions=given(marketType=_market(group)),
-        securityGroups=given(attachIDs=list(group.security_groups)),
+        instanceMarketOptions=fields_given(marketType=_market(group)),
+        securityGroups=fields_given(attachIDs=list(group.security_groups)),
         labels=dict(group.labels),
-        taints=taints((*group.taints, *group.startup_taints)),
+        taints=taint_bodies((*group.taints, *group.startup_taints)),
         preBootstrapCommands=_commands(group),
         overrideBootstrapCommand=_node_config(group),
         nodeRepairConfig=dict(group.repair_config) or {"enabled": group.repair},

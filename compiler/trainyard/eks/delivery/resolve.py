@@ -13,7 +13,7 @@ from trainyard.core.delivery.spec import DeliverySection
 from trainyard.eks import addons
 from trainyard.eks.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
 from trainyard.eks.delivery.plan import DisruptionBudget
-from trainyard.eks.flux.accounts import deliverer, makes
+from trainyard.eks.flux.accounts import deliverer, may_make
 from trainyard.eks.flux.plan import ChartSignature, GitSource, HelmRelease, HelmSource, Stage
 from trainyard.eks.flux.stages import FLUX, root_stage, stage
 from trainyard.eks.kueue.resolve import queue_manager
@@ -51,9 +51,9 @@ def resolve(context: Context) -> Iterator[PlanItem]:
 
 _CHARTS = "controllers"
 _RIGHTS = (
-    makes("helm.toolkit.fluxcd.io", "helmreleases"),
-    makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
-    makes("source.toolkit.fluxcd.io", "gitrepositories", "helmrepositories", "ocirepositories"),
+    may_make("helm.toolkit.fluxcd.io", "helmreleases"),
+    may_make("kustomize.toolkit.fluxcd.io", "kustomizations"),
+    may_make("source.toolkit.fluxcd.io", "gitrepositories", "helmrepositories", "ocirepositories"),
 )
 
 

@@ -23,12 +23,12 @@ READ = ("get", "list", "watch")
 _MAKE = (*READ, "create", "update", "patch", "delete")
 
 
-def makes(group: str, *resources: str) -> PolicyRule:
+def may_make(group: str, *resources: str) -> PolicyRule:
     """The right to apply objects, look at them, and delete them when they leave git."""
     return PolicyRule((group,), resources, _MAKE)
 
 
-def reads(group: str, *resources: str) -> PolicyRule:
+def may_read(group: str, *resources: str) -> PolicyRule:
     """The right to look at objects, by which Flux finds whether others are ready."""
     return PolicyRule((group,), resources, READ)
 

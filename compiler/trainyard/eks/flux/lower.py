@@ -14,7 +14,7 @@ from trainyard.eks.flux.plan import (
     Stage,
 )
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, path
+from trainyard.output.lowering.body import NO_PRUNE, fields_given, file_of, object_head
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -25,20 +25,20 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Charts in the folder of their stage; Kustomizations and git sources in ``flux/``."""
     for source in plan.of(HelmSource):
         body = helm_source(source)
-        file = path(source.stage, body, flat=True)
+        file = file_of(source.stage, body, flat=True)
         yield Manifest(body, file, source.at, _source_origins(source))
     for release in plan.of(HelmRelease):
         body = helm_release(release)
-        file = path(release.stage, body, flat=True)
+        file = file_of(release.stage, body, flat=True)
         yield Manifest(body, file, release.at, _release_origins(release))
     for git in plan.of(GitSource):
         body = git_source(git)
         places: Places = {("spec", "url"): git.where("url")}
-        yield Manifest(body, path(git.folder, body, flat=True), git.at, places)
+        yield Manifest(body, file_of(git.folder, body, flat=True), git.at, places)
     for stage in plan.of(Stage):
         body = kustomization(stage)
         folder = "bootstrap/flux" if stage.root else stage.folder
-        yield Manifest(body, path(folder, body, flat=True), stage.at)
+        yield Manifest(body, file_of(folder, body, flat=True), stage.at)
 
 
 def _source_origins(source: HelmSource) -> Places:
@@ -63,20 +63,20 @@ def helm_source(source: HelmSource) -> Body:
     spec: Body = {"interval": str(source.interval), "url": source.url}
     if source.oci:
         # The digest counts; the tag says to people, and to the judge of what is written, which version it is.
-        spec["ref"] = given(tag=source.version, digest=source.digest)
+        spec["ref"] = fields_given(tag=source.version, digest=source.digest)
         spec["layerSelector"] = {
             "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
             "operation": "copy",
         }
     if source.signature is not None:
         spec["verify"] = _verify(source.signature)
-    return {**head(SOURCE, kind, source.name, source.namespace), "spec": spec}
+    return {**object_head(SOURCE, kind, source.name, source.namespace), "spec": spec}
 
 
 def _verify(signature: ChartSignature) -> Body:
     """``spec.verify`` of an OCIRepository (source-controller v1.10.1)."""
     signers = [{"issuer": issuer, "subject": subject} for issuer, subject in signature.identities]
-    return given(
+    return fields_given(
         provider=signature.provider,
         secretRef={"name": signature.secret} if signature.secret else None,
         matchOIDCIdentity=signers or None,
@@ -90,7 +90,7 @@ _AGAIN = {"name": "RetryOnFailure", "retryInterval": "2m"}
 
 def helm_release(release: HelmRelease) -> Body:
     """HelmRelease. CRDs that a chart carries are created and, unlike Helm's own default, kept up to date."""
-    metadata = head(
+    metadata = object_head(
         "helm.toolkit.fluxcd.io/v2",
         "HelmRelease",
         release.name,
@@ -98,7 +98,7 @@ def helm_release(release: HelmRelease) -> Body:
         annotations=NO_PRUNE if release.stays else None,
     )
     crds = "CreateReplace" if release.crds else "Skip"
-    spec = given(
+    spec = fields_given(
         interval="1h",
         timeout=str(release.timeout),
         releaseName=release.name,
@@ -143,11 +143,11 @@ def _names(names: Iterable[str]) -> list[Body]:
 def git_source(source: GitSource) -> Body:
     """GitRepository."""
     return {
-        **head(SOURCE, "GitRepository", source.name, source.namespace),
-        "spec": given(
+        **object_head(SOURCE, "GitRepository", source.name, source.namespace),
+        "spec": fields_given(
             interval=str(source.interval),
             url=source.url,
-            ref=given(branch=source.branch, commit=source.commit),
+            ref=fields_given(branch=source.branch, commit=source.commit),
             secretRef={"name": source.secret} if source.secret else None,
         ),
     }
@@ -155,12 +155,14 @@ def git_source(source: GitSource) -> Body:
 
 def kustomization(stage: Stage) -> Body:
     """Kustomization. Without ``values`` no ``postBuild``, so that ``${…}`` in scripts stays as it is."""
-    metadata = head("kustomize.toolkit.fluxcd.io/v1", "Kustomization", stage.name, stage.namespace)
+    metadata = object_head(
+        "kustomize.toolkit.fluxcd.io/v1", "Kustomization", stage.name, stage.namespace
+    )
     tags = stage.images.items()
     images = [{"name": name, "newTag": tag} for name, tag in tags]
     # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
     decryption = {"provider": "sops"} if stage.decrypted else None
-    spec = given(
+    spec = fields_given(
         interval=str(stage.interval),
         retryInterval=str(stage.retry),
         timeout=str(stage.timeout),
@@ -182,11 +184,11 @@ def kustomization(stage: Stage) -> Body:
 def _filled_in(stage: Stage) -> Body:
     # kustomize-controller v1.10, PostBuild: a ConfigMap that is not optional and not there fails the build.
     sources = [{"kind": "ConfigMap", "name": name} for name in stage.values]
-    return given(substituteFrom=sources)
+    return fields_given(substituteFrom=sources)
 
 
 def _health(health: HealthExpression) -> Body:
-    return given(
+    return fields_given(
         apiVersion=health.api_version,
         kind=health.kind,
         current=health.current,

@@ -25,10 +25,10 @@ from trainyard.language.places import Key
 from trainyard.output.artifact import Places
 from trainyard.output.lowering.body import (
     NO_SUBSTITUTION,
-    given,
-    head,
+    fields_given,
     manifest_in,
-    tolerations,
+    object_head,
+    toleration_bodies,
     without_rights,
 )
 from trainyard.output.manifest import Body, Manifest
@@ -70,9 +70,9 @@ def _around(
 ) -> list[Body]:
     """What the pods of a workload read, and their service account with its rights."""
     name, namespace = node.name, node.namespace
-    config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
+    config_map = object_head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     config_map["data"] = data
-    service_account = head("v1", "ServiceAccount", name, namespace)
+    service_account = object_head("v1", "ServiceAccount", name, namespace)
     account = Subject("ServiceAccount", name, namespace)
     access = Access(at=node.at, name=name, namespace="", rules=rules, subjects=(account,))
     return [config_map, service_account, *access_bodies(access)]
@@ -109,8 +109,8 @@ def _own_node_only(name: str, namespace: str) -> tuple[Body, Body]:
     }
     binding = {"policyName": name, "validationActions": ["Deny"]}
     return (
-        {**head(ADMISSION, "ValidatingAdmissionPolicy", name), "spec": policy},
-        {**head(ADMISSION, "ValidatingAdmissionPolicyBinding", name), "spec": binding},
+        {**object_head(ADMISSION, "ValidatingAdmissionPolicy", name), "spec": policy},
+        {**object_head(ADMISSION, "ValidatingAdmissionPolicyBinding", name), "spec": binding},
     )
 
 
@@ -143,7 +143,7 @@ def monitor(node: ProblemMonitor) -> Body:
 
 
 def _rule(rule: MonitorRule) -> Body:
-    return given(
+    return fields_given(
         type="permanent" if rule.permanent else "temporary",
         condition=rule.condition,
         reason=rule.reason,
@@ -169,18 +169,18 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
             {"name": "kmsg", "mountPath": "/dev/kmsg", "readOnly": True},
         ],
     }
-    spec = given(
+    spec = fields_given(
         serviceAccountName=name,
         priorityClassName="system-node-critical",
         nodeSelector=dict(detector.node_selector),
-        tolerations=tolerations(detector.tolerations),
+        tolerations=toleration_bodies(detector.tolerations),
         containers=[container],
         volumes=[
             {"name": "config", "configMap": {"name": name}},
             {"name": "kmsg", "hostPath": {"path": "/dev/kmsg", "type": "CharDevice"}},
         ],
     )
-    whole = head("apps/v1", "DaemonSet", name, detector.namespace)
+    whole = object_head("apps/v1", "DaemonSet", name, detector.namespace)
     return {**whole, "spec": _daemon(selector, digest, "25%", spec)}
 
 
@@ -228,7 +228,7 @@ def _deployment(tainter: ConditionTainter, digest: str) -> Body:
     }
     metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
     return {
-        **head("apps/v1", "Deployment", name, tainter.namespace),
+        **object_head("apps/v1", "Deployment", name, tainter.namespace),
         "spec": {
             "replicas": 1,
             "strategy": {"type": "Recreate"},
@@ -310,7 +310,7 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
             {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
         ],
     }
-    whole = head("apps/v1", "DaemonSet", node.name, node.namespace)
+    whole = object_head("apps/v1", "DaemonSet", node.name, node.namespace)
     return {**whole, "spec": _daemon(selector, digest, "100%", spec)}
 
 

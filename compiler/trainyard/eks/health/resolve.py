@@ -8,7 +8,7 @@ from trainyard.catalog.images import facts_of
 from trainyard.core.health.spec import HealthSection
 from trainyard.core.jobs.launchers.nccl_test.acceptance import IMAGE
 from trainyard.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
-from trainyard.eks.flux.accounts import deliverer, makes, reads
+from trainyard.eks.flux.accounts import deliverer, may_make, may_read
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.health.plan import (
     BURN_IN_RIGHTS,
@@ -49,17 +49,17 @@ def resolve(context: Context) -> Iterator[PlanItem]:
 
 _STAGE = "health"
 _RIGHTS = (
-    makes("", "configmaps", "serviceaccounts"),
-    makes(
+    may_make("", "configmaps", "serviceaccounts"),
+    may_make(
         "admissionregistration.k8s.io",
         "validatingadmissionpolicies",
         "validatingadmissionpolicybindings",
     ),
-    makes("apps", "daemonsets", "deployments"),
-    makes("rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings"),
+    may_make("apps", "daemonsets", "deployments"),
+    may_make("rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings"),
     # A Deployment is ready when its ReplicaSets and their pods are (cli-utils kstatus, deployment and replicaset).
-    reads("apps", "replicasets"),
-    reads("", "pods"),
+    may_read("apps", "replicasets"),
+    may_read("", "pods"),
     *DETECTOR_RIGHTS,
     *TAINTER_RIGHTS,
     *BURN_IN_RIGHTS,

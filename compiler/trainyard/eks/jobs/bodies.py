@@ -8,7 +8,7 @@ from dataclasses import replace
 from trainyard.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.language.places import Key
-from trainyard.output.lowering.body import given, quantities, tolerations
+from trainyard.output.lowering.body import fields_given, quantities, toleration_bodies
 from trainyard.output.manifest import Body
 from trainyard.plan.scheduling import HOSTNAME, Requirement
 
@@ -22,15 +22,15 @@ Written = tuple[Body, list[KeyPath]]
 
 def pod_template(pod: Pod) -> Body:
     """core/v1 PodTemplateSpec."""
-    return given(
-        metadata=given(labels=dict(pod.labels), annotations=dict(pod.annotations)),
+    return fields_given(
+        metadata=fields_given(labels=dict(pod.labels), annotations=dict(pod.annotations)),
         spec=pod_spec(pod),
     )
 
 
 def pod_spec(pod: Pod) -> Body:
     """core/v1 PodSpec."""
-    return given(
+    return fields_given(
         restartPolicy=pod.restart_policy,
         terminationGracePeriodSeconds=pod.grace_seconds,
         serviceAccountName=pod.service_account,
@@ -38,7 +38,7 @@ def pod_spec(pod: Pod) -> Body:
         hostNetwork=pod.host_network or None,
         securityContext=_of_volumes(pod.fs_group),
         nodeSelector=dict(pod.node_selector),
-        tolerations=tolerations(pod.tolerations),
+        tolerations=toleration_bodies(pod.tolerations),
         affinity=_affinity(pod),
         imagePullSecrets=_names(pod.pull_secrets),
         initContainers=_containers(pod.init_containers),
@@ -63,7 +63,7 @@ def _containers(containers: Iterable[Container]) -> list[Body]:
 
 
 def _expression(requirement: Requirement) -> Body:
-    return given(
+    return fields_given(
         key=requirement.key, operator=requirement.operator, values=list(requirement.values)
     )
 
@@ -86,16 +86,18 @@ def _affinity(pod: Pod) -> Body:
 
 
 def _container(container: Container) -> Body:
-    security = given(
+    security = fields_given(
         runAsUser=container.run_as_user,
         privileged=container.privileged or None,
-        capabilities=given(add=list(container.capabilities)),
+        capabilities=fields_given(add=list(container.capabilities)),
     )
-    resources = given(requests=quantities(container.requests), limits=quantities(container.limits))
+    resources = fields_given(
+        requests=quantities(container.requests), limits=quantities(container.limits)
+    )
     lifecycle = None
     if container.pre_stop:
         lifecycle = {"preStop": {"exec": {"command": list(container.pre_stop)}}}
-    return given(
+    return fields_given(
         name=container.name,
         image=container.image,
         command=list(container.command),
@@ -127,7 +129,7 @@ def env_body(variable: EnvVar) -> Body:
 
 
 def _mount(mount: Mount) -> Body:
-    return given(
+    return fields_given(
         name=mount.volume,
         mountPath=mount.path,
         subPath=mount.sub_path,
@@ -140,12 +142,12 @@ def _volume(volume: Volume) -> Body:
         size = None
         if volume.size is not None:
             size = str(volume.size)
-        source = given(medium=volume.medium, sizeLimit=size)
+        source = fields_given(medium=volume.medium, sizeLimit=size)
         return {"name": volume.name, "emptyDir": source}
     if volume.type == "ephemeral":
         return {"name": volume.name, "ephemeral": _own_claim(volume)}
     key = _SOURCES.get(volume.type, "name")
-    of_host = given(type=volume.host_type)
+    of_host = fields_given(type=volume.host_type)
     source = {key: volume.source, **of_host}
     return {"name": volume.name, volume.type: source}
 
@@ -155,7 +157,9 @@ def _own_claim(volume: Volume) -> Body:
     requests = None
     if volume.size:
         requests = {"requests": {"storage": str(volume.size)}}
-    spec = given(accessModes=["ReadWriteOnce"], storageClassName=volume.source, resources=requests)
+    spec = fields_given(
+        accessModes=["ReadWriteOnce"], storageClassName=volume.source, resources=requests
+    )
     return {"volumeClaimTemplate": {"spec": spec}}
 
 
@@ -168,9 +172,9 @@ def runtime_spec(runtime: Runtime) -> Body:
     success = {}
     if runtime.decisive:
         success = {"operator": "All", "targetReplicatedJobs": list(runtime.decisive)}
-    return given(
+    return fields_given(
         successPolicy=success,
-        failurePolicy=given(
+        failurePolicy=fields_given(
             maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
         ),
         replicatedJobs=[_replicated(job) for job in runtime.jobs],
@@ -181,11 +185,11 @@ def _replicated(job: ReplicatedJob) -> Body:
     dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
     ready = job.ready_after
     dependencies += [{"name": name, "status": "Ready"} for name in ready]
-    template = given(
-        metadata=given(labels=given(**{STEP: job.step})),
-        spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
+    template = fields_given(
+        metadata=fields_given(labels=fields_given(**{STEP: job.step})),
+        spec=fields_given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
     )
-    return given(
+    return fields_given(
         name=job.name,
         replicas=job.replicas if job.replicas != 1 else None,
         dependsOn=dependencies,
@@ -194,7 +198,7 @@ def _replicated(job: ReplicatedJob) -> Body:
 
 
 def run_policy_body(job: TrainJob, runtime: Runtime) -> Body:
-    return given(
+    return fields_given(
         cleanPodPolicy=runtime.settings.get("cleanPodPolicy"),
         backoffLimit=runtime.max_restarts,
         activeDeadlineSeconds=job.deadline,
@@ -207,7 +211,7 @@ def replica_bodies(key: str, spec: Body, runtime: Runtime) -> Written:
     specs: Body = {}
     pods: list[KeyPath] = []
     for part in runtime.jobs:
-        specs[part.name] = given(
+        specs[part.name] = fields_given(
             replicas=part.replicas,
             restartPolicy=part.pod.restart_policy,
             template=pod_template(_without_policy(part.pod)),

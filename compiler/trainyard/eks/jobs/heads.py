@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.core.pods.plan import Pod
 from trainyard.eks.jobs.origins import LEAST, PRIORITY, QUEUE
 from trainyard.eks.jobs.plan import Runtime, TrainJob
-from trainyard.output.lowering.body import NO_PRUNE, head, unsubstituted
+from trainyard.output.lowering.body import NO_PRUNE, object_head, unsubstituted
 from trainyard.output.manifest import Body
 
 JOBS = "jobs"
@@ -26,7 +26,7 @@ def job_head(
     labels = {**job.labels, QUEUE: job.queue}
     if job.priority:
         labels[PRIORITY] = job.priority
-    return head(
+    return object_head(
         api, kind, job.name, job.namespace, labels=labels, annotations=_annotations(job, own, once)
     )
 

@@ -22,10 +22,10 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
 from trainyard.eks.jobs.run_pods import RunPods
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.words import a
+from trainyard.language.diagnostics.words import with_article
 from trainyard.language.places import Route
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import path
+from trainyard.output.lowering.body import file_of
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 from trainyard.plan.base import PlanItem
@@ -166,7 +166,7 @@ class JobKind(Kind):
             context.fault(
                 "RES164",
                 f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, "
-                f"and Kueue admits all pods of {a(self.name)} or none",
+                f"and Kueue admits all pods of {with_article(self.name)} or none",
                 job.at / "minNodes",
                 "; or ".join(["remove it", *_elastic(context, job)]),
                 source="kueue v0.19.2, features.PartialAdmission and ElasticJobsViaWorkloadSlices; trainer v2.2.0, "
@@ -176,7 +176,7 @@ class JobKind(Kind):
         if job.spec.roles and not self.has_roles:
             context.fault(
                 "RES167",
-                f"job `{job.spec.name}` has roles, and {a(self.name)} has none of its own",
+                f"job `{job.spec.name}` has roles, and {with_article(self.name)} has none of its own",
                 job.at / "roles",
                 "write `kind: JobSet`",
                 source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
@@ -192,7 +192,7 @@ class JobKind(Kind):
         alternatives = [f"kind: {name}" for name in able]
         context.fault(
             "RES161",
-            f"job `{job.spec.name}` is {a(self.name)}, which has no launcher "
+            f"job `{job.spec.name}` is {with_article(self.name)}, which has no launcher "
             f"`{job.spec.launcher.name}`",
             job.at / "kind",
             f"write {listed(alternatives)}, or take another launcher",
@@ -291,7 +291,7 @@ class OwnPods(JobKind):
         for field, name in self.places.items():
             node = runtime if name == "max_restarts" else job
             places["spec", *field] = node.where(name)
-        return Manifest(body, path(JOBS, body), job.at, places, tuple(words))
+        return Manifest(body, file_of(JOBS, body), job.at, places, tuple(words))
 
     def written(self, job: TrainJob, runtime: Runtime) -> Written:
         """The spec of its object, and where its pods are."""

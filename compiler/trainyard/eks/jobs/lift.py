@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.core.pods.plan import ReplicatedJob
-from trainyard.eks.jobs.kinds import called, kinds
+from trainyard.eks.jobs.kinds import kind_called, kinds
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
@@ -119,7 +119,7 @@ _GROUP = "trainer.kubeflow.org"
 KINDS = {
     f"{_GROUP}/ClusterTrainingRuntime": runtime,
     f"{_GROUP}/TrainingRuntime": runtime,
-    f"{_GROUP}/TrainJob": called(TRAIN_JOB).lift,
+    f"{_GROUP}/TrainJob": kind_called(TRAIN_JOB).lift,
     "/ConfigMap": files,
 }
 OWN = {

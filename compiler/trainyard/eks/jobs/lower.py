@@ -10,11 +10,17 @@ from itertools import chain
 
 from trainyard.eks.jobs.bodies import runtime_spec
 from trainyard.eks.jobs.heads import JOBS, pod_texts
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 from trainyard.eks.jobs.origins import runtime_origins
 from trainyard.eks.jobs.plan import FileSet, Runtime, TrainJob
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in, unsubstituted
+from trainyard.output.lowering.body import (
+    NO_PRUNE,
+    fields_given,
+    manifest_in,
+    object_head,
+    unsubstituted,
+)
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -37,7 +43,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             places["data", key] = origin
         yield manifest_in(JOBS, body, files.at, places)
     for job in plan.of(TrainJob):
-        yield called(job.kind).manifest(plan, job)
+        yield kind_called(job.kind).manifest(plan, job)
 
 
 def runtime_body(runtime: Runtime) -> Body:
@@ -45,9 +51,9 @@ def runtime_body(runtime: Runtime) -> Body:
     kind = "TrainingRuntime" if runtime.namespace else "ClusterTrainingRuntime"
     assert runtime.framework
     labels = {"trainer.kubeflow.org/framework": runtime.framework}
-    policy = {**given(numNodes=runtime.nodes), runtime.framework: dict(runtime.settings)}
+    policy = {**fields_given(numNodes=runtime.nodes), runtime.framework: dict(runtime.settings)}
     return {
-        **head(
+        **object_head(
             API,
             kind,
             runtime.name,
@@ -63,7 +69,7 @@ def files_body(files: FileSet) -> Body:
     """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
     annotations = unsubstituted(dict(NO_PRUNE), files.files.values())
     return {
-        **head(
+        **object_head(
             "v1",
             "ConfigMap",
             files.name,

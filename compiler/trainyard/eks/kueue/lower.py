@@ -15,7 +15,13 @@ from trainyard.eks.kueue.plan import (
     WorkloadPriority,
 )
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given, head, manifest_in, taints, tolerations
+from trainyard.output.lowering.body import (
+    fields_given,
+    manifest_in,
+    object_head,
+    taint_bodies,
+    toleration_bodies,
+)
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan, Quantity
 
@@ -49,24 +55,24 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def topology_body(topology: Topology) -> Body:
     """Topology."""
     levels = [{"nodeLabel": label} for label in topology.levels]
-    return {**head(API, "Topology", topology.name), "spec": {"levels": levels}}
+    return {**object_head(API, "Topology", topology.name), "spec": {"levels": levels}}
 
 
 def flavor_body(flavor: Flavor) -> Body:
     """ResourceFlavor."""
-    spec = given(
+    spec = fields_given(
         nodeLabels=dict(flavor.node_labels),
-        nodeTaints=taints(flavor.node_taints),
-        tolerations=tolerations(flavor.tolerations),
+        nodeTaints=taint_bodies(flavor.node_taints),
+        tolerations=toleration_bodies(flavor.tolerations),
         topologyName=flavor.topology,
     )
-    return {**head(API, "ResourceFlavor", flavor.name), "spec": spec}
+    return {**object_head(API, "ResourceFlavor", flavor.name), "spec": spec}
 
 
 def cohort_body(cohort: Cohort) -> Body:
     """Cohort."""
-    spec = given(parentName=cohort.parent, fairSharing=_fair_sharing(cohort.weight))
-    return {**head(API, "Cohort", cohort.name), "spec": spec}
+    spec = fields_given(parentName=cohort.parent, fairSharing=_fair_sharing(cohort.weight))
+    return {**object_head(API, "Cohort", cohort.name), "spec": spec}
 
 
 def cohort_origins(cohort: Cohort) -> Places:
@@ -95,21 +101,21 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
         spec["flavorFungibility"] = {
             "whenCanBorrow": queue.fungibility.when_can_borrow,
             "whenCanPreempt": queue.fungibility.when_can_preempt,
-            **given(preference=queue.fungibility.preference),
+            **fields_given(preference=queue.fungibility.preference),
         }
     assert queue.namespace_selector is not None
     spec["namespaceSelector"] = _selector(queue.namespace_selector)
     spec["resourceGroups"] = [_group(group) for group in queue.groups]
     if queue.stop_policy != "None":
         spec["stopPolicy"] = queue.stop_policy
-    return {**head(API, "ClusterQueue", queue.name), "spec": spec}
+    return {**object_head(API, "ClusterQueue", queue.name), "spec": spec}
 
 
 def _selector(labels: Mapping[str, tuple[str, ...]]) -> Body:
     expressions = [
         {"key": key, "operator": "In", "values": list(values)} for key, values in labels.items()
     ]
-    return given(matchExpressions=expressions)
+    return fields_given(matchExpressions=expressions)
 
 
 def _group(group: ResourceGroup) -> Body:
@@ -121,7 +127,7 @@ def _group(group: ResourceGroup) -> Body:
 
 def _preemption(preemption: Preemption) -> Body:
     body = {"withinClusterQueue": preemption.within, "reclaimWithinCohort": preemption.reclaim}
-    borrowing = given(
+    borrowing = fields_given(
         policy=preemption.borrow_within_cohort,
         maxPriorityThreshold=preemption.max_priority_threshold,
     )
@@ -170,7 +176,7 @@ def queue_origins(queue: ClusterQueue) -> Places:
 def local_queue_body(queue: LocalQueue) -> Body:
     """LocalQueue."""
     return {
-        **head(API, "LocalQueue", queue.name, queue.namespace),
+        **object_head(API, "LocalQueue", queue.name, queue.namespace),
         "spec": {"clusterQueue": queue.cluster_queue},
     }
 
@@ -178,7 +184,7 @@ def local_queue_body(queue: LocalQueue) -> Body:
 def priority_body(priority: WorkloadPriority) -> Body:
     """WorkloadPriorityClass, which has no spec."""
     return {
-        **head(API, "WorkloadPriorityClass", priority.name),
+        **object_head(API, "WorkloadPriorityClass", priority.name),
         "value": priority.value,
         "description": priority.description,
     }

@@ -13,7 +13,7 @@ from trainyard.core.queues import spec as spec_queues
 from trainyard.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from trainyard.core.queues.queues import Queue, resolve_queues
 from trainyard.core.queues.spec import FairSharing, QueuesSection, Weight
-from trainyard.eks.flux.accounts import deliverer, makes
+from trainyard.eks.flux.accounts import deliverer, may_make
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.jobs.origins import QUEUE
@@ -38,7 +38,7 @@ from trainyard.language.places import Route
 from trainyard.language.units import Duration, Quantity
 from trainyard.output import body
 from trainyard.plan import PlanItem
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 # Kueue's Topologies: one for each way in which pools place gangs.
 
@@ -79,7 +79,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
 
 _STAGE = "queues"
 _RIGHTS = (
-    makes(
+    may_make(
         "kueue.x-k8s.io",
         "clusterqueues",
         "cohorts",
@@ -88,7 +88,7 @@ _RIGHTS = (
         "topologies",
         "workloadpriorityclasses",
     ),
-    makes("trainer.kubeflow.org", "clustertrainingruntimes"),
+    may_make("trainer.kubeflow.org", "clustertrainingruntimes"),
 )
 
 
@@ -275,7 +275,7 @@ def priorities(context: Context) -> Iterator[WorkloadPriority]:
     at = SPEC / "priorities"
     declared = QueuesSection.of(context.spec).priorities
     names = (priority.name for priority in declared)
-    unique(context, "priority", names, at)
+    unique_names(context, "priority", names, at)
     for index, priority in enumerate(declared):
         yield WorkloadPriority(
             at=at / index,
@@ -372,7 +372,7 @@ def _included(context: Context) -> Iterator[str]:
     """The integrations of included objects that have a queue, as far as this Kueue has them."""
     minor = tuple(map(int, context.version("kueue").split(".")[:2]))
     for included in context.included:
-        labels = body.at(included.body, "metadata", "labels")
+        labels = body.value_at(included.body, "metadata", "labels")
         name = integration_of(included.body["apiVersion"], included.body["kind"])
         is_queued = isinstance(labels, dict) and QUEUE in labels
         if is_queued and name is not None and (name not in GATES or minor >= GATES[name].since):

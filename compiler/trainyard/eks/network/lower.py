@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.eks.network.plan import MadeNetwork, PolicySwitch
 from trainyard.eks.network.vpc import network_stack
 from trainyard.output import Artifact
-from trainyard.output.lowering.body import head, manifest_in
+from trainyard.output.lowering.body import manifest_in, object_head
 from trainyard.output.manifest import Body
 from trainyard.plan import Plan
 
@@ -24,5 +24,5 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 def policy_switch(switch: PolicySwitch) -> Body:
     """core/v1 ConfigMap."""
-    metadata = head("v1", "ConfigMap", switch.name, switch.namespace)
+    metadata = object_head("v1", "ConfigMap", switch.name, switch.namespace)
     return {**metadata, "data": {"enable-network-policy-controller": "true"}}

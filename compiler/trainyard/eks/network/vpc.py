@@ -13,7 +13,7 @@ from trainyard.catalog.lustre import PORTS
 from trainyard.eks.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import tag_list, template
 
 PATH = "bootstrap/network.yaml"
@@ -54,7 +54,7 @@ def network_stack(made: MadeNetwork) -> Artifact:
 
 
 def _resource(kind: str, **properties: Any) -> dict[str, Any]:
-    return {"Type": f"AWS::EC2::{kind}", "Properties": given(**properties)}
+    return {"Type": f"AWS::EC2::{kind}", "Properties": fields_given(**properties)}
 
 
 def _tags(made: MadeNetwork, what: str, **more: str) -> list[dict[str, str]]:

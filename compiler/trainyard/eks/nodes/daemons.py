@@ -54,7 +54,7 @@ def _following(context: Context, addon: AddOn, instance: InstanceType) -> list[D
     ]
 
 
-def total(daemons: Sequence[Daemon]) -> Step:
+def total_requests(daemons: Sequence[Daemon]) -> Step:
     """All of them as one subtraction."""
     taking = [daemon for daemon in daemons if daemon.cpu or daemon.memory]
     names = ", ".join(daemon.name for daemon in taking)

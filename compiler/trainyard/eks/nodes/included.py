@@ -9,7 +9,7 @@ from trainyard.catalog import InstanceType
 from trainyard.core.pools.spec import NodePool
 from trainyard.eks.addons.addon import Daemon
 from trainyard.eks.nodes.requested import requested
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import INSTANCE_TYPE, POOL_LABEL
 
@@ -23,16 +23,16 @@ def included_daemons(context: Context, pool: NodePool, instance: InstanceType) -
     for each in context.included:
         if each.body.get("kind") != "DaemonSet":
             continue
-        pod = at(each.body, *POD)
+        pod = value_at(each.body, *POD)
         if isinstance(pod, Mapping) and may_land(pod, pool.name, (instance.name,)):
-            name = str(at(each.body, "metadata", "name"))
+            name = str(value_at(each.body, "metadata", "name"))
             yield Daemon(name, *asked(pod), each.file)
 
 
 def may_land(pod: Any, pool: str, instances: Collection[str]) -> bool:
     """Whether a pod of a DaemonSet may come to nodes of a pool: its selector names no other pool and no other type.
     Taints are not looked at, since DaemonSets of agents tolerate them; affinity is not read."""
-    selector = at(pod, "nodeSelector")
+    selector = value_at(pod, "nodeSelector")
     if not isinstance(selector, Mapping):
         return True
     if selector.get(INSTANCE_TYPE, "") not in ("", *instances) and instances:
@@ -49,14 +49,14 @@ def _asks(pod: Any, resource: str) -> int:
     """In thousandths: its containers and sidecars, or the largest init container beside the sidecars before it
     (Kubernetes 1.33, KEP-753)."""
     sidecars, most = 0, 0
-    for container in items(pod, "initContainers"):
+    for container in mappings_at(pod, "initContainers"):
         asked = _amount(container, resource)
         if container.get("restartPolicy") == _ALWAYS:
             sidecars += asked
             most = max(most, sidecars)
         else:
             most = max(most, sidecars + asked)
-    running = sidecars + sum(_amount(each, resource) for each in items(pod, "containers"))
+    running = sidecars + sum(_amount(each, resource) for each in mappings_at(pod, "containers"))
     return max(running, most)
 
 

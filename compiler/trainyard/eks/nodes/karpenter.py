@@ -30,7 +30,7 @@ from trainyard.eks.release.versions import OF_THE_PLATFORM, own_versions
 from trainyard.eks.settings.launcher import Repairs, Volume, launcher_of
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.language.units import Quantity
-from trainyard.output.body import at as value
+from trainyard.output.body import value_at as value
 from trainyard.plan import Plan
 from trainyard.plan.context import Context
 from trainyard.plan.scheduling import (

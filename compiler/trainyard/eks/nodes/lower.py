@@ -17,7 +17,14 @@ from trainyard.eks.nodes.plan import (
 )
 from trainyard.eks.nodes.user_data import user_data
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in, quantities, taints
+from trainyard.output.lowering.body import (
+    NO_PRUNE,
+    fields_given,
+    manifest_in,
+    object_head,
+    quantities,
+    taint_bodies,
+)
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 from trainyard.plan.scheduling import Requirement
@@ -99,7 +106,7 @@ def _pool_origins(pool: NodePool) -> Places:
 def node_class(node: NodeClass) -> Body:
     """karpenter.k8s.aws/v1 EC2NodeClass."""
     metadata = _class_head("karpenter.k8s.aws/v1", "EC2NodeClass", node)
-    spec = given(
+    spec = fields_given(
         role=node.role,
         instanceProfile=node.instance_profile,
         amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
@@ -117,14 +124,14 @@ def node_class(node: NodeClass) -> Body:
 def auto_node_class(node: AutoNodeClass) -> Body:
     """eks.amazonaws.com/v1 NodeClass."""
     metadata = _class_head("eks.amazonaws.com/v1", "NodeClass", node)
-    spec = given(
+    spec = fields_given(
         role=node.role,
         instanceProfile=node.instance_profile,
         **_selectors(node),
         snatPolicy=node.snat_policy,
         networkPolicy=node.network_policy,
         ephemeralStorage=_ephemeral(node.ephemeral),
-        advancedNetworking=given(networkInterfaces=_auto_interfaces(node)),
+        advancedNetworking=fields_given(networkInterfaces=_auto_interfaces(node)),
         tags=dict(node.tags),
     )
     return {**metadata, "spec": spec}
@@ -134,7 +141,7 @@ def _class_head(api_version: str, kind: str, node: NodeClass) -> Body:
     annotations = dict(node.annotations)
     if not node.prune:
         annotations.update(NO_PRUNE)
-    return head(api_version, kind, node.name, annotations=annotations)
+    return object_head(api_version, kind, node.name, annotations=annotations)
 
 
 def _selectors(node: NodeClass) -> Body:
@@ -143,13 +150,13 @@ def _selectors(node: NodeClass) -> Body:
         "subnetSelectorTerms": _terms(node.subnets),
         "securityGroupSelectorTerms": _terms(node.security_groups),
         "capacityReservationSelectorTerms": _terms(node.reservations),
-        "placementGroupSelector": given(name=node.placement_group),
+        "placementGroupSelector": fields_given(name=node.placement_group),
     }
 
 
 def _ephemeral(volume: BlockDevice | None) -> Body:
     assert volume is not None, "what is written has a size"
-    return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
+    return fields_given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
 
 
 def _auto_interfaces(node: AutoNodeClass) -> list[Body]:
@@ -193,7 +200,7 @@ def _devices(devices: tuple[BlockDevice, ...]) -> list[Body]:
 def _device(device: BlockDevice) -> Body:
     return {
         "deviceName": device.device,
-        "ebs": given(
+        "ebs": fields_given(
             volumeSize=str(device.size),
             volumeType=device.type,
             iops=device.iops,
@@ -211,38 +218,40 @@ def node_pool(pool: NodePool) -> Body:
     if pool.auto:
         group, kind = ("eks.amazonaws.com", "NodeClass")
     node_class_ref = {"group": group, "kind": kind, "name": pool.node_class}
-    template = given(
-        metadata=given(labels=dict(pool.labels)),
-        spec=given(
+    template = fields_given(
+        metadata=fields_given(labels=dict(pool.labels)),
+        spec=fields_given(
             nodeClassRef=node_class_ref,
             requirements=_requirements(pool.requirements),
-            taints=taints(pool.taints),
-            startupTaints=taints(pool.startup_taints),
+            taints=taint_bodies(pool.taints),
+            startupTaints=taint_bodies(pool.startup_taints),
             expireAfter=pool.expire_after,
             terminationGracePeriod=pool.termination_grace,
         ),
     )
-    budgets = [given(nodes=budget.nodes, reasons=list(budget.reasons)) for budget in pool.budgets]
-    disruption = given(
+    budgets = [
+        fields_given(nodes=budget.nodes, reasons=list(budget.reasons)) for budget in pool.budgets
+    ]
+    disruption = fields_given(
         consolidationPolicy=pool.consolidation,
         consolidateAfter=pool.consolidate_after,
         budgets=budgets,
     )
-    spec = given(
+    spec = fields_given(
         replicas=pool.replicas,
         template=template,
         limits=quantities(pool.limits),
         disruption=disruption,
     )
-    metadata = head("karpenter.sh/v1", "NodePool", pool.name, annotations=annotations)
+    metadata = object_head("karpenter.sh/v1", "NodePool", pool.name, annotations=annotations)
     return {**metadata, "spec": spec}
 
 
 def node_overlay(overlay: NodeOverlay) -> Body:
     """karpenter.sh/v1alpha1 NodeOverlay."""
     return {
-        **head("karpenter.sh/v1alpha1", "NodeOverlay", overlay.name),
-        "spec": given(
+        **object_head("karpenter.sh/v1alpha1", "NodeOverlay", overlay.name),
+        "spec": fields_given(
             requirements=_requirements(overlay.requirements), capacity=quantities(overlay.capacity)
         ),
     }
@@ -250,6 +259,8 @@ def node_overlay(overlay: NodeOverlay) -> Body:
 
 def _requirements(requirements: tuple[Requirement, ...]) -> list[Body]:
     return [
-        given(key=requirement.key, operator=requirement.operator, values=list(requirement.values))
+        fields_given(
+            key=requirement.key, operator=requirement.operator, values=list(requirement.values)
+        )
         for requirement in requirements
     ]

@@ -10,7 +10,7 @@ from trainyard.eks.overrides.spec import OverridesSection
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
-from trainyard.output.body import at as value
+from trainyard.output.body import value_at as value
 from trainyard.plan.context import SPEC, Context
 
 

@@ -7,7 +7,7 @@ from trainyard.catalog.capacity import huge_pages_mib
 from trainyard.core.pools.share import Share
 from trainyard.core.pools.sharing import shares_of
 from trainyard.core.pools.spec import NodePool
-from trainyard.eks.nodes.daemons import daemons, total
+from trainyard.eks.nodes.daemons import daemons, total_requests
 from trainyard.eks.nodes.included import included_daemons
 from trainyard.eks.nodes.launchers import chosen
 from trainyard.language.units import Quantity
@@ -19,7 +19,9 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
     has_driver = efa or talks
     left = allocatable(instance, huge_pages=has_driver)
-    agents = total([*daemons(context, instance), *included_daemons(context, pool, instance)])
+    agents = total_requests(
+        [*daemons(context, instance), *included_daemons(context, pool, instance)]
+    )
     for step in (*left.steps, agents):
         amounts = ", ".join(f"-{amount}" for amount in step.amounts)
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)

@@ -17,7 +17,7 @@ from trainyard.eks.jobs.kinds.train_job import INITIALIZER_CPU, INITIALIZER_MEMO
 from trainyard.eks.jobs.plan import TRAIN_JOB, InitializerSource
 from trainyard.eks.settings.launcher import launcher_of as pool_launcher
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.words import a
+from trainyard.language.diagnostics.words import with_article
 from trainyard.plan.context import Context
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
@@ -58,7 +58,7 @@ def check(context: Context, job: Job) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES166",
-            f"job `{job.spec.name}` is {a(kind)}, and initializers are Trainer's",
+            f"job `{job.spec.name}` is {with_article(kind)}, and initializers are Trainer's",
             at,
             "remove `kind`, or download in `initContainers`",
             source=_SOURCE,

@@ -16,7 +16,7 @@ from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.launchers.launcher import launcher_of
 from trainyard.core.pods.plan import Container, Pod, ReplicatedJob
 from trainyard.eks.jobs.plan import TRAIN_JOB, Runtime
-from trainyard.language.diagnostics.words import a
+from trainyard.language.diagnostics.words import with_article
 from trainyard.language.places import Route
 from trainyard.plan.context import Context
 
@@ -35,7 +35,7 @@ def check(context: Context, job: Job) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
-            f"job `{job.spec.name}` is {a(kind)}, and `{name}` is a runtime of TrainJobs",
+            f"job `{job.spec.name}` is {with_article(kind)}, and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
             "remove it, or remove `kind`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",

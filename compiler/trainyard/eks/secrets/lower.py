@@ -16,7 +16,7 @@ from trainyard.eks.secrets.plan import (
 from trainyard.language.places import Route
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in
+from trainyard.output.lowering.body import NO_PRUNE, fields_given, manifest_in, object_head
 from trainyard.output.lowering.templates import (
     KEPT,
     STACKS,
@@ -74,7 +74,7 @@ def store_body(store: SecretStore) -> Body:
     (external-secrets v2.9.0, docs/provider/aws-access.md)."""
     aws = {"service": store.service, "region": store.region}
     return {
-        **head(API, "SecretStore", store.name, store.namespace, annotations=NO_PRUNE),
+        **object_head(API, "SecretStore", store.name, store.namespace, annotations=NO_PRUNE),
         "spec": {"provider": {"aws": aws}},
     }
 
@@ -84,7 +84,7 @@ def secret_body(secret: ExternalSecret) -> Body:
     template = None
     if secret.type != "Opaque":
         template = {"type": secret.type}
-    target = given(
+    target = fields_given(
         name=secret.target, creationPolicy="Owner", deletionPolicy="Retain", template=template
     )
     data = [
@@ -92,14 +92,16 @@ def secret_body(secret: ExternalSecret) -> Body:
         for key, (stored, part) in secret.keys.items()
     ]
     extracted = [{"extract": {"key": stored}} for stored in secret.extracted]
-    spec = given(
+    spec = fields_given(
         refreshInterval=str(secret.refresh) if secret.refresh else None,
         secretStoreRef={"kind": secret.store_kind, "name": secret.store},
         target=target,
         data=data,
         dataFrom=extracted,
     )
-    metadata = head(API, "ExternalSecret", secret.name, secret.namespace, annotations=NO_PRUNE)
+    metadata = object_head(
+        API, "ExternalSecret", secret.name, secret.namespace, annotations=NO_PRUNE
+    )
     return {**metadata, "spec": spec}
 
 
@@ -134,7 +136,7 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
         made["Key"] = {
             "Type": "AWS::KMS::Key",
             **KEPT,
-            "Properties": given(
+            "Properties": fields_given(
                 Description=f"Secrets of cluster {key.cluster} in git",
                 EnableKeyRotation=True,
                 KeyPolicy={"Version": "2012-10-17", "Statement": [owner]},

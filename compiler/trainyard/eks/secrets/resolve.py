@@ -14,7 +14,7 @@ from trainyard.core.secrets.taken import check_key as check_secret_key
 from trainyard.core.secrets.taken import check_namespace
 from trainyard.core.storage.made import check_key
 from trainyard.eks.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
-from trainyard.eks.flux.accounts import deliverer_in, makes
+from trainyard.eks.flux.accounts import deliverer_in, may_make
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.secrets.plan import (
     API,
@@ -30,7 +30,7 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.places import Route
 from trainyard.language.source.include import Included
 from trainyard.plan import Duration, PlanItem
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 # SOPS: what Flux needs to decrypt included files, and whether they are encrypted properly.
 #
@@ -172,7 +172,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
         return
     at = SPEC / "secrets"
     names = (secret.name for secret in secrets)
-    unique(context, "secret", names, at)
+    unique_names(context, "secret", names, at)
     made: dict[tuple[str, str], Secret] = {}
     stores: dict[str, Route] = {}
     for index, secret in enumerate(secrets):
@@ -203,7 +203,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
 
 
 _STAGE = "secrets"
-_RIGHT = makes(API, *RESOURCES)
+_RIGHT = may_make(API, *RESOURCES)
 
 
 def _external(secret: Secret, namespace: str, at: Route) -> ExternalSecret:

@@ -15,7 +15,13 @@ from trainyard.eks.teams.plan import (
     ResourceQuota,
 )
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in, quantities
+from trainyard.output.lowering.body import (
+    NO_PRUNE,
+    fields_given,
+    manifest_in,
+    object_head,
+    quantities,
+)
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -26,7 +32,7 @@ RBAC = "rbac.authorization.k8s.io/v1"
 def lower(plan: Plan) -> Iterator[Manifest]:
     """Everything around the jobs of each namespace."""
     for namespace in plan.of(Namespace):
-        body = head(
+        body = object_head(
             "v1",
             "Namespace",
             namespace.name,
@@ -36,14 +42,14 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield manifest_in(FOLDER, body, namespace.at)
     for quota in plan.of(ResourceQuota):
         body = {
-            **head("v1", "ResourceQuota", quota.name, quota.namespace),
+            **object_head("v1", "ResourceQuota", quota.name, quota.namespace),
             "spec": {"hard": quantities(quota.hard)},
         }
         places: Places = {("spec", "hard", key): quota.where(f"hard.{key}") for key in quota.hard}
         yield manifest_in(FOLDER, body, quota.at, places)
     for account in plan.of(ServiceAccount):
         body = {
-            **head(
+            **object_head(
                 "v1",
                 "ServiceAccount",
                 account.name,
@@ -72,15 +78,15 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
         {
             "apiGroups": list(rule.groups),
             "resources": list(rule.resources),
-            **given(resourceNames=list(rule.names)),
+            **fields_given(resourceNames=list(rule.names)),
             "verbs": list(rule.verbs),
         }
         for rule in access.rules
     ]
     named = (access.name, access.namespace)
-    role = {**head(RBAC, f"{prefix}Role", *named, annotations=stays), "rules": rules}
+    role = {**object_head(RBAC, f"{prefix}Role", *named, annotations=stays), "rules": rules}
     binding = {
-        **head(RBAC, f"{prefix}RoleBinding", *named, annotations=stays),
+        **object_head(RBAC, f"{prefix}RoleBinding", *named, annotations=stays),
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io",
             "kind": f"{prefix}Role",
@@ -93,7 +99,9 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
 
 def _subject(subject: Subject) -> Body:
     group = "rbac.authorization.k8s.io" if subject.kind != "ServiceAccount" else None
-    return given(kind=subject.kind, apiGroup=group, name=subject.name, namespace=subject.namespace)
+    return fields_given(
+        kind=subject.kind, apiGroup=group, name=subject.name, namespace=subject.namespace
+    )
 
 
 def network_policy(policy: NetworkPolicy) -> Body:
@@ -101,7 +109,7 @@ def network_policy(policy: NetworkPolicy) -> Body:
     assert policy.ingress is not None
     assert policy.egress is not None
     return {
-        **head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
+        **object_head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
         "spec": {
             "podSelector": {},
             "policyTypes": ["Ingress", "Egress"],
@@ -115,25 +123,25 @@ def _rule(rule: NetworkRule, direction: str) -> Body:
     peers = [_peer(peer) for peer in rule.peers]
     given_ports = rule.ports
     ports = [{"protocol": protocol, "port": port} for protocol, port in given_ports]
-    return given(**{direction: peers, "ports": ports})
+    return fields_given(**{direction: peers, "ports": ports})
 
 
 def _peer(peer: Peer) -> Body:
     if peer.cidr is not None:
         block = {"cidr": peer.cidr, "except": list(peer.excluded)}
-        return {"ipBlock": given(**block)}
+        return {"ipBlock": fields_given(**block)}
     body: Body = {}
     if peer.namespaces is not None:
-        body["namespaceSelector"] = given(matchLabels=dict(peer.namespaces))
+        body["namespaceSelector"] = fields_given(matchLabels=dict(peer.namespaces))
     if peer.pods is not None:
-        body["podSelector"] = given(matchLabels=dict(peer.pods))
+        body["podSelector"] = fields_given(matchLabels=dict(peer.pods))
     return body
 
 
 def priority_class(priority: PodPriority) -> Body:
     """PriorityClass."""
     return {
-        **head("scheduling.k8s.io/v1", "PriorityClass", priority.name),
+        **object_head("scheduling.k8s.io/v1", "PriorityClass", priority.name),
         "value": priority.value,
         "globalDefault": False,
         "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
@@ -144,6 +152,6 @@ def priority_class(priority: PodPriority) -> Body:
 def disruption_budget(budget: DisruptionBudget) -> Body:
     """PodDisruptionBudget."""
     return {
-        **head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace),
+        **object_head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace),
         "spec": {"minAvailable": budget.available, "selector": {"matchLabels": dict(budget.pods)}},
     }

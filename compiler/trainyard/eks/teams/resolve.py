@@ -12,7 +12,7 @@ from trainyard.core.storage.spec import StorageSection
 from trainyard.core.teams.spec import NamespaceQuota, NamespacesSection
 from trainyard.eks import addons
 from trainyard.eks.addons.addon import HELM
-from trainyard.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
+from trainyard.eks.flux.accounts import READ, deliverer, deliverer_in, may_make, may_read
 from trainyard.eks.flux.plan import HealthExpression
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.flux.terminating import of_node_classes, of_volumes
@@ -202,18 +202,18 @@ def access(context: Context) -> Iterator[Access]:
 
 _RULES = (
     PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*READ, "delete")),
-    reads("jobset.x-k8s.io", "jobsets"),
+    may_read("jobset.x-k8s.io", "jobsets"),
     # As Kueue's own role of a batch user, which sees Workloads and changes none (kueue v0.19.2,
     # config/components/rbac/workload_viewer_role.yaml): who may patch one may change its priority.
-    reads("kueue.x-k8s.io", "workloads", "localqueues"),
-    reads("", "pods", "pods/log", "events", "configmaps"),
+    may_read("kueue.x-k8s.io", "workloads", "localqueues"),
+    may_read("", "pods", "pods/log", "events", "configmaps"),
     PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
 )
 _CLUSTER_RULES = (
-    reads("kueue.x-k8s.io", "clusterqueues", "resourceflavors", "workloadpriorityclasses"),
-    reads("trainer.kubeflow.org", "clustertrainingruntimes"),
-    reads("", "nodes"),
-    reads("karpenter.sh", "nodeclaims", "nodepools"),
+    may_read("kueue.x-k8s.io", "clusterqueues", "resourceflavors", "workloadpriorityclasses"),
+    may_read("trainer.kubeflow.org", "clustertrainingruntimes"),
+    may_read("", "nodes"),
+    may_read("karpenter.sh", "nodeclaims", "nodepools"),
 )
 
 
@@ -238,16 +238,16 @@ def _rights_of_platform(context: Context) -> Iterator[PolicyRule]:
     """Rights to make jobs of kinds that not every cluster of EKS runs."""
     for kind in used(context):
         if kind.name not in kinds_of_eks():
-            yield makes(kind.group, kind.plural)
+            yield may_make(kind.group, kind.plural)
 
 
 _TRAINER = "trainer.kubeflow.org"
 _JOBS_RIGHTS = (
-    *(makes(group, *resources) for group, resources in _resources(kinds_of_eks()).items()),
-    makes("", "configmaps"),
+    *(may_make(group, *resources) for group, resources in _resources(kinds_of_eks()).items()),
+    may_make("", "configmaps"),
 )
 _PLATFORM_RIGHTS = (
-    makes(
+    may_make(
         "",
         "namespaces",
         "configmaps",
@@ -256,16 +256,16 @@ _PLATFORM_RIGHTS = (
         "resourcequotas",
         "serviceaccounts",
     ),
-    makes("eks.amazonaws.com", "nodeclasses"),
-    makes("karpenter.k8s.aws", "ec2nodeclasses"),
-    makes("karpenter.sh", "nodepools", "nodeoverlays"),
-    makes("networking.k8s.io", "networkpolicies"),
-    makes("policy", "poddisruptionbudgets"),
-    makes(
+    may_make("eks.amazonaws.com", "nodeclasses"),
+    may_make("karpenter.k8s.aws", "ec2nodeclasses"),
+    may_make("karpenter.sh", "nodepools", "nodeoverlays"),
+    may_make("networking.k8s.io", "networkpolicies"),
+    may_make("policy", "poddisruptionbudgets"),
+    may_make(
         "rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings", "roles", "rolebindings"
     ),
-    makes("scheduling.k8s.io", "priorityclasses"),
-    makes("storage.k8s.io", "storageclasses"),
+    may_make("scheduling.k8s.io", "priorityclasses"),
+    may_make("storage.k8s.io", "storageclasses"),
     # What it hands out. A Role that is applied together with its binding is not there yet when the API server is asked
     # whether it may be bound (fluxcd/pkg ssa, ApplyAll tries all objects before it writes one).
     PolicyRule(
@@ -277,7 +277,7 @@ _PLATFORM_RIGHTS = (
     *_RULES,
     *_CLUSTER_RULES,
     *_JOBS_RIGHTS,
-    makes(SECRETS_API, *SECRETS),
+    may_make(SECRETS_API, *SECRETS),
 )
 
 

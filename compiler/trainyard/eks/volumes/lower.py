@@ -13,7 +13,7 @@ from trainyard.core.storage.plan import (
 )
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import NO_PRUNE, given, head, manifest_in
+from trainyard.output.lowering.body import NO_PRUNE, fields_given, manifest_in, object_head
 from trainyard.output.manifest import Body
 from trainyard.plan import Plan
 from trainyard.plan.scheduling import ZONE
@@ -59,14 +59,14 @@ def volume_body(volume: PersistentVolume) -> Body:
     annotations = dict(NO_PRUNE)
     if volume.lustre:
         annotations[LUSTRE_VERSION] = volume.lustre
-    metadata = head("v1", "PersistentVolume", volume.name, annotations=annotations)
-    source = given(
+    metadata = object_head("v1", "PersistentVolume", volume.name, annotations=annotations)
+    source = fields_given(
         driver=volume.driver,
         volumeHandle=volume.handle,
         fsType=volume.file_system or None,
         volumeAttributes=dict(volume.attributes),
     )
-    spec = given(
+    spec = fields_given(
         capacity={"storage": str(volume.size)},
         accessModes=list(volume.access_modes),
         persistentVolumeReclaimPolicy="Retain",
@@ -87,12 +87,14 @@ def _affinity(zone: str) -> Body:
 def claim_body(claim: VolumeClaim) -> Body:
     """PersistentVolumeClaim."""
     return {
-        **head("v1", "PersistentVolumeClaim", claim.name, claim.namespace, annotations=NO_PRUNE),
+        **object_head(
+            "v1", "PersistentVolumeClaim", claim.name, claim.namespace, annotations=NO_PRUNE
+        ),
         "spec": {
             "accessModes": list(claim.access_modes),
             "resources": {"requests": {"storage": str(claim.size)}},
             "storageClassName": claim.storage_class,
-            **given(volumeName=claim.volume or None),
+            **fields_given(volumeName=claim.volume or None),
         },
     }
 
@@ -101,8 +103,8 @@ def class_body(volume_class: VolumeClass) -> Body:
     """StorageClass (storage.k8s.io/v1). Volumes and runs outlive it, so Flux does not prune it."""
     zones = [{"matchLabelExpressions": [{"key": ZONE, "values": list(volume_class.zones)}]}]
     return {
-        **head("storage.k8s.io/v1", "StorageClass", volume_class.name, annotations=NO_PRUNE),
-        **given(
+        **object_head("storage.k8s.io/v1", "StorageClass", volume_class.name, annotations=NO_PRUNE),
+        **fields_given(
             provisioner=volume_class.driver,
             parameters=dict(volume_class.parameters),
             reclaimPolicy=volume_class.reclaim,

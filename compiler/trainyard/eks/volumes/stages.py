@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trainyard.core.storage.storages import Storage
-from trainyard.eks.flux.accounts import deliverer, makes
+from trainyard.eks.flux.accounts import deliverer, may_make
 from trainyard.eks.flux.stages import FLUX, stage
 from trainyard.eks.flux.terminating import of_volumes
 from trainyard.eks.volumes.resolve import made_folder
@@ -25,9 +25,9 @@ VOLUMES = "volumes"
 
 def accounts() -> Iterator[PlanItem]:
     """The accounts of both stages, without storage as well: Flux deletes volumes that leave git by their rights."""
-    yield from deliverer(VOLUMES, makes("", "persistentvolumes", "persistentvolumeclaims"))
+    yield from deliverer(VOLUMES, may_make("", "persistentvolumes", "persistentvolumeclaims"))
     yield from deliverer(
-        FOLDER, makes("kustomize.toolkit.fluxcd.io", "kustomizations"), namespace=FLUX
+        FOLDER, may_make("kustomize.toolkit.fluxcd.io", "kustomizations"), namespace=FLUX
     )
 
 

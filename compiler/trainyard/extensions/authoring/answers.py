@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from trainyard.catalog import Catalog, InstanceType
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.models.models import field_at
 from trainyard.language.places import Route
 from trainyard.run.language.whole import language
@@ -48,7 +48,7 @@ def fault_of(
     region = given.get("region", "")
     zones = catalog.regions.get(region, ())
     if key == "region" and said not in catalog.regions:
-        known = meant(said, catalog.regions) or f"write one of {listed(catalog.regions)}"
+        known = name_meant(said, catalog.regions) or f"write one of {listed(catalog.regions)}"
         return f"region `{said}` is unknown: {known}"
     if key == "zone" and zones and said not in zones:
         return f"zone `{said}` is not in region `{region}`: it has {listed(zones)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trainyard.cli.exits import CLEAN, FINDINGS, USAGE
-from trainyard.cli.streams import UsageError, err, out, write_over
+from trainyard.cli.streams import UsageError, print_err, print_out, write_over
 from trainyard.extensions.authoring.renaming import API, UnreadableError, rename
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.words import numbered
@@ -29,7 +29,7 @@ def fmt(paths: Iterable[str], *, fix: bool) -> int:
         try:
             text, found = rename(file.text)
         except UnreadableError:
-            err(f"{path}: not YAML: `trainyard check` says where\n")
+            print_err(f"{path}: not YAML: `trainyard check` says where\n")
             unreadable += 1
             continue
         if not found:
@@ -37,11 +37,13 @@ def fmt(paths: Iterable[str], *, fix: bool) -> int:
         files += 1
         keys += len(found)
         for each in found:
-            out(f"{path}:{each.line}:{each.column}: `{each.former}` is called `{each.name}`\n")
+            print_out(
+                f"{path}:{each.line}:{each.column}: `{each.former}` is called `{each.name}`\n"
+            )
         if fix:
             _write_over(path, text)
     for fault in faults:
-        err(f"{fault.message}\n")
+        print_err(f"{fault.message}\n")
     failed = bool(faults or unreadable)
     if keys or not failed:
         _summarise(keys, files, fix)
@@ -64,11 +66,11 @@ def _files(paths: Iterable[str], faults: list[Diagnostic]) -> Iterator[str]:
 def _summarise(keys: int, files: int, fix: bool) -> None:
     found = f"{numbered(keys, 'key')} in {numbered(files, 'file')}"
     if not keys:
-        out("every key has its name\n")
+        print_out("every key has its name\n")
     elif fix:
-        out(f"renamed {found}\n")
+        print_out(f"renamed {found}\n")
     else:
-        out(f"{found}: `trainyard fmt --fix` renames {'it' if keys == 1 else 'them'}\n")
+        print_out(f"{found}: `trainyard fmt --fix` renames {'it' if keys == 1 else 'them'}\n")
 
 
 def _write_over(path: str, text: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.catalog import Catalog, InstanceType
 from trainyard.catalog.nccl import expected
-from trainyard.cli.streams import UsageError, err
+from trainyard.cli.streams import UsageError, print_err
 from trainyard.language.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def answers(options: argparse.Namespace, catalog: Catalog) -> dict[str, str]:
             said = ask(question)
         fault = _fault(question.key, said, given, catalog)
         while fault and is_asked:
-            err(f"{fault}\n")
+            print_err(f"{fault}\n")
             said = ask(question)
             fault = _fault(question.key, said, given, catalog)
         if fault:
@@ -130,10 +130,10 @@ def _nobody(question: Question) -> str:
 def _person(question: Question) -> str:
     shown = f" [{question.default}]" if question.default else ""
     while True:
-        err(f"{question.text}{shown}: ")
+        print_err(f"{question.text}{shown}: ")
         line = sys.stdin.readline()
         if not line:
-            err("\n")
+            print_err("\n")
             raise UsageError("no answer: nothing was written")
         said = line.strip()
         if said:

@@ -16,9 +16,9 @@ from trainyard.extensions.declared_rules.expressions import TooCostlyError, eval
 from trainyard.judge.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Key, Route
-from trainyard.output.body import at as value_at
+from trainyard.output.body import value_at as value_at
 from trainyard.output.manifest import Manifest, group_of
 from trainyard.verify.body import validate_body
 from trainyard.verify.schemas import BUILTIN
@@ -367,7 +367,7 @@ def _faults_of_resource(rule: Mapping[str, Any], here: Route) -> Iterator[Fault]
             fact = f"`{name}` is what is asked of an object, and no object"
             yield fact, at, False, "write the resource itself, like `pods`"
             continue
-        help = meant(name, known)
+        help = name_meant(name, known)
         if help and name not in known:
             fact = f"no object ever matches: there are no `{name}`"
             yield fact, at, False, help

@@ -15,7 +15,7 @@ from typing import Any
 
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
-from trainyard.catalog.rows import plain_letters, row, wanted, zone_text
+from trainyard.catalog.rows import is_wanted, plain_letters, row, zone_text
 
 Facts = dict[str, Any]
 
@@ -29,7 +29,7 @@ def build(
     offered, zones = _offerings(offerings / "availability-zone")
     groups = curated["families"].values()
     families = {family for group in groups for family in group}
-    rows = {name: row(info) for name, info in infos.items() if wanted(name, info, families)}
+    rows = {name: row(info) for name, info in infos.items() if is_wanted(name, info, families)}
     for name, text in offered.items():
         if name in rows and text:
             rows[name]["zones"] = text

@@ -15,7 +15,7 @@ from typing import Any
 
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
-from trainyard.catalog.rows import plain_letters, row, wanted, zone_text
+from trainyard.catalog.rows import is_wanted, plain_letters, row, zone_text
 from trainyard.extensions.facts.build import dump
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
@@ -133,7 +133,7 @@ def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
     infos = {
         info["InstanceType"]: info
         for info in _pages(client, "describe_instance_types", "InstanceTypes")
-        if wanted(info["InstanceType"], info, families)
+        if is_wanted(info["InstanceType"], info, families)
     }
     offerings = _pages(
         client,

@@ -106,16 +106,16 @@ def folded(title: str, blocks: Iterable[Block]) -> Folded:
     return Folded(title, tuple(blocks))
 
 
-def plain(text: Text) -> str:
+def plain_text(text: Text) -> str:
     """A text without what makes words stand out."""
     if isinstance(text, tuple):
-        return "".join(plain(part) for part in text)
+        return "".join(plain_text(part) for part in text)
     if isinstance(text, str):
         return text
     return text.text
 
 
-def code(text: object) -> str:
+def code_text(text: object) -> str:
     """A name or a value as code; of one with a backtick, between two (CommonMark 0.31, code spans)."""
     shown = str(text)
     if "`" in shown:

@@ -108,7 +108,7 @@ class Total:
     exact: bool
 
 
-def total(items: Iterable[Item], region: str) -> Total:
+def total_costs(items: Iterable[Item], region: str) -> Total:
     """The sums over all that has a price."""
     always = 0.0
     at_most = 0.0
@@ -145,7 +145,7 @@ def pool_item(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
         most=pool.nodes.max,
         usd=usd_of(price),
         how=", then ".join(_WORDS[way] for way in ways),
-        prices=known(price),
+        prices=prices_known(price),
         block=hours,
         node=True,
         pool=pool.name,
@@ -180,7 +180,7 @@ def unit_item(planned: PlannedCluster, name: str, what: str, count: int, unit: s
         most=count,
         usd=usd_of(price),
         how=ALWAYS,
-        prices=known(price),
+        prices=prices_known(price),
     )
 
 
@@ -195,7 +195,7 @@ class Gp3(NamedTuple):
     throughput: int | None = None
 
 
-def disks(
+def disk_items(
     planned: PlannedCluster,
     name: str,
     volume: Gp3,
@@ -251,7 +251,7 @@ def storage_items(planned: PlannedCluster, storage: Storage) -> Iterator[Item]:
             least = most = len({job.namespace for job in jobs})
             how = ALWAYS
         kind = Gp3(Quantity.parse(str(disk.size)), disk.iops, disk.throughput)
-        yield disks(planned, storage.name, kind, how, least, most)
+        yield disk_items(planned, storage.name, kind, how, least, most)
     volume = storage.existing_disk
     if volume is not None:
         yield _unpriced(storage.name, f"EBS volume {volume.id}, whose type is not said")
@@ -287,7 +287,7 @@ def _file_system(planned: PlannedCluster, storage: Storage) -> Item:
         most=1,
         usd=monthly(gib, price),
         how=ALWAYS,
-        prices=known(price),
+        prices=prices_known(price),
     )
 
 
@@ -307,7 +307,7 @@ def _objects(planned: PlannedCluster, name: str, s3: S3) -> Item:
         most=1,
         usd=monthly(gib, price),
         how=how,
-        prices=known(price),
+        prices=prices_known(price),
     )
 
 
@@ -328,5 +328,5 @@ def usd_of(price: Price | None) -> float | None:
     return None if price is None else price.usd
 
 
-def known(price: Price | None) -> tuple[Price, ...]:
+def prices_known(price: Price | None) -> tuple[Price, ...]:
     return () if price is None else (price,)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from trainyard.eks.health.plan import ConditionTainter, ProblemDetector
-from trainyard.output.lowering.body import head
+from trainyard.output.lowering.body import object_head
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 
@@ -47,7 +47,7 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
 def _job(tainter: ConditionTainter, node: str, message: str) -> Manifest:
     """It tolerates all taints, and is deleted ten minutes later."""
     name = f"drill-{node.partition('.')[0]}"
-    body = head("batch/v1", "Job", name, tainter.namespace)
+    body = object_head("batch/v1", "Job", name, tainter.namespace)
     write = f"open('/dev/kmsg', 'w').write({f'<2>{message}'!r})"
     container = {
         "name": "kernel-log",

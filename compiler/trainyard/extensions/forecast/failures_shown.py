@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.cli.output import as_json
 from trainyard.cli.streams import UsageError
-from trainyard.extensions.forecast.blocks import plain
+from trainyard.extensions.forecast.blocks import plain_text
 from trainyard.extensions.forecast.failures.outcome import Outcome
 from trainyard.extensions.forecast.failures.parts import Part, Span
 from trainyard.extensions.forecast.failures.week import FORMULA, Loss, Week
@@ -24,7 +24,7 @@ from trainyard.extensions.forecast.sections.failures import (
 )
 from trainyard.extensions.forecast.subjects import subject
 from trainyard.language.dataclass import dataclass
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.diagnostics.words import numbered
 from trainyard.language.units import Duration
 from trainyard.run.outcome import Options
@@ -54,7 +54,7 @@ def clusters(done: Done, options: Options, job: str | None) -> list[Cluster]:
         chosen = [walk for walk in known if job in (None, walk.job.name)]
         found.append(Cluster(compilation.name, chosen))
     if job is not None and job not in names and found:
-        hint = meant(job, names)
+        hint = name_meant(job, names)
         more = f": {hint}" if hint else ""
         raise UsageError(f"`--job {job}`: there is no such job{more}")
     return found
@@ -96,8 +96,8 @@ def _lines(walk: Walk, outcome: Outcome) -> Iterator[str]:
         for part in outcome.parts:
             yield _filled(f"      {part.name:<{_WIDTH}} {between(part):<14} ", part.why)
     if not outcome.is_harmless:
-        yield _line("repeats", plain(repeats(outcome)))
-        yield _line("costs", plain(costs(walk, outcome)))
+        yield _line("repeats", plain_text(repeats(outcome)))
+        yield _line("costs", plain_text(costs(walk, outcome)))
     yield _line("source", outcome.source)
 
 

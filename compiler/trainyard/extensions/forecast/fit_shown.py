@@ -14,7 +14,7 @@ from trainyard.extensions.forecast.training.advice import advice
 from trainyard.extensions.forecast.training.part import Part
 from trainyard.extensions.forecast.training.run import Run
 from trainyard.language.dataclass import dataclass
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.run.outcome import Options, Outcome
 
 _GIB = 1024**3
@@ -51,7 +51,7 @@ def fits(done: Outcome, options: Options, job: str | None) -> list[Fit]:
             unknown = [each for each in unknown if each.job == job]
         found.append(Fit(compilation.name, known, unknown))
     if job is not None and job not in names and found:
-        hint = meant(job, names)
+        hint = name_meant(job, names)
         more = f": {hint}" if hint else ""
         raise UsageError(f"`--job {job}`: no job of that name has a `model`{more}")
     return found
@@ -86,7 +86,7 @@ def explained(found: Sequence[Fit], asked: str) -> str:
                 if asked in (str(number), part.name):
                     lines += _reason(estimate, part, unit)
     if not lines:
-        hint = meant(asked, list(names))
+        hint = name_meant(asked, list(names))
         more = f": {hint}" if hint else "; `trainyard fit` numbers them"
         raise UsageError(f"`--why {asked}`: there is no such part{more}")
     return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from trainyard.extensions.forecast.simulate.verdict import Forecast, Kind, text,
 from trainyard.extensions.forecast.timeline.outlook import MOST_JOBS, timeline_of
 from trainyard.extensions.forecast.timeline.until import with_starts
 from trainyard.judge.model.reading import Reading
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.run.outcome import Compilation, Options, Outcome
 
 
@@ -58,7 +58,7 @@ def _require_pools(counts: Mapping[str, int], clusters: Sequence[Cluster]) -> No
     known = {pool.title for each in clusters for pool in each.pools}
     for pool in counts:
         if pool not in known:
-            hint = meant(pool, known)
+            hint = name_meant(pool, known)
             more = f": {hint}" if hint else ""
             raise UsageError(f"`--nodes {pool}=…`: no cluster has such a pool of a queue{more}")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trainyard.catalog.prices import dearest, sagemaker
 from trainyard.extensions.forecast.blocks import Block, Heading, paragraph, table
-from trainyard.extensions.forecast.costs import Item, known, usd_of
+from trainyard.extensions.forecast.costs import Item, prices_known, usd_of
 from trainyard.extensions.forecast.eks import report as of_eks
 from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.hyperpod.cluster.plan import HyperPodCluster
@@ -28,7 +28,9 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
             named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
             names = item.what.split(", ")
             price = dearest(sagemaker(planned.catalog, name, planned.spec.region) for name in names)
-            item = replace(item, what=named, usd=usd_of(price), prices=known(price), block=None)
+            item = replace(
+                item, what=named, usd=usd_of(price), prices=prices_known(price), block=None
+            )
             planned_ahead = item.name in HyperPodSection.of(planned.spec).own.training_plans
             yield replace(item, how=_PLAN, block=0.0) if planned_ahead else item
         else:

@@ -20,7 +20,7 @@ from trainyard.extensions.lint.kustomize import Kustomizations
 from trainyard.extensions.lint.namespaces import Namespaces
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.output.body import at, indexed
+from trainyard.output.body import indexed, value_at
 from trainyard.output.manifest import ObjectRef
 from trainyard.verify.objects import identity_of
 
@@ -62,7 +62,7 @@ class Stages:
         self._by_path: dict[str, list[LintObject]] = {}
         for item in objects:
             if item.manifest.once(identity_of)[:2] == STAGE:
-                path = normalized(at(item.manifest.body, "spec", "path"))
+                path = normalized(value_at(item.manifest.body, "spec", "path"))
                 if path:
                     self._by_path.setdefault(path, []).append(item)
         self._known: dict[str, Stage | None] = {}

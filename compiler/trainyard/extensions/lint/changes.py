@@ -22,7 +22,7 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route, SourceFile
 from trainyard.language.source.manifests import parse_manifests
 from trainyard.language.source.read import read
-from trainyard.output.body import at, indexed, texts
+from trainyard.output.body import indexed, texts_at, value_at
 from trainyard.output.manifest import Body, ref_of
 from trainyard.run.patching.merge import merge
 from trainyard.run.patching.operations import operate
@@ -51,8 +51,8 @@ class Target:
             and any(_fits(self.said.get("name"), name) for name in names)
             # A namespace that a kustomization gives is not known here.
             and (not ref.namespace or _fits(namespace, ref.namespace))
-            and has_labels(self._selector("label"), at(body, "metadata", "labels"))
-            and has_labels(self._selector("annotation"), at(body, "metadata", "annotations"))
+            and has_labels(self._selector("label"), value_at(body, "metadata", "labels"))
+            and has_labels(self._selector("annotation"), value_at(body, "metadata", "annotations"))
         )
 
     def _selector(self, of: str) -> str | None:
@@ -124,7 +124,7 @@ class Generator:
                     draft.remove((key,), place)
         if self.data is None:
             return
-        there = at(draft.body, field)
+        there = value_at(draft.body, field)
         merged = {**there, **self.data} if isinstance(there, dict) else dict(self.data)
         draft.put((field,), merged, place)
 
@@ -185,7 +185,7 @@ class Changes:
     def _generated(self, entry: Mapping[str, Any]) -> dict[str, str] | None:
         """What a generator makes of literals and files; of files just the keys."""
         data: dict[str, str] = {}
-        envs = texts(entry, "envs")
+        envs = texts_at(entry, "envs")
         if isinstance(entry.get("env"), str):
             envs = [*envs, entry["env"]]
         for name in envs:
@@ -193,22 +193,22 @@ class Changes:
             if file is None:
                 return None
             data.update(_assigned(file.text.split("\n")))
-        data.update(_assigned(texts(entry, "literals")))
-        for name in texts(entry, "files"):
+        data.update(_assigned(texts_at(entry, "literals")))
+        for name in texts_at(entry, "files"):
             key, _, path = name.rpartition("=")
             data[key or os.path.basename(path)] = ""
         return data
 
     def _patches(self) -> Iterator[Patch]:
         for key in ("patchesStrategicMerge", "patches", "patchesJson6902"):
-            entries = at(self._body, key)
+            entries = value_at(self._body, key)
             if not isinstance(entries, list):
                 continue
             for index, entry in enumerate(entries):
                 where = Route((0, key, index))
-                target = at(entry, "target")
+                target = value_at(entry, "target")
                 for_what = Target(target) if isinstance(target, dict) else None
-                path, inline = at(entry, "path"), at(entry, "patch")
+                path, inline = value_at(entry, "path"), value_at(entry, "patch")
                 if isinstance(entry, str):
                     is_inline = "\n" in entry
                     path, inline = (None, entry) if is_inline else (entry, None)
@@ -265,10 +265,10 @@ def _operations(patch: object) -> Iterator[tuple[int, Operation]]:
     if not isinstance(patch, list):
         return
     for index, said in enumerate(patch):
-        name, path = at(said, "op"), at(said, "path")
+        name, path = value_at(said, "op"), value_at(said, "path")
         if name not in _APPLIED or not isinstance(path, str) or not path.startswith("/"):
             continue
-        yield index, Operation(name, path, value=at(said, "value"))
+        yield index, Operation(name, path, value=value_at(said, "value"))
 
 
 def _assigned(lines: Sequence[str]) -> dict[str, str]:

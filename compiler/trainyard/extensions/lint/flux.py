@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from trainyard.disk.inputs import real_path
 from trainyard.extensions.lint.inputs import LintObject
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.objects import identity_of
 
@@ -38,10 +38,10 @@ class Paths:
         # Of several sources, those with names of their own are taken for other repositories.
         foreign = sources - {_OWN} if len(sources) > 1 else set()
         for body in stages:
-            path = normalized(at(body, "spec", "path"))
-            namespace = at(body, "spec", "targetNamespace")
+            path = normalized(value_at(body, "spec", "path"))
+            namespace = value_at(body, "spec", "targetNamespace")
             if path:
-                is_foreign = str(at(body, "spec", "sourceRef", "name")) in foreign
+                is_foreign = str(value_at(body, "spec", "sourceRef", "name")) in foreign
                 given = self._given.setdefault(path, set())
                 given.add(namespace if isinstance(namespace, str) and not is_foreign else "")
         self._gives = any(map(any, self._given.values()))

@@ -8,9 +8,9 @@ from typing import Any
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.language.diagnostics.words import a, kind_of
+from trainyard.language.diagnostics.words import kind_of, with_article
 from trainyard.language.places import Document, Node, Route
-from trainyard.verify.kinds import meant
+from trainyard.verify.kinds import kind_meant
 
 _BODY = ("metadata", "spec")
 _FIRST = "begin with `apiVersion` and `kind`"
@@ -92,9 +92,9 @@ def _without_version(body: Mapping[str, Any]) -> NoObject | None:
         return NoObject(message, help, "apiVersion")
     if not isinstance(body.get("metadata"), dict):
         return None  # values of a chart
-    if meant("", kind) is not None:
+    if kind_meant("", kind) is not None:
         return None  # the version is known, and reported
-    article = a(kind).partition(" ")[0]
+    article = with_article(kind).partition(" ")[0]
     message = f"{article} `{kind}` has no `apiVersion`"
     return NoObject(message, "add `apiVersion:` with its group and version", "kind")
 

@@ -17,7 +17,7 @@ from trainyard.extensions.lint.changing import Chain
 from trainyard.extensions.lint.elsewhere import Made
 from trainyard.extensions.lint.inputs import LintObject
 from trainyard.extensions.lint.namespaces import in_namespace
-from trainyard.output.body import at, items, texts
+from trainyard.output.body import mappings_at, texts_at, value_at
 from trainyard.output.manifest import Body, Manifest
 
 _OWN = ("resources", "bases", "crds")
@@ -92,7 +92,7 @@ class Kustomizations:
             files.update(below)
         folder = os.path.dirname(path)
         for field in _OWN:
-            for entry in texts(self._bodies[path], field):
+            for entry in texts_at(self._bodies[path], field):
                 target = os.path.normpath(os.path.join(folder, entry))
                 if target not in self._folders:
                     files[target] = ()
@@ -105,7 +105,7 @@ class Kustomizations:
         """The kustomizations that one names."""
         folder = os.path.dirname(path)
         for field in fields:
-            for entry in texts(self._bodies[path], field):
+            for entry in texts_at(self._bodies[path], field):
                 target = os.path.normpath(os.path.join(folder, entry))
                 inner = self._folders.get(target)
                 if inner is not None:
@@ -196,8 +196,8 @@ class Kustomizations:
         added: dict[str, str] = {}
         for root in sorted(self.roots(file)):
             body = self._bodies[root]
-            given = [at(body, "commonLabels")]
-            given += [labels.get("pairs") for labels in items(body, "labels")]
+            given = [value_at(body, "commonLabels")]
+            given += [labels.get("pairs") for labels in mappings_at(body, "labels")]
             for pairs in given:
                 if isinstance(pairs, dict):
                     added.update(pairs)
@@ -212,7 +212,7 @@ class Kustomizations:
         seen.add(path)
         folder = os.path.dirname(path)
         for field in _APPLIED:
-            for entry in texts(self._bodies[path], field):
+            for entry in texts_at(self._bodies[path], field):
                 joined = os.path.join(folder, entry)
                 target = os.path.normpath(joined)
                 inner = self._folders.get(target)
@@ -245,9 +245,9 @@ def _real(path: str) -> str:
 def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
-    entries = [at(patch, "path") for patch in items(body, "patches")]
-    entries += texts(body, "patches")
-    entries += texts(body, "patchesStrategicMerge")
+    entries = [value_at(patch, "path") for patch in mappings_at(body, "patches")]
+    entries += texts_at(body, "patches")
+    entries += texts_at(body, "patchesStrategicMerge")
     for entry in entries:
         if isinstance(entry, str) and "\n" not in entry:
             yield _real(os.path.join(folder, entry))
@@ -255,10 +255,10 @@ def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
 
 def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     """The labels that a kustomization adds to selectors too."""
-    given = [at(body, "commonLabels")]
+    given = [value_at(body, "commonLabels")]
     given += [
         labels.get("pairs")
-        for labels in items(body, "labels")
+        for labels in mappings_at(body, "labels")
         if labels.get("includeSelectors") is True
     ]
     selected: dict[str, str] = {}
@@ -269,8 +269,8 @@ def _selected(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _labelled(template: Body, labels: dict[str, str]) -> Body:
-    metadata = at(template, "metadata")
-    own = at(metadata, "labels")
+    metadata = value_at(template, "metadata")
+    own = value_at(metadata, "labels")
     if isinstance(metadata, dict):
         metadata = dict(metadata)
     else:

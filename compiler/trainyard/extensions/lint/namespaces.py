@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.extensions.lint.inputs import LintObject
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, ObjectRef
 from trainyard.verify import BUILTIN
 
@@ -46,14 +46,14 @@ class Namespaces:
     def _bound(self, body: Body, namespace: str, given: str) -> Body:
         """A binding whose subjects are in the namespaces that they get; ``namespace`` is its own as it is written, and
         ``given`` the one that it gets."""
-        subjects = at(body, "subjects")
+        subjects = value_at(body, "subjects")
         if not (self._accounts or given) or not isinstance(subjects, list):
             return body
         bound = [self._subject(each, namespace, given) for each in subjects]
         return body if bound == subjects else {**body, "subjects": bound}
 
     def _subject(self, subject: Any, namespace: str, of_binding: str) -> Any:
-        if at(subject, "kind") != "ServiceAccount":
+        if value_at(subject, "kind") != "ServiceAccount":
             return subject
         own = str(subject.get("namespace") or "")
         name = str(subject.get("name") or "")
@@ -85,7 +85,7 @@ def in_namespace(ref: ObjectRef) -> bool | None:
 
 def _with(body: Body, key: str, value: str) -> Body:
     """A body with another value in its metadata."""
-    metadata = at(body, "metadata") or {}
+    metadata = value_at(body, "metadata") or {}
     if not isinstance(metadata, dict) or metadata.get(key) == value:
         return body
     return {**body, "metadata": {**metadata, key: value}}

@@ -22,10 +22,10 @@ from trainyard.language.source.manifests import parse_manifests
 from trainyard.language.source.read import STDIN, read, read_stdin, walk
 from trainyard.output import Artifact
 from trainyard.output.artifact import kind_of_format
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Manifest, ref_of
 from trainyard.verify.formats import format_of, hinted, named, recognised
-from trainyard.verify.kinds import meant, unknown_kind
+from trainyard.verify.kinds import kind_meant, unknown_kind
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """Source: kustomize v5, konfig.go."""
@@ -69,8 +69,8 @@ def _served(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
     for body in bodies:
         if body.get("kind") != "CustomResourceDefinition":
             continue
-        group, kind = at(body, "spec", "group"), at(body, "spec", "names", "kind")
-        for version in items(body, "spec", "versions"):
+        group, kind = value_at(body, "spec", "group"), value_at(body, "spec", "names", "kind")
+        for version in mappings_at(body, "spec", "versions"):
             served.add((f"{group}/{version.get('name')}", str(kind)))
     return served
 
@@ -418,7 +418,7 @@ def _add_object(
     kind = body["kind"]
     right = None
     if (api_version, kind) not in served:
-        right = meant(api_version, kind)
+        right = kind_meant(api_version, kind)
     if right is not None:
         fault = unknown_kind(api_version, kind, right)
         document = Document(text.node(where))

@@ -11,7 +11,7 @@ from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.monitoring.plan import Monitor, RuleGroups
 from trainyard.extensions.observability.promql import of_dashboard
 from trainyard.extensions.observability.released_exporters import exporter_of, exporters
-from trainyard.judge.model.values import items, value
+from trainyard.judge.model.values import mappings_at, value_at
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.plan import Plan
@@ -83,7 +83,7 @@ def _known(plan: Plan) -> Iterator[tuple[str, frozenset[str] | None]]:
             yield _DCGM, _dcgm(release)
         for path, names in _KEPT.get(release.chart, {}).items():
             for name in names:
-                yield name, _kept(value(release.values, *path))
+                yield name, _kept(value_at(release.values, *path))
     for monitor in plan.of(Monitor):
         owners = {owner.name for name in monitor.kept if (owner := exporter_of(name)) is not None}
         for owner_name in owners:
@@ -112,7 +112,7 @@ def _counters(table: str) -> Iterator[str]:
 
 def _kept(relabelings: Any) -> frozenset[str] | None:
     """The names that a relabelling keeps, where it lists them; ``None`` where anything is kept."""
-    for each in items(relabelings):
+    for each in mappings_at(relabelings):
         is_keep = each.get("action") == "keep" and each.get("sourceLabels") == ["__name__"]
         regex = each.get("regex")
         if is_keep and isinstance(regex, str) and re.fullmatch(_NAMES, regex):

@@ -16,7 +16,7 @@ from trainyard.eks.flux.stages import FLUX, PREFIX
 from trainyard.extensions.operate.api import Api, path_of
 from trainyard.extensions.operate.faults import RefusedError
 from trainyard.output.artifact import ObjectRef
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.lowering.body import NO_SUBSTITUTION
 from trainyard.output.manifest import Body, Manifest
 from trainyard.run.history.committed import Committed
@@ -60,7 +60,7 @@ def stages(manifests: Sequence[Manifest]) -> list[Stage]:
         folder = _folder(manifest)
         for root in roots:
             if folder.is_relative_to(root.parent):
-                sources = items(manifest.body, "spec", "postBuild", "substituteFrom")
+                sources = mappings_at(manifest.body, "spec", "postBuild", "substituteFrom")
                 values = tuple(str(each.get("name")) for each in sources)
                 inside = str(folder.relative_to(root.parent))
                 found.append(Stage(manifest.ref.name, inside, values))
@@ -72,7 +72,7 @@ def _is_stage(manifest: Manifest) -> bool:
 
 
 def _folder(manifest: Manifest) -> PurePosixPath:
-    return PurePosixPath(str(at(manifest.body, "spec", "path")))
+    return PurePosixPath(str(value_at(manifest.body, "spec", "path")))
 
 
 def stage_of(manifest: Manifest, found: Sequence[Stage]) -> Stage | None:
@@ -104,9 +104,9 @@ def live(api: Api, stage: Stage) -> Live | None:
     body = api.find(kustomization_path(stage.name))
     if body is None:
         return None
-    entries = items(body, "status", "inventory", "entries")
+    entries = mappings_at(body, "status", "inventory", "entries")
     return Live(
-        suspended=at(body, "spec", "suspend") is True,
+        suspended=value_at(body, "spec", "suspend") is True,
         applied=tuple(_entry(str(each.get("id")), str(each.get("v"))) for each in entries),
     )
 
@@ -129,7 +129,7 @@ class Values:
 
     def filled(self, body: Body, stage: Stage | None) -> Body | Unfilled:
         """An object with the variables of its stage filled in, or one that is not known."""
-        annotations = at(body, "metadata", "annotations") or {}
+        annotations = value_at(body, "metadata", "annotations") or {}
         if stage is None or not stage.values or NO_SUBSTITUTION.items() <= annotations.items():
             return body
         known: dict[str, str] = {}
@@ -149,7 +149,7 @@ class Values:
                 if fault.status != HTTPStatus.FORBIDDEN:
                     raise
                 found = None
-            self._known[name] = at(found, "data") or {}
+            self._known[name] = value_at(found, "data") or {}
         return self._known[name]
 
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from trainyard.cli.exits import CLEAN, DRIFTED, FINDINGS, USAGE
 from trainyard.cli.output import as_json, require_text_or_json, say
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import UsageError, out, put_err, visible
+from trainyard.cli.streams import UsageError, print_out, put_err, visible
 from trainyard.cli.subjects import readable
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.extensions.forecast.simulate.verdict import Kind, helps, why
@@ -31,7 +31,7 @@ from trainyard.extensions.operate.proof import Expected, prove, unproven
 from trainyard.extensions.operate.runs import runs_in
 from trainyard.extensions.operate.status import namespaces_of, status
 from trainyard.language.diagnostics import Diagnostic
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.output.emit.yaml import dump
 from trainyard.run.history.committed import Committed
 from trainyard.run.language.load import platform_of
@@ -83,9 +83,9 @@ def run_status(options: argparse.Namespace) -> int:
             forecast=lambda: _forecasts(compilation, settings),
         )
     if options.format == "json":
-        out(as_json(shown.values(found)))
+        print_out(as_json(shown.values(found)))
     else:
-        out(visible(shown.text(found)))
+        print_out(visible(shown.text(found)))
     return CLEAN
 
 
@@ -101,9 +101,9 @@ def run_drift(options: argparse.Namespace) -> int:
         proven = _proven(options, api, subject)
         found = compare(api, compilation.name, committed, proven=proven)
     if options.format == "json":
-        out(as_json(drift_shown.values(found)))
+        print_out(as_json(drift_shown.values(found)))
     else:
-        out(visible(drift_shown.text(found)))
+        print_out(visible(drift_shown.text(found)))
     return DRIFTED if found.drifted else CLEAN
 
 
@@ -128,7 +128,7 @@ def run_logs(options: argparse.Namespace) -> int:
     for source in sources(run, run.pods(api), options.rank, previous=options.previous):
         prefix = "" if options.rank is not None else f"[{source.who}] "
         for line in printed(api, source, options.tail, follow=options.follow):
-            out(visible(f"{prefix}{line}\n"))
+            print_out(visible(f"{prefix}{line}\n"))
     return CLEAN
 
 
@@ -143,12 +143,12 @@ def run_debug(options: argparse.Namespace) -> int:
     body = debug_job(subject.plan, job, options.gpus, options.minutes)
     if options.printed:
         comments = [f"# {line}\n" for line in steps(body)]
-        out("".join(comments) + dump(body))
+        print_out("".join(comments) + dump(body))
         return CLEAN
     api = connect(options.context)
     _proven(options, api, subject)
     create(api, body)
-    out(visible("".join(f"{line}\n" for line in steps(body))))
+    print_out(visible("".join(f"{line}\n" for line in steps(body))))
     return CLEAN
 
 
@@ -156,7 +156,7 @@ def _job(subject: Subject, name: str) -> TrainJob:
     """The job of a name in the spec."""
     jobs = {job.source_name or job.name: job for job in subject.plan.of(TrainJob)}
     if name not in jobs:
-        hint = meant(name, jobs) or f"its jobs are {', '.join(sorted(jobs))}"
+        hint = name_meant(name, jobs) or f"its jobs are {', '.join(sorted(jobs))}"
         raise ClusterError("CLU012", f"the spec has no job `{name}`", hint)
     return jobs[name]
 
@@ -199,7 +199,7 @@ def _with_job(compilations: Sequence[Compilation], job: str) -> Sequence[Compila
     raise ClusterError(
         "CLU012",
         f"no spec of {len(compilations)} clusters has a job `{job}`",
-        meant(job, known) or "`trainyard report` lists the jobs of each cluster",
+        name_meant(job, known) or "`trainyard report` lists the jobs of each cluster",
     )
 
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from trainyard.core.pods.plan import ACCELERATORS, Container, Pod, Resources, Volume
 from trainyard.eks.jobs.bodies import pod_template
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 from trainyard.eks.jobs.origins import QUEUE
 from trainyard.eks.jobs.plan import TrainJob, effective_pod, runtime_of
 from trainyard.extensions.operate.api import Api, path_of
@@ -57,7 +57,7 @@ def debug_job(plan: Plan, job: TrainJob, gpus: int, minutes: int) -> Body:
     labels = {LABEL: name}
     if gpus and job.queue:
         labels[QUEUE] = job.queue
-    kind = called("Job")
+    kind = kind_called("Job")
     return {
         "apiVersion": kind.api,
         "kind": kind.kind,
@@ -129,7 +129,7 @@ def create(api: Api, body: Body) -> None:
     """Make the Job in the cluster. Raises ``ClusterError`` where it is there already."""
     metadata: Mapping[str, str] = body["metadata"]
     name, namespace = metadata["name"], metadata["namespace"]
-    kind = called("Job")
+    kind = kind_called("Job")
     try:
         api.create(path_of(kind.api, kind.plural, namespace), body)
     except RefusedError as fault:

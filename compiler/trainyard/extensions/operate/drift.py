@@ -26,7 +26,7 @@ from trainyard.extensions.operate.applied import (
 from trainyard.extensions.operate.faults import ClusterError, RefusedError
 from trainyard.language.dataclass import dataclass
 from trainyard.output.artifact import ObjectRef
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.fields import ABSENT, Item, Pair, Step, Steps, differing, item_key, shown
 from trainyard.output.hidden import hidden
 from trainyard.output.manifest import Body, Manifest
@@ -78,7 +78,7 @@ class Resources:
 
 def owners(body: Body, steps: Steps) -> tuple[str, ...]:
     """The managers of a field of a live object, by name; none where nobody owns it."""
-    entries = items(body, "metadata", "managedFields")
+    entries = mappings_at(body, "metadata", "managedFields")
     names = [str(each["manager"]) for each in entries if _owns(each.get("fieldsV1"), body, steps)]
     return tuple(dict.fromkeys(names))
 
@@ -248,10 +248,10 @@ def _held_by(body: Body) -> tuple[str, ...]:
     """What an object waits for that is Terminating: its finalizers, or of a namespace what is left in it."""
     left = [
         str(each.get("message", ""))
-        for each in items(body, "status", "conditions")
+        for each in mappings_at(body, "status", "conditions")
         if each.get("type") in _LEFT_IN_NAMESPACE and each.get("status") == "True"
     ]
-    return tuple(left or map(str, at(body, "metadata", "finalizers") or ("unknown",)))
+    return tuple(left or map(str, value_at(body, "metadata", "finalizers") or ("unknown",)))
 
 
 class _Comparer:
@@ -271,7 +271,7 @@ class _Comparer:
             return Skipped(manifest.path, "no Kustomization applies its folder")
         if manifest.ref.kind == "Secret" or "sops" in manifest.body:
             return Skipped(manifest.path, "it is secret")
-        annotations = at(manifest.body, "metadata", "annotations") or {}
+        annotations = value_at(manifest.body, "metadata", "annotations") or {}
         if annotations.get(_RECONCILE) == "disabled" or annotations.get(_APPLY) == "Ignore":
             return Skipped(manifest.path, "Flux leaves it alone, by its annotation")
         body = self._values.filled(manifest.body, stage)
@@ -281,7 +281,7 @@ class _Comparer:
         found = self._api.find(path) if path is not None else None
         if path is None or found is None:
             return Drift(ref=manifest.ref, file=manifest.path, exists=False)
-        if at(found, "metadata", "deletionTimestamp"):
+        if value_at(found, "metadata", "deletionTimestamp"):
             # Flux applies it without effect; it is made anew once it is gone.
             return Drift(ref=manifest.ref, file=manifest.path, held_by=_held_by(found))
         if annotations.get(_APPLY) == "IfNotPresent":
@@ -298,7 +298,7 @@ class _Comparer:
                 raise
             return Drift(ref=manifest.ref, file=manifest.path, refused=fault.reason)
         pairs = list(differing(_compared_part(wanted), _compared_part(found)))
-        merges = (at(body, "metadata", "annotations") or {}).get(_APPLY) == "Merge"
+        merges = (value_at(body, "metadata", "annotations") or {}).get(_APPLY) == "Merge"
         if stage is not None and not merges:
             known = {pair.steps for pair in pairs}
             pairs += [pair for pair in _by_hand(wanted, found) if pair.steps not in known]
@@ -348,9 +348,12 @@ def _difference(pair: Pair, found: Body) -> Difference:
 
 def _with_owner(body: Body, found: Body) -> Body:
     """An object with the labels by which Flux knows it as its own, as the live one has them."""
-    labels = at(found, "metadata", "labels") or {}
+    labels = value_at(found, "metadata", "labels") or {}
     own = {key: labels[key] for key in _OWNER if key in labels}
-    metadata = {**body["metadata"], "labels": {**(at(body, "metadata", "labels") or {}), **own}}
+    metadata = {
+        **body["metadata"],
+        "labels": {**(value_at(body, "metadata", "labels") or {}), **own},
+    }
     return {**body, "metadata": metadata}
 
 
@@ -375,7 +378,7 @@ def _by_hand(wanted: Body, found: Body) -> Iterator[Pair]:
 
 def _owned(body: Body, managers: Iterable[str]) -> Iterator[tuple[Steps, Any]]:
     """The fields that managers own, by the beginnings of their names; none of a subresource."""
-    for entry in items(body, "metadata", "managedFields"):
+    for entry in mappings_at(body, "metadata", "managedFields"):
         is_meant = str(entry.get("manager", "")).startswith(tuple(managers))
         if is_meant and not entry.get("subresource"):
             yield from leaves(entry.get("fieldsV1"), body)

@@ -25,7 +25,7 @@ from typing import IO, Any, NamedTuple
 
 from trainyard.extensions.operate.api import Api, Context
 from trainyard.extensions.operate.faults import ClusterError
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.source.libyaml import yaml
 
 PLUGIN_SECONDS = 60.0
@@ -107,7 +107,7 @@ class Kubeconfig:
             hint = "`kubectl config use-context NAME`, or `--context NAME`"
             raise ClusterError("CLU001", "the kubeconfig has no current context", hint)
         names = list(contexts)
-        hint = meant(name, names) or f"it has {', '.join(names) or 'none'}"
+        hint = name_meant(name, names) or f"it has {', '.join(names) or 'none'}"
         raise ClusterError("CLU001", f"the kubeconfig has no context `{name}`", hint)
 
     def part(self, what: str, context: str, entry: Entry) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from trainyard.extensions.operate.api import Api, path_of
 from trainyard.extensions.operate.faults import ClusterError
 from trainyard.extensions.operate.runs import Run, time_of
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 
 
@@ -71,7 +71,7 @@ def _created(pod: Body) -> float:
 
 
 def _source(run: Run, who: str, pod: Body, *, previous: bool) -> Source:
-    names = [str(each["name"]) for each in items(pod, "spec", "containers")]
+    names = [str(each["name"]) for each in mappings_at(pod, "spec", "containers")]
     container = run.kind.main if run.kind.main in names else names[0]
     return Source(who, run.namespace, str(pod["metadata"]["name"]), container, previous)
 
@@ -89,9 +89,9 @@ def _restarted(run: Run, found: Sequence[Source], pods: dict[str, Body]) -> list
 
 
 def _restarts(pod: Body, container: str) -> int:
-    for status in items(pod, "status", "containerStatuses"):
+    for status in mappings_at(pod, "status", "containerStatuses"):
         if status.get("name") == container:
-            return int(at(status, "restartCount") or 0)
+            return int(value_at(status, "restartCount") or 0)
     return 0
 
 

@@ -16,7 +16,7 @@ from trainyard.eks.flux.stages import PREFIX
 from trainyard.extensions.operate.api import Api
 from trainyard.extensions.operate.applied import kustomization_path
 from trainyard.extensions.operate.faults import ClusterError, RefusedError
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 
 _ARN = re.compile(r"^arn:[\w-]+:eks:([\w-]+):(\d{12}):cluster/(.+)$")
 _EKSCTL = re.compile(r"^(.+)\.([\w-]+)\.eksctl\.io$")
@@ -74,7 +74,7 @@ def _applied(api: Api) -> str | None:
         if fault.status == HTTPStatus.FORBIDDEN:
             raise _UnreadableError from fault
         raise
-    path = at(root, "spec", "path") if root is not None else None
+    path = value_at(root, "spec", "path") if root is not None else None
     if not isinstance(path, str):
         return None
     return PurePosixPath(path).parent.name or None

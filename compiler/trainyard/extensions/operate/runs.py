@@ -10,11 +10,11 @@ from typing import Any
 
 from trainyard.core.jobs.plan import SPEC_NAME
 from trainyard.eks.jobs.kind import JobKind
-from trainyard.eks.jobs.kinds import called, kinds
+from trainyard.eks.jobs.kinds import kind_called, kinds
 from trainyard.eks.jobs.plan import TRAIN_JOB
 from trainyard.extensions.operate.api import Api, path_of
 from trainyard.extensions.operate.faults import RefusedError
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.lowering.body import MANAGED_BY
 from trainyard.output.manifest import Body
 
@@ -72,7 +72,7 @@ class Run:
     def pods(self, api: Api) -> list[Body]:
         """Its pods that there are, of this attempt and, where their controller keeps those, of earlier ones."""
         labels = self.kind.run_pods
-        value = at(self.body, *labels.named_at) if labels.named_at else self.name
+        value = value_at(self.body, *labels.named_at) if labels.named_at else self.name
         if not isinstance(value, str) or not value:
             return []
         return api.items(path_of("v1", "pods", self.namespace), {labels.run: value})
@@ -81,7 +81,7 @@ class Run:
 def runs_in(api: Api, namespaces: Iterable[str], used: Iterable[str] = ()) -> list[Run]:
     """All runs in some namespaces that a compilation submitted, in the order in which they were submitted; ``used``:
     the kinds of jobs that must be readable. Kinds that the cluster does not serve have no runs."""
-    required = {called(name).name for name in used}
+    required = {kind_called(name).name for name in used}
     found: list[Run] = []
     for namespace in namespaces:
         found += _runs_of(api, namespace, required)
@@ -104,7 +104,7 @@ def _runs_of(api: Api, namespace: str, required: set[str]) -> Iterator[Run]:
     workloads = _by_owner(workloads_in(api, namespace))
     jobsets = {}
     if any(kind.name == TRAIN_JOB for kind, _ in objects):
-        jobset = called("JobSet")
+        jobset = kind_called("JobSet")
         jobsets = _by_owner(api.items(path_of(jobset.api, jobset.plural, namespace)))
     for kind, body in objects:
         uid = body["metadata"]["uid"]
@@ -128,7 +128,7 @@ def _by_owner(bodies: Iterable[Body]) -> dict[str, Body]:
     """Objects by the uid of their controller."""
     found = {}
     for body in bodies:
-        for owner in items(body, "metadata", "ownerReferences"):
+        for owner in mappings_at(body, "metadata", "ownerReferences"):
             if owner.get("controller"):
                 found[str(owner["uid"])] = body
     return found
@@ -136,12 +136,12 @@ def _by_owner(bodies: Iterable[Body]) -> dict[str, Body]:
 
 def conditions(body: Body | None) -> dict[str, Body]:
     """The conditions in the status of an object, by type."""
-    return {str(each["type"]): each for each in items(body, "status", "conditions")}
+    return {str(each["type"]): each for each in mappings_at(body, "status", "conditions")}
 
 
 def is_true(found: Mapping[str, Body], *types: str) -> bool:
     """Whether a condition of one of these types holds."""
-    return any(at(found, name, "status") == "True" for name in types)
+    return any(value_at(found, name, "status") == "True" for name in types)
 
 
 def time_of(text: Any) -> datetime:

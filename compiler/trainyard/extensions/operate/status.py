@@ -22,7 +22,7 @@ from trainyard.extensions.operate.faults import RefusedError
 from trainyard.extensions.operate.runs import Run, is_true, runs_in, time_of
 from trainyard.extensions.operate.waiting import Place, Places, meaning, words_of_kueue
 from trainyard.language.dataclass import dataclass
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.run.history import Run as Remembered
 
@@ -66,14 +66,14 @@ def state_of(run: Run, nodes: Nodes) -> State:
 
 def _ended(run: Run) -> State | None:
     ends = run.kind.ends
-    said = at(run.body, *ends.field) if ends.field else None
+    said = value_at(run.body, *ends.field) if ends.field else None
     if is_true(run.conditions, *ends.failed) or said in ends.failed:
         return State.FAILED
     if is_true(run.conditions, *ends.done) or said in ends.done:
         return State.DONE
     if not is_true(run.verdicts, "Finished"):
         return None
-    if at(run.verdicts, "Finished", "reason") == "Succeeded":
+    if value_at(run.verdicts, "Finished", "reason") == "Succeeded":
         return State.DONE
     return State.FAILED
 
@@ -82,14 +82,14 @@ def nodes_of(run: Run, pods: Sequence[Body]) -> Nodes:
     """The nodes that have a running pod of the run; it wants as many as Kueue admitted, or else as its object says."""
     labels = run.kind.run_pods
     own = [pod for pod in pods if labels.is_node(pod["metadata"].get("labels") or {})]
-    running = [pod for pod in own if at(pod, "status", "phase") == "Running"]
+    running = [pod for pod in own if value_at(pod, "status", "phase") == "Running"]
     return Nodes(len(running), wanted_nodes(run) or len(own))
 
 
 def wanted_nodes(run: Run) -> int:
     """How many nodes the run asks for, by its Workload; 0 where Kueue has none."""
-    admitted = items(run.workload, "status", "admission", "podSetAssignments")
-    asked = items(run.workload, "spec", "podSets")
+    admitted = mappings_at(run.workload, "status", "admission", "podSetAssignments")
+    asked = mappings_at(run.workload, "spec", "podSets")
     beside = run.kind.run_pods.beside
     parts = [part for part in admitted or asked if part.get("name") not in beside]
     return sum(int(part.get("count", 0)) for part in parts)
@@ -102,12 +102,12 @@ def attempts(run: Run, pods: Sequence[Body]) -> int:
     single pods are restarted, it is as often as the pod that was restarted most.
     """
     if run.jobset is not None:
-        again = int(at(run.jobset, "status", "restarts") or 0)
+        again = int(value_at(run.jobset, "status", "restarts") or 0)
     else:
         again = _most_restarts(run, pods)
     evicted = sum(
         int(each.get("count", 0))
-        for each in items(run.workload, "status", "schedulingStats", "evictions")
+        for each in mappings_at(run.workload, "status", "schedulingStats", "evictions")
     )
     has_started = is_true(run.verdicts, "Admitted") or again or not run.queue or _ended(run)
     if not has_started:
@@ -121,24 +121,24 @@ def _most_restarts(run: Run, pods: Sequence[Body]) -> int:
     for pod in pods:
         own = pod["metadata"].get("labels") or {}
         who = f"{labels.part(own)} {own.get(labels.number)}"
-        for container in items(pod, "status", "containerStatuses"):
+        for container in mappings_at(pod, "status", "containerStatuses"):
             restarts[who] += int(container.get("restartCount", 0))
-        restarts[who] += at(pod, "status", "phase") == "Failed"
+        restarts[who] += value_at(pod, "status", "phase") == "Failed"
     most = max(restarts.values(), default=0)
-    if at(run.body, "spec", "completionMode") == "Indexed":
+    if value_at(run.body, "spec", "completionMode") == "Indexed":
         return most
-    return max(most, int(at(run.body, "status", "failed") or 0))
+    return max(most, int(value_at(run.body, "status", "failed") or 0))
 
 
 def held_seconds(run: Run, now: datetime) -> float | None:
     """How long the run has held its quota in all its attempts; ``None`` where Kueue does not queue it."""
     if run.workload is None:
         return None
-    status = at(run.workload, "status")
-    past = at(status, "accumulatedPastExecutionTimeSeconds")
+    status = value_at(run.workload, "status")
+    past = value_at(status, "accumulatedPastExecutionTimeSeconds")
     if past is None:
         # kueue v0.19.2, the spelling of v1beta1.
-        past = at(status, "accumulatedPastExexcutionTimeSeconds")
+        past = value_at(status, "accumulatedPastExexcutionTimeSeconds")
     seconds = float(past or 0)
     if is_true(run.verdicts, "Admitted"):
         since = time_of(run.verdicts["Admitted"]["lastTransitionTime"])
@@ -230,10 +230,10 @@ def hanging(api: Api) -> Iterator[Hanging]:
 
 
 def _late(body: Body) -> Hanging | None:
-    name = str(at(body, "metadata", "name"))
+    name = str(value_at(body, "metadata", "name"))
     if name != PREFIX and not name.startswith(f"{PREFIX}-"):
         return None
-    for condition in items(body, "status", "conditions"):
+    for condition in mappings_at(body, "status", "conditions"):
         if condition.get("type") == "Ready" and condition.get("status") != "True":
             reason, said = str(condition.get("reason", "")), str(condition.get("message", ""))
             return Hanging(name, reason, said.partition("\n")[0])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from trainyard.extensions.operate.api import Api, path_of
 from trainyard.extensions.operate.faults import RefusedError
 from trainyard.extensions.operate.runs import Run, conditions, is_true, time_of, workloads_in
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 
 _VISIBILITY = "visibility.kueue.x-k8s.io"
@@ -52,7 +52,7 @@ def words_of_kueue(run: Run) -> str:
         said.append(str(reserved.get("message", "")))
     if is_true(run.verdicts, "QuotaReserved"):
         said.append(
-            str(at(run.verdicts, "Admitted", "message") or "admission checks are not ready")
+            str(value_at(run.verdicts, "Admitted", "message") or "admission checks are not ready")
         )
     return "; ".join(dict.fromkeys(" ".join(each.split()) for each in said if each))
 
@@ -61,11 +61,11 @@ def meaning(run: Run) -> str:
     """The reason of Kueue in our words; empty where it gives none that says more than its message."""
     if run.workload is None:
         return "Kueue has not seen it yet"
-    if at(run.workload, "spec", "active") is False:
+    if value_at(run.workload, "spec", "active") is False:
         return (
             "it is deactivated: Kueue looks at it again when `spec.active` of its Workload is true"
         )
-    return _MEANING.get(str(at(run.verdicts, "QuotaReserved", "reason")), "")
+    return _MEANING.get(str(value_at(run.verdicts, "QuotaReserved", "reason")), "")
 
 
 class Places:
@@ -96,7 +96,7 @@ class Places:
         waiting = [
             workload
             for workload in workloads_in(self._api, namespace)
-            if at(workload, "spec", "queueName") == queue and _is_pending(workload)
+            if value_at(workload, "spec", "queueName") == queue and _is_pending(workload)
         ]
         return "order", [str(each["metadata"]["name"]) for each in sorted(waiting, key=_rank)]
 
@@ -120,13 +120,13 @@ class Places:
 
 def _is_pending(workload: Body) -> bool:
     found = conditions(workload)
-    active = at(workload, "spec", "active") is not False
+    active = value_at(workload, "spec", "active") is not False
     return active and not is_true(found, "QuotaReserved", "Finished")
 
 
 def _rank(workload: Body) -> tuple[int, datetime, str]:
     """Higher priorities first, then who waits longer."""
-    priority = int(at(workload, "spec", "priority") or 0)
+    priority = int(value_at(workload, "spec", "priority") or 0)
     return -priority, _waits_since(workload), str(workload["metadata"]["name"])
 
 

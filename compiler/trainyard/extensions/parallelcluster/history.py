@@ -24,7 +24,7 @@ from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.models.cluster import ClusterSpec
 from trainyard.language.places import Key, Route
 from trainyard.output import Artifact
-from trainyard.output.body import at as value_at
+from trainyard.output.body import value_at as value_at
 from trainyard.output.emit.committed import CommittedFolder
 from trainyard.plan import Plan
 

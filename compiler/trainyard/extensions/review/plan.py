@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from trainyard.cli.exits import CHANGES, CLEAN, FINDINGS, USAGE
 from trainyard.cli.output import colored, require_format
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 from trainyard.disk.inputs import is_file, is_folder, real_path, with_file
 from trainyard.extensions.forecast.subjects import subject
 from trainyard.extensions.review.git import Base, BaseError, Repository
@@ -86,7 +86,7 @@ class _Comparison:
             text = printed(
                 options.format, merges, self._base, color=colored(options), whole=options.verbose
             )
-            out(text)
+            print_out(text)
         if failed:
             return FINDINGS
         changes = any(merge.changes for merge in merges)

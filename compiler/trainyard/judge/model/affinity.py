@@ -8,10 +8,10 @@ from typing import Any
 from trainyard.core.pods.plan import Pod
 from trainyard.judge.model.bodies import spec_of, templates
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import indexed, items, value
+from trainyard.judge.model.values import indexed, mappings_at, value_at
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.output.body import texts
+from trainyard.output.body import texts_at
 from trainyard.plan.scheduling import INSTANCE_TYPE
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
@@ -60,7 +60,7 @@ def affinities(world: Reading) -> Iterator[Affinity]:
         if pod.unread.isdisjoint(_READ_HERE):
             continue
         spec, place = spec_of(world, pod)
-        body, at = value(spec, "affinity"), place / "affinity"
+        body, at = value_at(spec, "affinity"), place / "affinity"
         yield Affinity(
             template.title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
         )
@@ -80,7 +80,7 @@ def _preferred(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
     terms = []
     for index, term in indexed(body, *place):
         here = Route((*at, *place, index, "preference"))
-        terms.append(tuple(_expressions(value(term, "preference"), here)))
+        terms.append(tuple(_expressions(value_at(term, "preference"), here)))
     return tuple(terms)
 
 
@@ -89,7 +89,7 @@ def _expressions(term: Any, at: Route) -> Iterator[Expression]:
         yield Expression(
             str(expression.get("key", "")),
             str(expression.get("operator", "")),
-            tuple(texts(expression, "values")),
+            tuple(texts_at(expression, "values")),
             at / "matchExpressions" / index,
         )
 
@@ -100,7 +100,7 @@ def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     for index, term in indexed(body, *place):
         labels, more = _labels(term)
         narrowed = more or any(
-            value(term, *key)
+            value_at(term, *key)
             for key in (
                 ("matchLabelKeys",),
                 ("mismatchLabelKeys",),
@@ -117,11 +117,11 @@ def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
 
 def _labels(term: Any) -> tuple[dict[str, str], bool]:
     """The labels that a term asks for, those of expressions with one value too; whether it asks for more."""
-    selector = value(term, "labelSelector", "matchLabels")
+    selector = value_at(term, "labelSelector", "matchLabels")
     labels = dict(selector) if isinstance(selector, dict) else {}
     more = False
-    for expression in items(term, "labelSelector", "matchExpressions"):
-        values = texts(expression, "values")
+    for expression in mappings_at(term, "labelSelector", "matchExpressions"):
+        values = texts_at(expression, "values")
         if expression.get("operator") == "In" and len(values) == 1:
             labels[str(expression.get("key", ""))] = values[0]
         else:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from trainyard.core.images.plan import short_name
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import items, mapping, read_tolerations, tolerations, value
+from trainyard.judge.model.values import (
+    mapping,
+    mappings_at,
+    read_tolerations,
+    tolerations,
+    value_at,
+)
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -67,8 +73,10 @@ def _of_alloy(release: HelmRelease) -> Iterator[Agent]:
 
 def _of_daemon_set(manifest: Manifest) -> Iterator[Agent]:
     pod = mapping(manifest.body, "spec", "template", "spec")
-    names = {short_name(str(container.get("image"))) for container in items(pod, "containers")}
-    if not names & _IMAGES or value(pod, "affinity", "nodeAffinity"):
+    names = {
+        short_name(str(container.get("image"))) for container in mappings_at(pod, "containers")
+    }
+    if not names & _IMAGES or value_at(pod, "affinity", "nodeAffinity"):
         return
     at = Route((manifest.id, "spec", "template", "spec"))
     yield Agent(

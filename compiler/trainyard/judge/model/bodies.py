@@ -9,7 +9,7 @@ from trainyard.core.pods.plan import Pod
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.third_party_workloads.plan import Workload, titled
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.language.places import Route
 
@@ -22,7 +22,7 @@ def body_at(world: Reading, at: Route) -> Any:
     """What a manifest has at a place; ``None`` where nothing is."""
     if not at:
         return None
-    return value(world.once(_bodies).get(str(at[0])), *at[1:])
+    return value_at(world.once(_bodies).get(str(at[0])), *at[1:])
 
 
 def spec_of(world: Reading, pod: Pod) -> tuple[Any, Route]:
@@ -51,12 +51,12 @@ def held_back(work: Work, world: Reading) -> HeldBack | None:
         return None
     at = pod.at.parent
     job = body_at(world, at)
-    pods, most = value(job, "completions"), value(job, "parallelism")
+    pods, most = value_at(job, "completions"), value_at(job, "parallelism")
     most = 1 if most is None else most
     if not isinstance(pods, int) or not isinstance(most, int) or not 0 < most < pods:
         return None
-    kind = value(object_of(world, at), "kind")
-    indexed = value(job, "completionMode") == "Indexed" or kind == "JobSet"
+    kind = value_at(object_of(world, at), "kind")
+    indexed = value_at(job, "completionMode") == "Indexed" or kind == "JobSet"
     return HeldBack(most, pods, at / "parallelism") if indexed else None
 
 

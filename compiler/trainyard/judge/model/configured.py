@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.model.values import mapping, mappings_at, value_at
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
 
@@ -33,16 +33,16 @@ def configured(container: Any, namespace: str, known: ConfigMaps) -> dict[str, C
 def _configured(
     container: Any, namespace: str, known: ConfigMaps
 ) -> Iterator[tuple[str, Configured]]:
-    for source in items(container, "envFrom"):
-        manifest = known.get((namespace, str(value(source, "configMapRef", "name"))))
+    for source in mappings_at(container, "envFrom"):
+        manifest = known.get((namespace, str(value_at(source, "configMapRef", "name"))))
         if manifest is None:
             continue
         prefix = str(source.get("prefix") or "")
         for key, text in mapping(manifest.body, "data").items():
             yield f"{prefix}{key}", Configured(str(text), Route((manifest.id, "data", key)))
-    for entry in items(container, "env"):
-        key = value(entry, "valueFrom", "configMapKeyRef", "key")
-        name = value(entry, "valueFrom", "configMapKeyRef", "name")
+    for entry in mappings_at(container, "env"):
+        key = value_at(entry, "valueFrom", "configMapKeyRef", "key")
+        name = value_at(entry, "valueFrom", "configMapKeyRef", "name")
         manifest = known.get((namespace, str(name)))
         text = None if manifest is None else mapping(manifest.body, "data").get(key)
         if manifest is not None and text is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.output.body import follow
+from trainyard.output.body import values_along
 from trainyard.output.manifest import Manifest
 from trainyard.verify.references import RUNTIME_PODS, pod_specs
 
@@ -51,7 +51,7 @@ def _typed(
 ) -> Iterator[Part]:
     for name, paths in places.items():
         for path in paths:
-            for place, value in follow(body, path, start):
+            for place, value in values_along(body, path, start):
                 if isinstance(value, dict):
                     yield name, place, value
 
@@ -59,4 +59,4 @@ def _typed(
 def _pods(manifest: Manifest) -> Iterator[tuple[_Path, Any]]:
     yield from pod_specs(manifest.body)
     if manifest.ref.kind == "ClusterTrainingRuntime":
-        yield from follow(manifest.body, RUNTIME_PODS)
+        yield from values_along(manifest.body, RUNTIME_PODS)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.judge.model.nodes import Nodes
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
@@ -24,11 +24,11 @@ class Elastic:
 
 def bounds_of(manifest: Manifest) -> Elastic | None:
     """The bounds of an elastic job; ``None`` of any other object, and where they cannot be read."""
-    policy = value(manifest.body, "spec", "elasticPolicy")
-    least = value(policy, "minReplicas")
-    most = value(policy, "maxReplicas")
+    policy = value_at(manifest.body, "spec", "elasticPolicy")
+    least = value_at(policy, "minReplicas")
+    most = value_at(policy, "maxReplicas")
     if most is None:
-        most = value(manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
+        most = value_at(manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
     if not isinstance(least, int) or not isinstance(most, int):
         return None
     at = Route((manifest.id, "spec", "elasticPolicy"))

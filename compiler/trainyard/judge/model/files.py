@@ -13,7 +13,7 @@ from trainyard.judge.model.reading import Reading
 from trainyard.judge.model.work import Work
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 
@@ -76,7 +76,7 @@ def _entry(world: Reading, namespace: str, name: str, key: str) -> File | None:
     manifest = _config_maps(world).get((namespace, name))
     if manifest is None:
         return None
-    text = at(manifest.body, "data", key)
+    text = value_at(manifest.body, "data", key)
     if not isinstance(text, str):
         return None
     place = Route((manifest.id, "data", key))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from trainyard.judge.model.values import items, value
+from trainyard.judge.model.values import mappings_at, value_at
 from trainyard.language.places import Route
 
 _ROLES = (
@@ -54,22 +54,22 @@ def hosts_of(body: Any) -> Hosts | None:
     Sources: jobset v0.12.0 (placement.go: GenPodName, network.enableDNSHostnames), batch/v1 Job (completionMode),
     training-operator v1.9.4 (a Service for each replica), mpi-operator v0.8.2 (newWorker).
     """
-    name = value(body, "metadata", "name")
+    name = value_at(body, "metadata", "name")
     if not isinstance(name, str) or not name:
         return None
-    kind = str(value(body, "kind"))
+    kind = str(value_at(body, "kind"))
     if kind == "JobSet":
         return _of_job_set(body, name)
-    if kind == "Job" and str(value(body, "apiVersion")).startswith("batch/"):
+    if kind == "Job" and str(value_at(body, "apiVersion")).startswith("batch/"):
         return _of_job(body, name)
     if kind == "MPIJob":
-        count = _count(value(body, "spec", "mpiReplicaSpecs", "Worker", "replicas"))
+        count = _count(value_at(body, "spec", "mpiReplicaSpecs", "Worker", "replicas"))
         return Hosts({f"{name}-worker": (count,), f"{name}-launcher": ()}, name)
     for field in _ROLES:
-        roles = value(body, "spec", field)
+        roles = value_at(body, "spec", field)
         if isinstance(roles, dict):
             groups = {
-                f"{name}-{str(role).lower()}": (_count(value(spec, "replicas")),)
+                f"{name}-{str(role).lower()}": (_count(value_at(spec, "replicas")),)
                 for role, spec in roles.items()
             }
             return Hosts(groups, "") if groups else None
@@ -78,22 +78,22 @@ def hosts_of(body: Any) -> Hosts | None:
 
 def _of_job_set(body: Any, name: str) -> Hosts | None:
     groups = {}
-    for job in items(body, "spec", "replicatedJobs"):
-        spec = value(job, "template", "spec")
-        pods = value(spec, "completions") or value(spec, "parallelism")
+    for job in mappings_at(body, "spec", "replicatedJobs"):
+        spec = value_at(job, "template", "spec")
+        pods = value_at(spec, "completions") or value_at(spec, "parallelism")
         groups[f"{name}-{job.get('name')}"] = (_count(job.get("replicas")), _count(pods))
-    domain = value(body, "spec", "network", "subdomain") or name
+    domain = value_at(body, "spec", "network", "subdomain") or name
     at = ("spec", "network", "enableDNSHostnames")
-    hidden = "has `enableDNSHostnames: false`" if value(body, *at) is False else ""
+    hidden = "has `enableDNSHostnames: false`" if value_at(body, *at) is False else ""
     if not groups:
         return None
     return Hosts(groups, str(domain), hidden, at, "write `enableDNSHostnames: true`")
 
 
 def _of_job(body: Any, name: str) -> Hosts | None:
-    domain = value(body, *_POD, "subdomain")
-    indexed = value(body, "spec", "completionMode") == "Indexed"
-    count = _count(value(body, "spec", "completions") or value(body, "spec", "parallelism"))
+    domain = value_at(body, *_POD, "subdomain")
+    indexed = value_at(body, "spec", "completionMode") == "Indexed"
+    count = _count(value_at(body, "spec", "completions") or value_at(body, "spec", "parallelism"))
     hidden, help = "", ""
     if not indexed:
         hidden = "is not Indexed, so that its pods have names by chance"

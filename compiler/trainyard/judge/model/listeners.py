@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.judge.model.values import indexed, mapping, read_tolerations, tolerations, value
+from trainyard.judge.model.values import indexed, mapping, read_tolerations, tolerations, value_at
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -65,7 +65,7 @@ def listeners(releases: Iterable[HelmRelease], manifests: Iterable[Manifest]) ->
     """The ports of nodes that releases of ``CHARTS`` and DaemonSets listen on, as far as they are known."""
     for release in releases:
         values_at, switch = CHARTS[release.chart]
-        is_off = bool(switch) and value(release.values, *switch) is False
+        is_off = bool(switch) and value_at(release.values, *switch) is False
         if not is_off and "values" not in release.unread:
             yield from _of_release(release, values_at)
     for manifest in manifests:
@@ -109,7 +109,7 @@ def _port(written: Mapping[str, Any], *, host_network: bool) -> Port | None:
 
 def _of_release(release: HelmRelease, values_at: tuple[str, ...]) -> Iterator[Listener]:
     values = mapping(release.values, *values_at)
-    number = value(values, "service", "port") or _PORT
+    number = value_at(values, "service", "port") or _PORT
     reach = tolerations(release, *values_at, "tolerations", default=_TOLERATED)
     if values.get("hostNetwork") is False or reach is None or not isinstance(number, int):
         return
@@ -130,4 +130,4 @@ def _selector(pod: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _required_affinity(pod: Mapping[str, Any]) -> Any:
-    return value(pod, "affinity", "nodeAffinity", _REQUIRED)
+    return value_at(pod, "affinity", "nodeAffinity", _REQUIRED)

@@ -279,7 +279,7 @@ class Nodes:
         if cluster is not None and cluster.network.fully_private:
             return True
         return any(
-            values.value(release.values, "settings", "isolatedVPC") is True
+            values.value_at(release.values, "settings", "isolatedVPC") is True
             for release in self.plan.of(HelmRelease)
             if release.chart == "karpenter"
         )

@@ -42,7 +42,7 @@ from trainyard.judge.model.pods import as_job, is_judged, main_container
 from trainyard.judge.model.roles import roles_of
 from trainyard.judge.model.runtimes import released_runtime
 from trainyard.judge.model.storage import Storage
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.judge.model.work import Work
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -336,7 +336,7 @@ class Reading(Nodes):
         """The variables that the main container takes from ConfigMaps of the set."""
         if main is None or not main.at or not self._config_maps:
             return {}
-        body = value(self._bodies.get(str(main.at[0])), *main.at[1:])
+        body = value_at(self._bodies.get(str(main.at[0])), *main.at[1:])
         return configured(body, namespace, self._config_maps)
 
     @cached_property
@@ -508,7 +508,7 @@ class Reading(Nodes):
     def memory_overhead(self) -> float:
         """The share of a node's memory that Karpenter leaves out of account, by its release or by default."""
         for release in self.releases("karpenter"):
-            percent = value(release.values, "settings", "vmMemoryOverheadPercent")
+            percent = value_at(release.values, "settings", "vmMemoryOverheadPercent")
             if isinstance(percent, int | float):
                 return float(percent)
         return VM_MEMORY_OVERHEAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from trainyard.judge.model.values import items, mapping
+from trainyard.judge.model.values import mapping, mappings_at
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
@@ -32,7 +32,7 @@ class Target:
 def services_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
     """The Services with ports."""
     for manifest in manifests:
-        ports = items(manifest.body, "spec", "ports")
+        ports = mappings_at(manifest.body, "spec", "ports")
         if manifest.ref.kind == "Service" and not manifest.ref.group and ports:
             yield Target(
                 kind=manifest.ref.kind,
@@ -51,8 +51,8 @@ def pods_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
         if manifest.ref.kind in _WITH_PODS and manifest.ref.group == "apps":
             template = mapping(manifest.body, "spec", "template")
             containers = [
-                *items(template, "spec", "containers"),
-                *items(template, "spec", "initContainers"),
+                *mappings_at(template, "spec", "containers"),
+                *mappings_at(template, "spec", "initContainers"),
             ]
             yield Target(
                 kind=manifest.ref.kind,
@@ -61,7 +61,7 @@ def pods_of(manifests: Iterable[Manifest]) -> Iterator[Target]:
                 at=Route((manifest.id, "spec", "template")),
                 labels=mapping(template, "metadata", "labels"),
                 ports=_names(
-                    port for container in containers for port in items(container, "ports")
+                    port for container in containers for port in mappings_at(container, "ports")
                 ),
             )
 

@@ -9,7 +9,7 @@ from trainyard.core.pods.plan import GPU
 from trainyard.core.pools.plan import Pool
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.judge.model.reading import Reading
-from trainyard.judge.model.values import items, mapping, value
+from trainyard.judge.model.values import mapping, mappings_at, value_at
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.lift.reader import embedded
@@ -40,7 +40,7 @@ class Configuration:
         """How many a GPU is given out as."""
         counts = [
             each.get("replicas")
-            for each in items(sharing, "resources")
+            for each in mappings_at(sharing, "resources")
             if each.get("name", GPU) in (GPU, "gpu")
         ]
         return max((count for count in counts if isinstance(count, int)), default=1)
@@ -60,9 +60,9 @@ def configurations(world: Reading) -> tuple[Configuration, ...]:
 
 def _configurations(world: Reading) -> Iterator[Configuration]:
     for release in world.releases("nvidia-device-plugin"):
-        yield from _of_release(release, world, value(release.values, "config"))
+        yield from _of_release(release, world, value_at(release.values, "config"))
     for release in world.releases("gpu-operator"):
-        yield from _of_release(release, world, value(release.values, "devicePlugin", "config"))
+        yield from _of_release(release, world, value_at(release.values, "devicePlugin", "config"))
 
 
 def _of_release(release: HelmRelease, world: Reading, config: Any) -> Iterator[Configuration]:
@@ -73,13 +73,13 @@ def _of_release(release: HelmRelease, world: Reading, config: Any) -> Iterator[C
     place = Route((*at, "config", "map"))
     if release.chart == "gpu-operator":
         place = Route((*at, "devicePlugin", "config", "data"))
-    name = value(config, "name")
+    name = value_at(config, "name")
     if not texts and isinstance(name, str):
         for manifest in world.manifests:
             if manifest.ref.kind == "ConfigMap" and manifest.ref.name == name:
                 texts = mapping(manifest.body, "data")
                 place = Route((manifest.id, "data"))
-    default = value(config, "default")
+    default = value_at(config, "default")
     alone = len(texts) == 1 and release.chart != "gpu-operator"
     for key, text in texts.items():
         if isinstance(text, str):

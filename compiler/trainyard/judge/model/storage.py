@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from trainyard.core.storage.plan import PersistentVolume, VolumeClaim
-from trainyard.judge.model.values import value
+from trainyard.judge.model.values import value_at
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Plan
 
@@ -41,7 +41,7 @@ class Storage:
             named = str(manifest.body.get("provisioner") or "")
             provisioner = _IN_TREE.get(named, named)
             provisioners[ref.name] = provisioner
-            if value(manifest.body, "metadata", "annotations", _DEFAULT) == "true":
+            if value_at(manifest.body, "metadata", "annotations", _DEFAULT) == "true":
                 provisioners[None] = provisioner
         return provisioners
 

@@ -9,20 +9,19 @@ from trainyard.eks.cluster.plan import Addon
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.language.units import Duration
 from trainyard.lift.reader import embedded
-from trainyard.output.body import at as value
-from trainyard.output.body import indexed, items, texts
+from trainyard.output.body import indexed, mappings_at, texts_at, value_at
 from trainyard.plan.scheduling import Toleration
 
 __all__ = [
     "embedded",
     "indexed",
-    "items",
     "mapping",
+    "mappings_at",
     "read_tolerations",
     "seconds",
-    "texts",
+    "texts_at",
     "tolerations",
-    "value",
+    "value_at",
 ]
 
 
@@ -31,7 +30,7 @@ def tolerations(
 ) -> tuple[Toleration, ...] | None:
     """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
     written elsewhere."""
-    written = value(agent.values, *path)
+    written = value_at(agent.values, *path)
     if isinstance(written, list | tuple):
         return read_tolerations(written)
     if written is not None:
@@ -50,7 +49,7 @@ def read_tolerations(values: Any) -> tuple[Toleration, ...]:
             str(toleration.get("value", "")),
             str(toleration.get("effect", "")),
         )
-        for toleration in items(values)
+        for toleration in mappings_at(values)
     )
 
 
@@ -66,7 +65,7 @@ def seconds(text: str | None) -> int | None:
 
 def mapping(values: Any, *path: str) -> Mapping[str, Any]:
     """The mapping deep in a mapping, or an empty one."""
-    inner = value(values, *path)
+    inner = value_at(values, *path)
     if isinstance(inner, Mapping):
         return inner
     return {}

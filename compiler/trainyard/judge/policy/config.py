@@ -17,7 +17,7 @@ from trainyard.judge.policy.rule import Rule
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import error, listed, warning
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
 _EXCEPTION = ("code", "object", "place", "reason", "until")
@@ -263,7 +263,7 @@ class _Reader:
             "POL003",
             f"no rule has the code or name `{name}`",
             span,
-            meant(name, names) or "`trainyard explain` lists the rules",
+            name_meant(name, names) or "`trainyard explain` lists the rules",
         )
         return ()
 

@@ -402,7 +402,7 @@ def _argument_fault(rule: Rule) -> str:
 
 def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
-    from trainyard.verify.kinds import meant  # only for users' rules
+    from trainyard.verify.kinds import kind_meant  # only for users' rules
 
     for kind in rule.kinds:
         group, slash, name = kind.partition("/")
@@ -417,7 +417,7 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
             api_version = f"{group}/{_ANY_VERSION}"
         else:
             api_version = "v1"
-        right = meant(api_version, name)
+        right = kind_meant(api_version, name)
         if right is not None:
             right_version, right_name = right
             right_group = group_of(right_version)

@@ -30,7 +30,7 @@ def near(word: str, names: Iterable[str], limit: int = 3) -> list[str]:
     return [name for *_, name in best]
 
 
-def meant(word: str, names: Iterable[str]) -> str:
+def name_meant(word: str, names: Iterable[str]) -> str:
     """``did you mean …`` with the nearest name; empty where none is near."""
     nearest = near(word, names, limit=1)
     if nearest:

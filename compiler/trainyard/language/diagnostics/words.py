@@ -13,7 +13,7 @@ def numbered(count: int, one: str, several: str = "") -> str:
     return f"{count} {several or f'{one}s'}"
 
 
-def a(kind: str) -> str:
+def with_article(kind: str) -> str:
     """A kind of Kubernetes, or another noun, with its article: ``a TrainJob``, ``an MPIJob``, ``an env-name``."""
     is_spelt = kind[:2].isupper()
     is_vowel = kind[0].upper() in ("AEFHILMNORSX" if is_spelt else "AEIOU")

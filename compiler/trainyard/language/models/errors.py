@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error, listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.diagnostics.words import kind_of
 from trainyard.language.models.flow import flow
 from trainyard.language.models.foreign import value_help, variable_help
@@ -334,7 +334,7 @@ def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     wanted = listed(choices)
     if len(choices) > 1:
         wanted = f"one of {wanted}"
-    question = meant(str(value), choices)
+    question = name_meant(str(value), choices)
     help = question or f"write {wanted}"
     shown = kind_of(value)
     if isinstance(value, str):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error, listed
-from trainyard.language.diagnostics.near import meant, near, plain
+from trainyard.language.diagnostics.near import name_meant, near, plain
 from trainyard.language.models.answers import answer
 from trainyard.language.models.elsewhere import REMARKS, meant_key, resources_help
 from trainyard.language.models.flow import flow
@@ -71,7 +71,7 @@ def _helps(at: Route, model: type[BaseModel], mapping: Any, instead: Instead) ->
         yield "remove it: the objects of a cluster take theirs from `spec`"
     if section is not None:
         yield _misplaced_help(_misplaced(section, key, model))
-    yield meant(key, known)
+    yield name_meant(key, known)
     nearest = near(key, refused, limit=1)
     if nearest:
         yield refused[nearest[0]] or ""

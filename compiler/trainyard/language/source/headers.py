@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error, listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places.tree import (
     Document,
     MappingNode,
@@ -95,7 +95,7 @@ def read_header(
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """A help text with the nearest known word."""
-    return meant(word, known) or otherwise
+    return name_meant(word, known) or otherwise
 
 
 def first_character(node: Node) -> Span:

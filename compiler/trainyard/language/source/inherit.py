@@ -6,7 +6,7 @@ They are merged before anything is checked, so that each value keeps the line th
 from __future__ import annotations
 
 from trainyard.language.diagnostics.diagnostic import Diagnostic, error, listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places.tree import MappingNode, Node, SequenceNode, text_node
 from trainyard.language.source.merge import is_null
 
@@ -99,7 +99,7 @@ class _Heirs:
         if base is None:
             others = [other for other in self._named if other not in chain]
             message = f"{self._what} `{wanted}` is not declared"
-            question = meant(wanted, others)
+            question = name_meant(wanted, others)
             help = question or _one_of(others, self._what)
             self._report("YML060", message, extends, help)
             return None

@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.output.artifact import Places
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan.scheduling import Taint, Toleration
 
@@ -18,7 +18,7 @@ NO_PRUNE = {_PRUNE: "disabled"}
 NO_SUBSTITUTION = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 
 
-def head(
+def object_head(
     api_version: str,
     kind: str,
     name: str,
@@ -39,7 +39,7 @@ def head(
 
 def is_never_pruned(body: Body) -> bool:
     """Whether Flux leaves an object when it is no longer in git, as ``NO_PRUNE`` has it do."""
-    return bool(at(body, "metadata", "annotations", _PRUNE) == NO_PRUNE[_PRUNE])
+    return bool(value_at(body, "metadata", "annotations", _PRUNE) == NO_PRUNE[_PRUNE])
 
 
 def without_rights(*, user: int | None = None) -> Body:
@@ -74,25 +74,25 @@ def guarded(body: Body) -> Body:
     """An object with that annotation, where any of its texts needs it; annotations of another shape stay."""
     annotations = body["metadata"].get("annotations") or {}
     if isinstance(annotations, dict):
-        whole = unsubstituted(annotations, texts(body))
+        whole = unsubstituted(annotations, texts_within(body))
         if whole is not annotations:
             body["metadata"]["annotations"] = whole
     return body
 
 
-def texts(value: Any) -> Iterable[str]:
+def texts_within(value: Any) -> Iterable[str]:
     """Every text in a value, keys left out."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inside in value.values():
-            yield from texts(inside)
+            yield from texts_within(inside)
     elif isinstance(value, list):
         for inside in value:
-            yield from texts(inside)
+            yield from texts_within(inside)
 
 
-def given(**fields: Any) -> Body:
+def fields_given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
     return {key: value for key, value in fields.items() if value or value is False or value == 0}
 
@@ -103,15 +103,15 @@ def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
     return {name: str(amount) for name, amount in amounts}
 
 
-def taints(values: Iterable[Taint]) -> list[Body]:
+def taint_bodies(values: Iterable[Taint]) -> list[Body]:
     """core/v1 Taints."""
-    return [given(key=taint.key, value=taint.value, effect=taint.effect) for taint in values]
+    return [fields_given(key=taint.key, value=taint.value, effect=taint.effect) for taint in values]
 
 
-def tolerations(values: Iterable[Toleration]) -> list[Body]:
+def toleration_bodies(values: Iterable[Toleration]) -> list[Body]:
     """core/v1 Tolerations."""
     return [
-        given(
+        fields_given(
             key=toleration.key,
             operator=toleration.operator,
             value=toleration.value,
@@ -124,10 +124,10 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
 
 def manifest_in(folder: str, body: Body, at: Route, places: Places | None = None) -> Manifest:
     """An object in a file of its own in a folder of the cluster's, with the routes of its fields."""
-    return Manifest(body, path(folder, body), at, places or {})
+    return Manifest(body, file_of(folder, body), at, places or {})
 
 
-def path(folder: str, body: Body, *, flat: bool = False) -> str:
+def file_of(folder: str, body: Body, *, flat: bool = False) -> str:
     """Where an object is written: ``folder/[namespace.]kind-name.yaml``; ``flat`` where all are of one namespace.
 
     No folder is a namespace's own: what moves to another namespace would empty it, and git takes that for a folder

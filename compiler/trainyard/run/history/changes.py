@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 from trainyard.eks.jobs.plan import TRAIN_JOB, TrainJob
 from trainyard.language.dataclass import dataclass
 from trainyard.language.models.flow import flow
 from trainyard.language.places import Key, Route
 from trainyard.output.beside import beside, shortened
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Manifest
 from trainyard.run.history.committed import Committed
 from trainyard.run.history.keep import kept_runtime
@@ -53,7 +53,7 @@ def changed_fields(
 
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
-    ref = f"{called(job.kind).kind}/{job.namespace}/{job.name}"
+    ref = f"{kind_called(job.kind).kind}/{job.namespace}/{job.name}"
     new = manifests[ref]
     path = run.committed_path
     old = committed.manifest(run.ref, path, new)
@@ -72,7 +72,7 @@ def _of_labels(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Queue and priority stand in labels, which Kueue reads."""
     for label in _OF_KUEUE:
         path = ("metadata", "labels", label)
-        before, after = at(old.body, *path), at(new.body, *path)
+        before, after = value_at(old.body, *path), value_at(new.body, *path)
         if before != after:
             yield Change(str(Route(path)), before, after, new.origin(path))
 
@@ -85,7 +85,7 @@ def _of_runtime(
     names: Mapping[str, str],
 ) -> Iterator[Change]:
     new = manifests[f"ClusterTrainingRuntime/{job.runtime}"]
-    name = str(at(old.body, "spec", "runtimeRef", "name"))
+    name = str(value_at(old.body, "spec", "runtimeRef", "name"))
     runtime = kept_runtime(committed, name, new)
     if runtime is not None:
         yield from _differences(runtime.body.get("spec"), new, names)

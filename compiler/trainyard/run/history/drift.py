@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import listed
 from trainyard.language.diagnostics.words import numbered
-from trainyard.output.body import at, items, texts
+from trainyard.output.body import mappings_at, texts_at, value_at
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan.scheduling import POOL_LABEL
 from trainyard.run.history.changes import Change
@@ -54,14 +54,14 @@ def drifted_pools(
 
 def _name(manifest: Manifest) -> str:
     """The pool's name in the spec: a reservation has a NodePool of its own."""
-    labels = at(manifest.body, *_TEMPLATE, "metadata", "labels")
+    labels = value_at(manifest.body, *_TEMPLATE, "metadata", "labels")
     if isinstance(labels, Mapping) and POOL_LABEL in labels:
         return str(labels[POOL_LABEL])
     return manifest.ref.name
 
 
 def _class_name(manifest: Manifest) -> str:
-    return str(at(manifest.body, *_TEMPLATE, "spec", "nodeClassRef", "name"))
+    return str(value_at(manifest.body, *_TEMPLATE, "spec", "nodeClassRef", "name"))
 
 
 def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
@@ -117,15 +117,17 @@ def _words_of_template(body: Body) -> dict[str, Any]:
     """Labels, annotations, requirements, taints and the rest of a NodePool's template, by name."""
     words: dict[str, Any] = {}
     for key, word in METADATA.items():
-        for name, value in _mapping(at(body, *_TEMPLATE, "metadata", key)).items():
+        for name, value in _mapping(value_at(body, *_TEMPLATE, "metadata", key)).items():
             words[f"{word} {name}"] = value
-    spec = _mapping(at(body, *_TEMPLATE, "spec"))
+    spec = _mapping(value_at(body, *_TEMPLATE, "spec"))
     words |= spec
     words.pop("requirements", None)
-    for requirement in items(spec, "requirements"):
-        operator = str(at(requirement, "operator"))
-        values = frozenset(map(str, texts(requirement, "values")))
-        words[str(at(requirement, "key"))] = values if operator == "In" else (operator, values)
+    for requirement in mappings_at(spec, "requirements"):
+        operator = str(value_at(requirement, "operator"))
+        values = frozenset(map(str, texts_at(requirement, "values")))
+        words[str(value_at(requirement, "key"))] = (
+            values if operator == "In" else (operator, values)
+        )
     return words
 
 

@@ -11,7 +11,7 @@ from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import StorageSection
 from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.eks.flux.stages import FLUX
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 from trainyard.eks.jobs.plan import Operator, TrainJob
 from trainyard.eks.kueue.plan import LocalQueue, WorkloadPriority
 from trainyard.eks.teams.plan import Namespace, ResourceQuota
@@ -103,7 +103,7 @@ def lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
         share = list(_lost_share(run, admitted_by, pools, spec))
         yield from share or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
-    operator = called(run.kind).operator
+    operator = kind_called(run.kind).operator
     if operator and not _is_installed(operator, plan):
         yield "jobs", f"operator `{operator}`"
     storages = StorageSection.of(spec).storage

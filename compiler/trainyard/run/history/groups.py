@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.eks.cluster.lower import NODE_GROUPS
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import warning
-from trainyard.output.body import items
+from trainyard.output.body import mappings_at
 from trainyard.output.manifest import Manifest
 from trainyard.run.history.committed import Committed
 
@@ -44,11 +44,11 @@ def groups_to_recreate(manifests: Iterable[Manifest], committed: Committed) -> I
 
 
 def _changed(old: Any, new: Any) -> list[str]:
-    groups = items(old, "managedNodeGroups")
+    groups = mappings_at(old, "managedNodeGroups")
     if not groups:  # edited by hand
         return []
     before = groups[-1]
-    (after,) = items(new, "managedNodeGroups")
+    (after,) = mappings_at(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
     fixed = [key for key in keys if key not in CHANGEABLE]
     return [key for key in fixed if before.get(key) != after.get(key)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from trainyard.catalog import Catalog, VersionStep
 from trainyard.core.jobs.reruns import replaced_jobs, second_run
 from trainyard.core.jobs.spec import JobsSection
-from trainyard.eks.jobs.kinds import called
+from trainyard.eks.jobs.kinds import kind_called
 from trainyard.eks.jobs.plan import TrainJob
 from trainyard.eks.nodes.plan import NodeGroup
 from trainyard.judge.model.reading import Reading
@@ -239,7 +239,9 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     was, now = run.kind, job.kind
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
-    restarts = f"a {now} restarts {called(now).restarted}, a {was} {called(was).restarted}"
+    restarts = (
+        f"a {now} restarts {kind_called(now).restarted}, a {was} {kind_called(was).restarted}"
+    )
     again = f"add `rerun: {run.rerun + 1}` to run it again as a {now}, and `{command}` when that is merged"
     return error(
         "CHG026",

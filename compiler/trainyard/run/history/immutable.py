@@ -15,7 +15,7 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
 from trainyard.language.places import Route
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.lowering.body import object_path
 from trainyard.output.manifest import Body, Manifest
 from trainyard.run.history.changes import shown_value
@@ -27,7 +27,7 @@ _SOURCE = ("spec", "csi")
 
 def _is_late(source: Any) -> bool:
     """Whether Flux fills in what a volume is (``trainyard.eks.volumes.stages``)."""
-    handle = str(at(source, "volumeHandle"))
+    handle = str(value_at(source, "volumeHandle"))
     return handle.startswith(f"${{{FSX_ID}}}")
 
 
@@ -36,11 +36,11 @@ def _always(old: Body) -> bool:
 
 
 def _has_topology(old: Body) -> bool:
-    return at(old, "spec", "topologyName") is not None
+    return value_at(old, "spec", "topologyName") is not None
 
 
 def _has_affinity(old: Body) -> bool:
-    return at(old, "spec", "nodeAffinity") is not None
+    return value_at(old, "spec", "nodeAffinity") is not None
 
 
 def _is_immutable(old: Body) -> bool:
@@ -175,7 +175,7 @@ def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[D
 
 def _is_left(body: Body) -> bool:
     """Whether Flux does not apply an edit of an object, or makes the object again."""
-    annotations = at(body, "metadata", "annotations") or {}
+    annotations = value_at(body, "metadata", "annotations") or {}
     return any(str(annotations.get(name)).lower() == said for name, said in _ANNOTATIONS.items())
 
 
@@ -184,7 +184,7 @@ def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
     ref = str(manifest.ref)
     paths = [manifest.path]
     if manifest.body["kind"] == "PersistentVolume":
-        claim = at(manifest.body, "spec", "claimRef", "name")
+        claim = value_at(manifest.body, "spec", "claimRef", "name")
         folders = (FOLDER, made_folder(str(claim)))
         paths += [object_path(folder, "PersistentVolume", manifest.ref.name) for folder in folders]
     for path in paths:
@@ -198,8 +198,8 @@ def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
-        before = at(old, *rule.path)
-        after = at(manifest.body, *rule.path)
+        before = value_at(old, *rule.path)
+        after = value_at(manifest.body, *rule.path)
         if before == after:
             continue
         both_present = before is not None and after is not None

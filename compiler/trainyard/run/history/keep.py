@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trainyard.eks.jobs.heads import JOBS
-from trainyard.eks.jobs.kinds import of_object
+from trainyard.eks.jobs.kinds import kind_of_object
 from trainyard.eks.jobs.lower import RUNTIMES
 from trainyard.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.lift import lift
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.lowering.body import object_path
 from trainyard.output.manifest import Manifest
 from trainyard.plan import Derived, Plan
@@ -49,7 +49,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         return None
     objects: tuple[Manifest, ...] = (old,)
     if run.kind == TRAIN_JOB:
-        name = str(at(old.body, "spec", "runtimeRef", "name"))
+        name = str(value_at(old.body, "spec", "runtimeRef", "name"))
         runtime = kept_runtime(committed, name, new)
         if runtime is None or _is_edited(runtime, run.ran):
             return None
@@ -151,7 +151,7 @@ def _manifests(
     for new in manifests:
         written: tuple[Manifest, ...] = (new,)
         name = new.ref.name
-        if of_object(new.ref.group, new.ref.kind) and name in stay:
+        if kind_of_object(new.ref.group, new.ref.kind) and name in stay:
             written = stay[name].manifests
         for manifest in written:
             ref = manifest.ref

@@ -15,7 +15,7 @@ from trainyard.eks.network.vpc import PATH, network_stack
 from trainyard.judge.model.values import mapping
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.plan import Plan
 from trainyard.run.history.changes import shown_value
 from trainyard.run.history.committed import Committed
@@ -37,7 +37,7 @@ def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     network = cluster.network
     named = network.vpc or network.cidr or ""
     if not committed.mentions(_CONFIG, [named]):
-        vpc = at(committed.template(_CONFIG) or {}, "vpc")
+        vpc = value_at(committed.template(_CONFIG) or {}, "vpc")
         if isinstance(vpc, dict):
             yield from _other_vpc(vpc, network)
             return
@@ -106,7 +106,7 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
     resources = stack.body["Resources"]
     for name, before in mapping(old, "Resources").items():
         path = ("Resources", name, "Properties", "CidrBlock")
-        kind = at(before, "Type")
+        kind = value_at(before, "Type")
         if kind not in ("AWS::EC2::VPC", "AWS::EC2::Subnet"):
             continue
         if name not in resources:
@@ -118,8 +118,8 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
                 help=_HELP,
             )
             continue
-        block = at(old, *path)
-        new = at(stack.body, *path)
+        block = value_at(old, *path)
+        new = value_at(stack.body, *path)
         if block != new:
             edit = f"{shown_value(block)} → {shown_value(new)}"
             yield error(
@@ -145,6 +145,6 @@ def _as_stack(committed: Committed) -> dict[str, Any] | None:
         for label, resource in mapping(module, "resource", kind).items():
             words = label.split("_")
             logical = "".join(word.capitalize() for word in words)
-            properties = {"CidrBlock": at(resource, "cidr_block")}
+            properties = {"CidrBlock": value_at(resource, "cidr_block")}
             resources[logical] = {"Type": type_name, "Properties": properties}
     return {"Resources": resources}

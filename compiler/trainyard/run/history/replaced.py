@@ -16,7 +16,7 @@ from trainyard.core.storage.stacks import bucket_stack, file_system_stack
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
 from trainyard.output import Artifact
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.plan import Plan
 from trainyard.run.history.changes import shown_value
 from trainyard.run.history.committed import Committed
@@ -58,17 +58,17 @@ def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
 def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
     new = stack.body
     for path in _FIXED:
-        before = at(old, *path)
-        after = at(new, *path)
+        before = value_at(old, *path)
+        after = value_at(new, *path)
         if before != after:
             yield _refused(stack, path, before, after)
     for path in _PRESENCE:
-        before = at(old, *path)
-        after = at(new, *path)
+        before = value_at(old, *path)
+        after = value_at(new, *path)
         if (before is None) != (after is None):
             yield _refused(stack, path, before, after)
-    before = at(old, *_CAPACITY)
-    after = at(new, *_CAPACITY)
+    before = value_at(old, *_CAPACITY)
+    after = value_at(new, *_CAPACITY)
     are_sizes = isinstance(before, int) and isinstance(after, int)
     if are_sizes and after < before:
         yield _refused(stack, _CAPACITY, before, after)

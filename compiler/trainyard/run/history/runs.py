@@ -16,7 +16,7 @@ from typing import Any
 from trainyard.core.pods.plan import GPU, NEURON
 from trainyard.disk.inputs import read_bytes, walk
 from trainyard.eks.jobs.heads import JOBS
-from trainyard.eks.jobs.kinds import called, kinds, of_object
+from trainyard.eks.jobs.kinds import kind_called, kind_of_object, kinds
 from trainyard.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity
@@ -82,12 +82,12 @@ class Run:
     @property
     def ref(self) -> str:
         """How its object is referred to: ``Kind/namespace/name``."""
-        return f"{called(self.kind).kind}/{self.namespace}/{self.object}"
+        return f"{kind_called(self.kind).kind}/{self.namespace}/{self.object}"
 
     @property
     def committed_path(self) -> str:
         """The file of its object, relative to the cluster's folder."""
-        return object_path(JOBS, called(self.kind).kind, self.object, self.namespace)
+        return object_path(JOBS, kind_called(self.kind).kind, self.object, self.namespace)
 
     @property
     def left(self) -> bool:
@@ -129,12 +129,12 @@ class Run:
 
     def shown_with(self) -> str:
         """The command that shows it."""
-        word = called(self.kind).word
+        word = kind_called(self.kind).word
         return f"kubectl get {word} {self.object} -n {self.namespace}"
 
     def ends_with(self) -> str:
         """The command that ends it."""
-        word = called(self.kind).word
+        word = kind_called(self.kind).word
         return f"kubectl delete {word} {self.object} -n {self.namespace}"
 
 
@@ -226,7 +226,7 @@ def job_manifests(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Manife
     TrainJobs."""
     jobs = {}
     for manifest in manifests:
-        kind = of_object(manifest.ref.group, manifest.ref.kind)
+        kind = kind_of_object(manifest.ref.group, manifest.ref.kind)
         if kind is None:
             continue
         is_own = not manifest.key

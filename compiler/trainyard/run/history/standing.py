@@ -10,7 +10,7 @@ from trainyard.judge.model.gangs import pod_sets
 from trainyard.judge.model.reading import Reading
 from trainyard.language.units import Quantity
 from trainyard.lift import lift
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Manifest
 from trainyard.run.history.committed import Committed
 from trainyard.run.history.keep import kept_runtime
@@ -64,7 +64,9 @@ def committed_pods(
         return ()
     objects = [job]
     if run.kind == TRAIN_JOB:
-        runtime = kept_runtime(committed, str(at(job.body, "spec", "runtimeRef", "name")), like)
+        runtime = kept_runtime(
+            committed, str(value_at(job.body, "spec", "runtimeRef", "name")), like
+        )
         if runtime is None:
             return ()
         objects.append(runtime)

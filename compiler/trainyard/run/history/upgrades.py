@@ -12,7 +12,7 @@ from trainyard.language.diagnostics import Diagnostic, Severity
 from trainyard.language.diagnostics.diagnostic import error, warning
 from trainyard.language.models.cluster import ClusterSpec
 from trainyard.language.places import Route
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 from trainyard.run.history.committed import Committed
@@ -25,17 +25,17 @@ _OF_THE_RELEASE = ("eksctl", "flux")
 
 def pinned(body: Body) -> dict[str, str]:
     """The versions that an object pins, by component. What an edit by hand made no version of is left out."""
-    name = str(at(body, "metadata", "name"))
+    name = str(value_at(body, "metadata", "name"))
     versions: dict[str, Any] = {}
     match body["kind"]:
         case "OCIRepository":
-            versions[name] = at(body, "spec", "ref", "tag")
+            versions[name] = value_at(body, "spec", "ref", "tag")
         case "HelmRelease":
-            versions[name] = at(body, "spec", "chart", "spec", "version")
+            versions[name] = value_at(body, "spec", "chart", "spec", "version")
         case "EC2NodeClass":
-            versions["ami"] = at(body, "spec", "amiSelectorTerms", 0, "alias")
+            versions["ami"] = value_at(body, "spec", "amiSelectorTerms", 0, "alias")
         case "ClusterConfig":
-            versions["kubernetes"] = at(body, "metadata", "version")
+            versions["kubernetes"] = value_at(body, "metadata", "version")
             versions.update(_builds(body))
     return {
         component: str(version)
@@ -46,13 +46,13 @@ def pinned(body: Body) -> dict[str, str]:
 
 def _builds(body: Body) -> dict[str, Any]:
     """The builds of EKS add-ons."""
-    addons = at(body, "addons")
+    addons = value_at(body, "addons")
     if not isinstance(addons, list):
         return {}
     builds = {}
     for addon in addons:
-        name = str(at(addon, "name"))
-        builds[name] = at(addon, "version")
+        name = str(value_at(addon, "name"))
+        builds[name] = value_at(addon, "version")
     return builds
 
 

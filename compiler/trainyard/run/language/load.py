@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from trainyard.core.jobs.spec import Job
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error, listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.models.base import SpecModel
 from trainyard.language.models.cluster import TrainingCluster
 from trainyard.language.models.errors import explain_all
@@ -140,7 +140,7 @@ def _with_platforms(fault: Diagnostic) -> Diagnostic:
         path = f"platform.{fault.at[-1]}"
         if _is_absent(path):
             return _of_absent(fault, path)
-        question = meant(str(fault.at[-1]), PLATFORMS)
+        question = name_meant(str(fault.at[-1]), PLATFORMS)
         return replace(fault, help=question or f"`platform` has: {listed(PLATFORMS)}")
     return fault
 

@@ -8,7 +8,7 @@ from dataclasses import field, fields, replace
 from hashlib import sha256
 from typing import Any
 
-from trainyard.eks.jobs.kinds import of_object
+from trainyard.eks.jobs.kinds import kind_of_object
 from trainyard.eks.jobs.plan import TRAIN_JOB, Runtime, TrainJob
 from trainyard.eks.overrides.plan import ObjectPatch
 from trainyard.language.dataclass import dataclass
@@ -17,8 +17,8 @@ from trainyard.language.diagnostics.diagnostic import error
 from trainyard.language.places import Route
 from trainyard.lift import lift
 from trainyard.output import Artifact
-from trainyard.output.body import at
-from trainyard.output.lowering.body import guarded, object_path, texts
+from trainyard.output.body import value_at
+from trainyard.output.lowering.body import guarded, object_path, texts_within
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan, PlanItem
 from trainyard.run.patching.merge import merge
@@ -60,7 +60,7 @@ def same_work(before: Body, after: Body) -> bool:
 
 def _work(body: Body) -> Any:
     """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
-    labels = at(body, "metadata", "labels")
+    labels = value_at(body, "metadata", "labels")
     queued = {}
     if isinstance(labels, dict):
         queued = {key: labels[key] for key in labels if key.startswith(_KUEUE)}
@@ -80,7 +80,7 @@ def rename_changed(
             runtimes[manifest.ref.name] = patches
             _rename(names, manifest)
     for manifest in manifests:
-        if of_object(manifest.ref.group, manifest.ref.kind) is None:
+        if kind_of_object(manifest.ref.group, manifest.ref.kind) is None:
             continue
         runtime = ""
         if manifest.ref.kind == TRAIN_JOB:
@@ -242,7 +242,7 @@ def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
 
 def _guarded(body: Body, before: Body) -> Body:
     """A patched body, in which Flux fills in nothing that it did not fill in before."""
-    if any("${" in text for text in texts(before)):
+    if any("${" in text for text in texts_within(before)):
         return body
     return guarded(body)
 
@@ -264,7 +264,7 @@ def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
 
 def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
     yield from _IDENTITY
-    is_job = of_object(manifest.ref.group, manifest.ref.kind) is not None
+    is_job = kind_of_object(manifest.ref.group, manifest.ref.kind) is not None
     is_run = is_job or manifest.ref.kind in _RUNTIMES
     if is_job and not manifest.key:
         yield from _OF_A_RUN

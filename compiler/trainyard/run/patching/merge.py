@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Route
 from trainyard.run.patching.place import Draft, PatchError, Path
 
@@ -101,7 +101,7 @@ class _Merge:
         *above, last = path
         siblings = self._draft.at(tuple(above))
         keys = [str(key) for key in siblings]
-        help = meant(str(last), keys) or f"there are {listed(keys)}"
+        help = name_meant(str(last), keys) or f"there are {listed(keys)}"
         fact = f"there is no `{Route(path)}` to remove"
         raise PatchError("RES086", fact, at, help)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from trainyard.eks.overrides.plan import Operation
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Key, Route
 from trainyard.run.patching.place import Draft, PatchError, Path
 
@@ -130,7 +130,7 @@ def _missing(draft: Draft, pointer: str, path: Path, token: str, at: Route) -> P
     if isinstance(value, dict):
         keys = [str(key) for key in value]
         otherwise = f"{above} has {listed(keys[:_SHOWN])}"
-        help = meant(token, keys) or otherwise
+        help = name_meant(token, keys) or otherwise
     elif isinstance(value, list):
         help = f"{above} has {len(value)} items, the first is 0; `-` adds one at the end"
     else:

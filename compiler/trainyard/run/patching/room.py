@@ -15,7 +15,7 @@ from trainyard.eks.nodes.requested import requests_in
 from trainyard.language.units import Quantity
 from trainyard.output import Artifact
 from trainyard.output.artifact import ObjectRef
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -74,10 +74,10 @@ def _more(
     """Milli-CPU and MiB that pods of an object request more than they did, on a node of a pool."""
     types = [catalog.instance(name) for name in pool.instance_types or ()]
     if ref.kind == _DAEMON_SET:
-        pod = at(after, *POD)
+        pod = value_at(after, *POD)
         if may_land(pod, pool.title, pool.instance_types or ()) and _comes(ref.name, types):
             cpu, memory = asked(pod)
-            cpu_before, memory_before = asked(at(before, *POD))
+            cpu_before, memory_before = asked(value_at(before, *POD))
             yield cpu - cpu_before, memory - memory_before
         return
     addon = addons().get(ref.name)
@@ -89,7 +89,7 @@ def _more(
 
 
 def _values(release: Body) -> Mapping[str, Any]:
-    found = at(release, "spec", "values")
+    found = value_at(release, "spec", "values")
     return found if isinstance(found, Mapping) else {}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trainyard.eks.overrides.plan import ObjectPatch
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.output.manifest import Manifest
 
 _SHOWN = 6
@@ -72,14 +72,14 @@ def nearest(patch: ObjectPatch, manifests: Sequence[Manifest]) -> str:
     """What a patch that is for nothing may have meant."""
     kinds = sorted({manifest.ref.kind for manifest in manifests})
     if patch.kind not in kinds:
-        return meant(patch.kind, kinds) or "`trainyard compile` writes no such kind"
+        return name_meant(patch.kind, kinds) or "`trainyard compile` writes no such kind"
     refs = [manifest.ref for manifest in manifests]
     refs = [ref for ref in refs if ref.kind == patch.kind]
     names = [ref.name for ref in refs]
     if any(_matches(patch.name, name) for name in names):
         shown = [str(ref) for ref in refs]
         return f"there is {_listed(shown)}"
-    question = meant(patch.name or "", names)
+    question = name_meant(patch.name or "", names)
     return question or f"there is {_listed(names)}"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact, group_of
@@ -100,7 +100,7 @@ def shell_faults(path: str, block: str, written: set[str], folder: str) -> Itera
             yield error(
                 "REF001",
                 f"`{path}` asks `kubectl` for `{word}`, of a group that nothing here has",
-                help=meant(group, groups) or "name the group of a kind",
+                help=name_meant(group, groups) or "name the group of a kind",
             )
 
 
@@ -138,7 +138,7 @@ def _absent(path: str, what: str, place: str, written: set[str]) -> Diagnostic:
     return error(
         "REF001",
         f"{what}, and no such file is written",
-        help=meant(place, written) or "name a file of the cluster's folder",
+        help=name_meant(place, written) or "name a file of the cluster's folder",
     )
 
 

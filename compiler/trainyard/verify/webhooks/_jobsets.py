@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.verify.fault import Fault, Path, nearest, refused
 from trainyard.verify.webhooks._topology import topology
 from trainyard.verify.webhooks.job import job_spec
@@ -21,13 +21,13 @@ def replicated_jobs(
     earlier: list[str] = []
     claims = claimed(spec)
     reported: set[str] = set()
-    for index, job in enumerate(items(spec, "replicatedJobs")):
+    for index, job in enumerate(mappings_at(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
         name = str(job.get("name"))
         volumes = claims | added.get(name, frozenset())
         yield from _job_spec((*here, "template", "spec"), job, volumes, reported)
         yield from _annotations((*here, "template", "spec"), job)
-        dependencies = items(job, "dependsOn")
+        dependencies = mappings_at(job, "dependsOn")
         yield from _dependencies((*here, "dependsOn"), dependencies, earlier, first=index == 0)
         earlier.append(name)
     yield from _policy_targets(path, spec, set(earlier))
@@ -37,7 +37,7 @@ def _job_spec(
     path: Path, job: dict[str, Any], claims: set[str], reported: set[str]
 ) -> Iterator[Fault]:
     """Faults of the Job. A claim that all pods share is one fault, even if several jobs misname it."""
-    spec = at(job, "template", "spec") or {}
+    spec = value_at(job, "template", "spec") or {}
     for fault in job_spec(path, spec, restart_defaulted=True, volumes=claims):
         is_mount = "volumeMounts" in fault.path
         if not (claims and is_mount and fault.message in reported):
@@ -46,11 +46,11 @@ def _job_spec(
 
 
 def _annotations(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
-    spec = at(job, "template", "spec")
-    parallelism = int(at(spec, "parallelism") or 1)
+    spec = value_at(job, "template", "spec")
+    parallelism = int(value_at(spec, "parallelism") or 1)
     replicas = int(job.get("replicas") or 1)
     inner = ("template", "metadata", "annotations")
-    annotations = at(spec, *inner)
+    annotations = value_at(spec, *inner)
     yield from topology((*path, *inner), annotations, parallelism * replicas)
 
 
@@ -58,9 +58,9 @@ def claimed(spec: Any) -> set[str]:
     """The volumes that JobSet makes itself, for every pod of the set that mounts them (jobset v0.12,
     ``volumeClaimPolicies``)."""
     names: set[str] = set()
-    for policy in items(spec, "volumeClaimPolicies"):
-        for template in items(policy, "templates"):
-            names.add(str(at(template, "metadata", "name")))
+    for policy in mappings_at(spec, "volumeClaimPolicies"):
+        for template in mappings_at(policy, "templates"):
+            names.add(str(value_at(template, "metadata", "name")))
     return names
 
 
@@ -84,10 +84,10 @@ def _dependencies(
 
 def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
     places: list[Path] = [("successPolicy",)]
-    for number, _ in enumerate(items(spec, "failurePolicy", "rules")):
+    for number, _ in enumerate(mappings_at(spec, "failurePolicy", "rules")):
         places.append(("failurePolicy", "rules", number))
     for place in places:
-        names = at(spec, *place, "targetReplicatedJobs")
+        names = value_at(spec, *place, "targetReplicatedJobs")
         for index, name in enumerate(names or ()):
             if name not in jobs:
                 yield refused(

@@ -9,8 +9,8 @@ from typing import Any
 
 from trainyard.core.pods.plan import MISSPELT
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.words import a
-from trainyard.output.body import at, items
+from trainyard.language.diagnostics.words import with_article
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.amounts import amount as exact
 from trainyard.verify.fault import Fault, Path, nearest, refused
@@ -26,11 +26,11 @@ def pod_spec(
     path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()
 ) -> Iterator[Fault]:
     """Faults of a pod spec at a path. ``job``: its restart policy must be one that a Job allows."""
-    declared = items(spec, "volumes")
+    declared = mappings_at(spec, "volumes")
     own_volumes = {volume.get("name") for volume in declared}
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
-        for index, container in enumerate(items(spec, field)):
+        for index, container in enumerate(mappings_at(spec, field)):
             here = (*path, field, index)
             name = str(container.get("name"))
             yield from _name(here, name, seen)
@@ -38,10 +38,10 @@ def pod_spec(
             yield from _unsaid(here, container)
             place = (*here, "resources")
             yield from resources(place, container.get("resources"))
-    if job and at(spec, "restartPolicy") in (None, "", "Always"):
+    if job and value_at(spec, "restartPolicy") in (None, "", "Always"):
         message = "a Job's pods cannot have restart policy `Always`"
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
-    taints = items(spec, "tolerations")
+    taints = mappings_at(spec, "tolerations")
     yield from tolerations((*path, "tolerations"), taints)
 
 
@@ -56,10 +56,10 @@ def _unsaid(path: Path, container: Mapping[str, Any]) -> Iterator[Fault]:
     parts: list[tuple[Path, Any, tuple[str, ...]]] = [
         ((*path, probe), container.get(probe), _HANDLERS) for probe in _PROBES
     ]
-    for index, variable in enumerate(items(container, "env")):
+    for index, variable in enumerate(mappings_at(container, "env")):
         place = (*path, "env", index, "valueFrom")
         parts.append((place, variable.get("valueFrom"), _SOURCES))
-    for index, variables in enumerate(items(container, "envFrom")):
+    for index, variables in enumerate(mappings_at(container, "envFrom")):
         parts.append(((*path, "envFrom", index), variables, _SETS))
     for place, part, choices in parts:
         if isinstance(part, dict) and all(part.get(choice) is None for choice in choices):
@@ -81,8 +81,8 @@ def template(
     if not spec:
         yield refused((*path, "spec"), "pods without a container", "write `containers:`")
     yield from pod_spec((*path, "spec"), spec, job=job, volumes=volumes)
-    labels = at(template, "metadata", "labels") or {}
-    wanted = at(selector, "matchLabels") or {}
+    labels = value_at(template, "metadata", "labels") or {}
+    wanted = value_at(selector, "matchLabels") or {}
     for key, value in wanted.items():
         if labels.get(key) != value:
             got = "does not have it"
@@ -101,17 +101,17 @@ def always_restarted(
     """Faults of an object of apps/v1: its selector, and its pods, which Kubernetes always restarts. ``volumes``: of
     its claims."""
     path = ("spec", "template")
-    selector = at(body, "spec", "selector")
+    selector = value_at(body, "spec", "selector")
     if isinstance(selector, dict) and not any(selector.values()):
         yield refused(
             ("spec", "selector"), "it selects no pods", "write `matchLabels:` with a label of them"
         )
-    yield from template(path, at(body, *path), selector=selector, volumes=volumes)
-    policy = at(body, *path, "spec", "restartPolicy")
+    yield from template(path, value_at(body, *path), selector=selector, volumes=volumes)
+    policy = value_at(body, *path, "spec", "restartPolicy")
     if policy not in (None, "", "Always"):
         yield refused(
             (*path, "spec", "restartPolicy"),
-            f"pods of {a(kind)} restart always, not `{policy}`",
+            f"pods of {with_article(kind)} restart always, not `{policy}`",
             "leave it out",
         )
 
@@ -160,7 +160,7 @@ def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
 
 
 def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterator[Fault]:
-    for index, mount in enumerate(items(container, "volumeMounts")):
+    for index, mount in enumerate(mappings_at(container, "volumeMounts")):
         name = mount.get("name")
         if name not in volumes:
             message = f"volume `{name}` is not one of this pod"
@@ -170,8 +170,8 @@ def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterato
 
 def resources(path: Path, requirements: Any) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
-    limits = at(requirements, "limits") or {}
-    requests = at(requirements, "requests") or {}
+    limits = value_at(requirements, "limits") or {}
+    requests = value_at(requirements, "requests") or {}
     limited = tuple(limits.items())
     requested = tuple(requests.items())
     if not _are_right(limited, requested):

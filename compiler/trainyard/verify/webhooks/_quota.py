@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from trainyard.core.pods.plan import MISSPELT
-from trainyard.output.body import at, follow, items
+from trainyard.output.body import mappings_at, value_at, values_along
 from trainyard.verify.amounts import amount
 from trainyard.verify.fault import Fault, Path, refused
 
@@ -46,7 +46,7 @@ def _repeated(
             message = f"resource `{name}` is already in resource group {owner}"
             here = (*path, "coveredResources", place)
             yield refused(here, message, "keep it in one group")
-    for place, flavor in enumerate(items(group, "flavors")):
+    for place, flavor in enumerate(mappings_at(group, "flavors")):
         name = flavor.get("name")
         flavor_key = ("flavor", str(name))
         owner = owners.setdefault(flavor_key, index)
@@ -58,7 +58,7 @@ def _repeated(
 
 def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
     covered = list(group.get("coveredResources") or ())
-    flavors = items(group, "flavors")
+    flavors = mappings_at(group, "flavors")
     if len(covered) * len(flavors) > _MOST_PAIRS:
         yield refused(
             (*path, "flavors"),
@@ -96,14 +96,14 @@ def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str]
 
 
 def _resource_names(flavor: dict[str, Any]) -> list[str]:
-    resources = items(flavor, "resources")
+    resources = mappings_at(flavor, "resources")
     return [str(resource.get("name")) for resource in resources]
 
 
 def _flavor(
     path: Path, covered: list[str], flavor: dict[str, Any], *, ordered: bool
 ) -> Iterator[Fault]:
-    resources = items(flavor, "resources")
+    resources = mappings_at(flavor, "resources")
     names = [resource.get("name") for resource in resources]
     if len(covered) != len(resources):  # a rule of the definition
         ordered = False
@@ -125,11 +125,11 @@ def _lending_alone(groups: list[dict[str, Any]]) -> Iterator[Fault]:
     """The first lending limit of a queue that has nobody to lend to; the others go with it, and all of them with a
     borrowing limit, which a rule of the definition refuses."""
     pattern = ("resourceGroups", "*", "flavors", "*", "resources", "*")
-    resources = list(follow({"resourceGroups": groups}, pattern, ("spec",)))
-    if any(at(resource, "borrowingLimit") is not None for _, resource in resources):
+    resources = list(values_along({"resourceGroups": groups}, pattern, ("spec",)))
+    if any(value_at(resource, "borrowingLimit") is not None for _, resource in resources):
         return
     for path, resource in resources:
-        if at(resource, "lendingLimit") is not None:
+        if value_at(resource, "lendingLimit") is not None:
             place = (*path, "lendingLimit")
             help = "name a cohort, or leave it out"
             yield refused(place, "`lendingLimit` without a cohort", help, key=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import items
+from trainyard.output.body import mappings_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 
 
 def rules(body: Body) -> Iterator[Fault]:
     """Faults of the rules: one is about resources, with their groups, or about addresses."""
-    for index, rule in enumerate(items(body, "rules")):
+    for index, rule in enumerate(mappings_at(body, "rules")):
         if rule.get("nonResourceURLs"):
             continue
         for field, example in (("apiGroups", '`[""]` for the core'), ("resources", "`[pods]`")):

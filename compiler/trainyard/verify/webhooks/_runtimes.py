@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.core.pods.plan import INITIALIZERS
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, never_works, refused
 from trainyard.verify.webhooks._jobsets import replicated_jobs
@@ -25,16 +25,18 @@ _JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 def runtime(body: Body) -> Iterator[Fault]:
     """Faults of a TrainingRuntime or ClusterTrainingRuntime."""
-    jobs = items(body, *_JOBS)
-    policy = at(body, "spec", "mlPolicy") or {}
-    if at(body, "metadata", "labels", UNCHECKED) != "disabled":
+    jobs = mappings_at(body, *_JOBS)
+    policy = value_at(body, "spec", "mlPolicy") or {}
+    if value_at(body, "metadata", "labels", UNCHECKED) != "disabled":
         for index, job in enumerate(jobs):
             yield from _ancestor((*_JOBS, index), job)
     yield from _trainer(jobs)
     if policy.get("torch") is not None:
         yield from _first_node(jobs)
     yield from replicated_jobs(
-        ("spec", "template", "spec"), at(body, "spec", "template", "spec"), added_volumes(policy)
+        ("spec", "template", "spec"),
+        value_at(body, "spec", "template", "spec"),
+        added_volumes(policy),
     )
 
 
@@ -47,7 +49,7 @@ _OF_MPI = {
 
 def added_volumes(policy: Any) -> dict[str, frozenset[str]]:
     """The volumes that Trainer adds for an ML policy, by the names of the replicated jobs that get them."""
-    if at(policy, "mpi") is not None:
+    if value_at(policy, "mpi") is not None:
         return _OF_MPI
     return {}
 
@@ -73,7 +75,7 @@ def takes_trainer(jobs: Sequence[Body]) -> bool:
 def has_commands(jobs: Sequence[Body]) -> bool:
     """Whether a runtime says itself what runs, so that a TrainJob need not."""
     for job in jobs:
-        for container in items(job, *_CONTAINERS):
+        for container in mappings_at(job, *_CONTAINERS):
             if container.get("command") or container.get("args"):
                 return True
     return False
@@ -91,7 +93,7 @@ def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
 
 
 def _step(job: dict[str, Any]) -> Any:
-    return at(job, "template", "metadata", "labels", ANCESTOR)
+    return value_at(job, "template", "metadata", "labels", ANCESTOR)
 
 
 def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
@@ -107,7 +109,7 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     if replicas not in (None, 1):
         message = f"the job of step `{step}` has {replicas} replicas, not 1"
         yield refused((*path, "replicas"), message, "scale with `numNodes`")
-    containers = items(job, *_CONTAINERS)
+    containers = mappings_at(job, *_CONTAINERS)
     names = [container.get("name") for container in containers]
     wanted = CONTAINER[step]
     if wanted not in names:

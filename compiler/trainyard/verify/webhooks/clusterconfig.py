@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, Path, nearest, refused
 from trainyard.verify.webhooks import Lookup
@@ -20,22 +20,24 @@ _LEAST_ZONES = 2
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from _zones(body)
-    has_accounts = at(body, "iam", "serviceAccounts")
-    if has_accounts and at(body, "iam", "withOIDC") is not True:
+    has_accounts = value_at(body, "iam", "serviceAccounts")
+    if has_accounts and value_at(body, "iam", "withOIDC") is not True:
         place = ("iam", "serviceAccounts")
         message = "service accounts need `withOIDC`"
         yield refused(place, message, "write `withOIDC: true`", key=True)
     groups = [
-        (field, index, group) for field in _FIELDS for index, group in enumerate(items(body, field))
+        (field, index, group)
+        for field in _FIELDS
+        for index, group in enumerate(mappings_at(body, field))
     ]
-    if groups and at(body, "autoModeConfig", "enabled") is True:
+    if groups and value_at(body, "autoModeConfig", "enabled") is True:
         yield refused(
             (groups[0][0],),
             "a cluster with Auto Mode is not created with node groups",
             "add node groups later by `eksctl create nodegroup`, or write `enabled: false`",
             key=True,
         )
-    if at(body, "autoModeConfig") is not None:
+    if value_at(body, "autoModeConfig") is not None:
         yield from _auto_mode(body)
     names = set()
     for field, index, group in groups:
@@ -57,10 +59,12 @@ _POOLS = ("general-purpose", "system")
 def _auto_mode(body: Body) -> Iterator[Fault]:
     """pkg/apis/eksctl.io/v1alpha5/auto_mode.go, and pkg/ctl/cmdutils/configfile.go of add-ons and associations."""
     here: Path = ("autoModeConfig",)
-    config = at(body, "autoModeConfig")
-    enabled = at(config, "enabled") is True
-    pools = at(config, "nodePools")
-    named = [field for field in ("nodeRoleARN", "permissionsBoundaryARN") if at(config, field)]
+    config = value_at(body, "autoModeConfig")
+    enabled = value_at(config, "enabled") is True
+    pools = value_at(config, "nodePools")
+    named = [
+        field for field in ("nodeRoleARN", "permissionsBoundaryARN") if value_at(config, field)
+    ]
     if not enabled:
         others = list(named)
         if pools:
@@ -69,7 +73,7 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
             message = f"`{others[0]}` is set while Auto Mode is off"
             yield refused((*here, others[0]), message, "remove it", key=True)
         return
-    if at(body, "outpost") is not None:
+    if value_at(body, "outpost") is not None:
         message = "a cluster on Outposts has no Auto Mode"
         yield refused((*here, "enabled"), message, "write `enabled: false`")
     if pools == [] and named:
@@ -90,11 +94,11 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
 
 def _without_core_networking(body: Body) -> Iterator[Fault]:
     """Nodes of Auto Mode have network and DNS; only Fargate and hybrid nodes need the add-ons."""
-    if items(body, "fargateProfiles"):
+    if mappings_at(body, "fargateProfiles"):
         return
-    if at(body, "remoteNetworkConfig") is not None:
+    if value_at(body, "remoteNetworkConfig") is not None:
         return
-    for index, addon in enumerate(items(body, "addons")):
+    for index, addon in enumerate(mappings_at(body, "addons")):
         if addon.get("name") in _CORE_NETWORKING:
             yield refused(
                 ("addons", index, "name"),
@@ -105,7 +109,7 @@ def _without_core_networking(body: Body) -> Iterator[Fault]:
 
 def _zones(body: Body) -> Iterator[Fault]:
     path: Path = ("availabilityZones",)
-    zones = at(body, "availabilityZones")
+    zones = value_at(body, "availabilityZones")
     if isinstance(zones, list):
         count = len(zones)
     else:
@@ -113,7 +117,7 @@ def _zones(body: Body) -> Iterator[Fault]:
     if 0 < count < _LEAST_ZONES:
         help = "name two zones; node groups may keep to one"
         yield refused(path, "a cluster of one zone", help)
-    if zones and at(body, "vpc", "subnets"):
+    if zones and value_at(body, "vpc", "subnets"):
         message = "`availabilityZones` is set together with `vpc.subnets`"
         yield refused(path, message, "keep one", key=True)
 
@@ -124,7 +128,7 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
             yield refused(
                 (*path, other), f"`{one}` is set together with `{other}`", "keep one", key=True
             )
-    if "placement" in group and not at(group, "placement", "groupName"):
+    if "placement" in group and not value_at(group, "placement", "groupName"):
         yield refused(
             (*path, "placement"), "a placement without `groupName`", "name the group", key=True
         )
@@ -146,14 +150,14 @@ def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
     """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
     known: dict[str, Any] = {}
     for side in ("private", "public"):
-        subnets = at(body, "vpc", "subnets", side)
+        subnets = value_at(body, "vpc", "subnets", side)
         if isinstance(subnets, dict):
             for key, subnet in subnets.items():
                 known[str(key)] = subnet
     if not known:
         return
-    ids = {at(subnet, "id") for subnet in known.values()}
-    named = at(group, "subnets") or ()
+    ids = {value_at(subnet, "id") for subnet in known.values()}
+    named = value_at(group, "subnets") or ()
     for index, name in enumerate(named):
         if name in known or name in ids:
             continue
@@ -163,8 +167,8 @@ def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:
-    target = at(group, "capacityReservation", "capacityReservationTarget")
-    preference = at(group, "capacityReservation", "capacityReservationPreference")
+    target = value_at(group, "capacityReservation", "capacityReservationTarget")
+    preference = value_at(group, "capacityReservation", "capacityReservationPreference")
     here = (*path, "capacityReservation")
     if preference is not None and target is not None:
         yield refused(
@@ -189,7 +193,7 @@ def _capacity(path: Path, group: Body) -> Iterator[Fault]:
             "keep one",
             key=True,
         )
-    market = at(group, "instanceMarketOptions", "marketType")
+    market = value_at(group, "instanceMarketOptions", "marketType")
     if market not in (None, "capacity-block"):
         yield refused(
             (*path, "instanceMarketOptions", "marketType"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, nearest, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -14,8 +14,8 @@ GROUP = "kueue.x-k8s.io"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
-    groups = items(spec, "resourceGroups")
+    spec = value_at(body, "spec") or {}
+    groups = mappings_at(spec, "resourceGroups")
     # v1beta2 calls it cohortName, v1beta1 cohort
     cohort = spec.get("cohortName") or spec.get("cohort")
     yield from resource_groups(groups, in_cohort=bool(cohort))
@@ -31,8 +31,12 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
-    flavors = {str(flavor.get("name")) for group in groups for flavor in items(group, "flavors")}
-    for index, strategy in enumerate(items(spec, "admissionChecksStrategy", "admissionChecks")):
+    flavors = {
+        str(flavor.get("name")) for group in groups for flavor in mappings_at(group, "flavors")
+    }
+    for index, strategy in enumerate(
+        mappings_at(spec, "admissionChecksStrategy", "admissionChecks")
+    ):
         names = strategy.get("onFlavors") or ()
         for place, name in enumerate(names):
             if name not in flavors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import items
+from trainyard.output.body import mappings_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
@@ -13,7 +13,7 @@ GROUP = "rbac.authorization.k8s.io"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    for index, subject in enumerate(items(body, "subjects")):
+    for index, subject in enumerate(mappings_at(body, "subjects")):
         if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
             yield refused(
                 ("subjects", index),

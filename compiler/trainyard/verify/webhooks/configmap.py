@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -15,8 +15,8 @@ GROUP = ""
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    data = at(body, "data") or {}
-    binary_data = at(body, "binaryData") or {}
+    data = value_at(body, "data") or {}
+    binary_data = value_at(body, "binaryData") or {}
     yield from data_keys("data", data)
     yield from data_keys("binaryData", binary_data)
     twice = data.keys() & binary_data.keys()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, refused
 from trainyard.verify.webhooks import Lookup
@@ -26,9 +26,9 @@ _ALONE: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     for field, rules in _ALONE.items():
-        for index, term in enumerate(items(spec, field)):
+        for index, term in enumerate(mappings_at(spec, field)):
             yield from _term(("spec", field, index), term, rules)
 
 

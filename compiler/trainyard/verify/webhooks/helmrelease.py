@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.names import too_long
@@ -18,7 +18,7 @@ MOST = 53
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     if seconds(spec.get("interval")) == 0:
         yield refused(
             ("spec", "interval"), "an interval of 0 never ends", help="write an interval like `10m`"
@@ -40,7 +40,7 @@ def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
     helm-controller cuts what is over the limit and appends a hash (internal/release/name.go), so the release works,
     under a name that nobody wrote: a warning.
     """
-    own = str(at(body, "metadata", "name") or "")
+    own = str(value_at(body, "metadata", "name") or "")
     derived = own
     if spec.get("targetNamespace"):
         derived = f"{spec['targetNamespace']}-{own}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -16,7 +16,7 @@ GROUP = "batch"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    yield from job_spec(("spec",), at(body, "spec") or {})
+    yield from job_spec(("spec",), value_at(body, "spec") or {})
 
 
 def job_spec(
@@ -28,14 +28,14 @@ def job_spec(
 ) -> Iterator[Fault]:
     """Faults of a Job's spec. ``restart_defaulted``: a webhook fills in the restart policy, as JobSet's does;
     ``volumes``: volumes that somebody else gives the pods."""
-    restart_policy = at(spec, "template", "spec", "restartPolicy")
+    restart_policy = value_at(spec, "template", "spec", "restartPolicy")
     yield from template(
         (*path, "template"),
-        at(spec, "template"),
+        value_at(spec, "template"),
         job=not restart_defaulted or bool(restart_policy),
         volumes=volumes,
     )
-    node = at(spec, "template", "spec", "nodeName")
+    node = value_at(spec, "template", "spec", "nodeName")
     if node:
         # Past the scheduler: Karpenter launches nothing for such a pod, and all pods of the job land on one node.
         yield never_works(
@@ -44,15 +44,15 @@ def job_spec(
             "remove `nodeName`, and select nodes by a label",
             warning=True,
         )
-    is_indexed = at(spec, "completionMode") == "Indexed"
+    is_indexed = value_at(spec, "completionMode") == "Indexed"
     needs_count = is_indexed and not restart_defaulted
-    if needs_count and at(spec, "completions") is None:
+    if needs_count and value_at(spec, "completions") is None:
         yield refused(
             (*path, "completions"),
             "an Indexed Job needs `completions`",
             help="write `completions`, equal to `parallelism`",
         )
-    if at(spec, "podFailurePolicy") and restart_policy == "OnFailure":
+    if value_at(spec, "podFailurePolicy") and restart_policy == "OnFailure":
         yield refused(
             (*path, "podFailurePolicy"),
             "`podFailurePolicy` needs restart policy `Never`",

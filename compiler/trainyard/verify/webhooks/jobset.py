@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, nearest, refused
 from trainyard.verify.names import pod_name_faults
@@ -16,29 +16,29 @@ GROUP = "jobset.x-k8s.io"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     yield from replicated_jobs(("spec",), spec)
     yield from _coordinator(spec)
     yield from pod_name_faults(
-        str(at(body, "metadata", "name") or ""),
+        str(value_at(body, "metadata", "name") or ""),
         [
             (
                 str(job.get("name")),
                 int(job.get("replicas") or 1),
-                int(at(job, "template", "spec", "parallelism") or 1),
+                int(value_at(job, "template", "spec", "parallelism") or 1),
             )
-            for job in items(spec, "replicatedJobs")
+            for job in mappings_at(spec, "replicatedJobs")
         ],
     )
 
 
 def _coordinator(spec: Any) -> Iterator[Fault]:
     """The pod whose host all others are told is one of the set (validateCoordinator)."""
-    said = at(spec, "coordinator")
+    said = value_at(spec, "coordinator")
     if not isinstance(said, dict):
         return
     here = ("spec", "coordinator")
-    jobs = {str(job.get("name")): job for job in items(spec, "replicatedJobs")}
+    jobs = {str(job.get("name")): job for job in mappings_at(spec, "replicatedJobs")}
     name = said.get("replicatedJob")
     if name not in jobs:
         yield refused(
@@ -48,7 +48,7 @@ def _coordinator(spec: Any) -> Iterator[Fault]:
         )
         return
     job = jobs[name]
-    pods = at(job, "template", "spec", "completions")
+    pods = value_at(job, "template", "spec", "completions")
     if pods is None:
         message = (
             f"the pods of replicated job `{name}` have no numbers: its job has no `completions`"

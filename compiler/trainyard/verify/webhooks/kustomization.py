@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -15,7 +15,7 @@ _LEAST_INTERVAL = 60  # below a minute Flux' own documentation advises against; 
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     if seconds(spec.get("interval")) == 0:
         yield refused(
             ("spec", "interval"), "an interval of 0 never ends", f"use {_LEAST_INTERVAL}s or more"
@@ -34,7 +34,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         yield never_works(
             ("spec", "healthCheckExprs"), message, "set `wait: true`", key=True, warning=True
         )
-    for index, expression in enumerate(items(spec, "healthCheckExprs")):
+    for index, expression in enumerate(mappings_at(spec, "healthCheckExprs")):
         if not expression.get("kind"):
             yield never_works(
                 ("spec", "healthCheckExprs", index),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.amounts import amount
 from trainyard.verify.fault import Fault, Path, refused
@@ -19,9 +19,9 @@ _OF_CLAIMS = ("storage",)
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    for index, item in enumerate(items(body, "spec", "limits")):
+    for index, item in enumerate(mappings_at(body, "spec", "limits")):
         path = ("spec", "limits", index)
-        amounts = {field: at(item, field) or {} for field in _RISING}
+        amounts = {field: value_at(item, field) or {} for field in _RISING}
         names = list(dict.fromkeys(name for each in amounts.values() for name in each))
         for name in names:
             yield from _of_resource(path, item.get("type"), name, amounts)

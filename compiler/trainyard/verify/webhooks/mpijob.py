@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, refused
 from trainyard.verify.webhooks import Lookup
@@ -26,7 +26,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What the operator does not run."""
     if not str(body["apiVersion"]).endswith("/v2beta1"):
         return
-    replicas = at(body, *_REPLICAS)
+    replicas = value_at(body, *_REPLICAS)
     if isinstance(replicas, dict):
         specs = replicas
     else:
@@ -37,9 +37,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         yield refused(_REPLICAS, message, f"write `{_LAUNCHER}`", key=True)
     for role, spec in specs.items():
         here = (*_REPLICAS, role)
-        yield from template((*here, "template"), at(spec, "template"), volumes=_KEYS)
+        yield from template((*here, "template"), value_at(spec, "template"), volumes=_KEYS)
         yield from ignored_policy(here, spec, _POLICIES.get(role, "Never"))
-        count = at(spec, "replicas")
+        count = value_at(spec, "replicas")
         if role == _LAUNCHER and count not in (None, 1):
             message = f"role `{role}` has {count} `replicas`, and needs exactly 1"
             yield refused((*here, "replicas"), message, "write `replicas: 1`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import items
+from trainyard.output.body import mappings_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
@@ -15,8 +15,8 @@ _PEERS = ("podSelector", "namespaceSelector", "ipBlock")
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for direction, field in (("ingress", "from"), ("egress", "to")):
-        for number, allowed in enumerate(items(body, "spec", direction)):
-            for index, peer in enumerate(items(allowed, field)):
+        for number, allowed in enumerate(mappings_at(body, "spec", direction)):
+            for index, peer in enumerate(mappings_at(allowed, field)):
                 if all(peer.get(name) is None for name in _PEERS):
                     yield refused(
                         ("spec", direction, number, field, index),

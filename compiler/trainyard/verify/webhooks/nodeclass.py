@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, refused
 from trainyard.verify.webhooks import Lookup
@@ -25,7 +25,7 @@ _RESERVED_TAGS = (
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     if "role" in spec and "instanceProfile" in spec:
         yield refused(
             ("spec", "instanceProfile"),
@@ -48,9 +48,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
                 "remove it",
                 key=True,
             )
-    yield from _interfaces(items(spec, "advancedNetworking", "networkInterfaces"))
-    public = at(spec, "advancedNetworking", "associatePublicIPAddress")
-    several = len(items(spec, "advancedNetworking", "networkInterfaces")) > 1
+    yield from _interfaces(mappings_at(spec, "advancedNetworking", "networkInterfaces"))
+    public = value_at(spec, "advancedNetworking", "associatePublicIPAddress")
+    several = len(mappings_at(spec, "advancedNetworking", "networkInterfaces")) > 1
     if public is True and several:
         yield refused(
             ("spec", "advancedNetworking", "associatePublicIPAddress"),

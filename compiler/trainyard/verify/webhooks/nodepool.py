@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.language.units import Duration
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, refused
 from trainyard.verify.syntax import SYNTAXES
@@ -18,17 +18,17 @@ _TEMPLATE: Path = ("spec", "template")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    template = at(body, *_TEMPLATE)
-    ref = at(template, "spec", "nodeClassRef")
+    template = value_at(body, *_TEMPLATE)
+    ref = value_at(template, "spec", "nodeClassRef")
     is_ref = isinstance(ref, dict)
     if is_ref and ref.get("group") == _AUTO_MODE:
-        yield from _life(at(template, "spec"))
-    labels = at(template, "metadata", "labels") or {}
+        yield from _life(value_at(template, "spec"))
+    labels = value_at(template, "metadata", "labels") or {}
     for key, value in labels.items():
         path = (*_TEMPLATE, "metadata", "labels", key)
         yield from _syntax(path, "label-key", key)
         yield from _syntax(path, "label-value", value)
-    for index, requirement in enumerate(items(template, "spec", "requirements")):
+    for index, requirement in enumerate(mappings_at(template, "spec", "requirements")):
         path = (*_TEMPLATE, "spec", "requirements", index)
         yield from _syntax((*path, "key"), "label-key", requirement.get("key"))
         if requirement.get("operator") not in ("In", "NotIn"):
@@ -37,7 +37,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         for place, value in enumerate(values):
             yield from _syntax((*path, "values", place), "label-value", value)
     for field in ("taints", "startupTaints"):
-        yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))
+        yield from _taints((*_TEMPLATE, "spec", field), mappings_at(template, "spec", field))
 
 
 # The API server of EKS Auto Mode: "the sum of expireAfter and terminationGracePeriod (defaulted to 24h) may not exceed

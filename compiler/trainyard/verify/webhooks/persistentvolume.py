@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, Path, nearest, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -36,7 +36,7 @@ _SOURCES = ("driver", "pod")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     sources = sorted(
         key for key, value in spec.items() if value is not None and key not in _NOT_SOURCES
     )
@@ -47,19 +47,19 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             f"a volume has exactly one source, there is {got}",
             help="keep one source, like `csi`",
         )
-    if not at(spec, "capacity", "storage"):
+    if not value_at(spec, "capacity", "storage"):
         yield refused(
             ("spec", "capacity", "storage"),
             "a volume without `capacity.storage`",
             help="write `capacity: {storage: …}`",
         )
-    yield from _driver(at(body, *_CSI))
+    yield from _driver(value_at(body, *_CSI))
 
 
 def _driver(csi: Any) -> Iterator[Fault]:
     """What a driver refuses when it mounts the volume."""
-    driver = at(csi, "driver")
-    attributes = at(csi, "volumeAttributes") or {}
+    driver = value_at(csi, "driver")
+    attributes = value_at(csi, "volumeAttributes") or {}
     needed = _NEEDED.get(driver)
     if needed is None or not isinstance(attributes, dict):
         return

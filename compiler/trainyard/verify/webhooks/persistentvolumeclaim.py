@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.amounts import amount
 from trainyard.verify.fault import Fault, never_works, refused
@@ -20,8 +20,8 @@ _REQUEST = ("spec", "resources", "requests", "storage")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
-    if at(body, *_REQUEST) is None:
+    spec = value_at(body, "spec") or {}
+    if value_at(body, *_REQUEST) is None:
         message = "a claim without `resources.requests.storage`"
         help = "write `resources: {requests: {storage: …}}`"
         yield refused(_REQUEST, message, help)
@@ -36,36 +36,36 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _size(body: Body, volume: Body) -> Iterator[Fault]:
-    wanted = at(body, *_REQUEST)
-    capacity = at(volume, "spec", "capacity", "storage")
+    wanted = value_at(body, *_REQUEST)
+    capacity = value_at(volume, "spec", "capacity", "storage")
     size = amount(wanted)
     room = amount(capacity)
     if size is None or room is None:
         return
     if size > room:
-        name = at(body, "spec", "volumeName")
+        name = value_at(body, "spec", "volumeName")
         message = f"claim of {wanted} on volume `{name}` of {capacity} never binds"
         yield never_works(_REQUEST, message, "ask for at most what the volume has")
 
 
 def _modes(body: Body, volume: Body) -> Iterator[Fault]:
-    offered = at(volume, "spec", "accessModes")
+    offered = value_at(volume, "spec", "accessModes")
     if not isinstance(offered, list):
         return
-    modes = at(body, "spec", "accessModes") or ()
+    modes = value_at(body, "spec", "accessModes") or ()
     missing = sorted(mode for mode in modes if mode not in offered)
     if missing:
-        name = at(body, "spec", "volumeName")
+        name = value_at(body, "spec", "volumeName")
         message = f"volume `{name}` does not offer {listed(missing)}: never bound"
         help = "write an access mode of the volume"
         yield never_works(("spec", "accessModes"), message, help)
 
 
 def _class(body: Body, volume: Body) -> Iterator[Fault]:
-    own = at(body, "spec", "storageClassName")
-    of_volume = at(volume, "spec", "storageClassName") or ""
+    own = value_at(body, "spec", "storageClassName")
+    of_volume = value_at(volume, "spec", "storageClassName") or ""
     if own is not None and own != of_volume:
-        name = at(body, "spec", "volumeName")
+        name = value_at(body, "spec", "volumeName")
         message = f"claim has storage class `{own}`, volume `{name}` has `{of_volume}`: never bound"
         help = 'make both the same; `""` is no class'
         yield never_works(("spec", "storageClassName"), message, help)
@@ -74,11 +74,11 @@ def _class(body: Body, volume: Body) -> Iterator[Fault]:
 def _reserved(body: Body, volume: Body) -> Iterator[Fault]:
     """A volume with ``claimRef`` is bound by that claim only (Kubernetes, persistent volumes)."""
     keys = ("namespace", "name")
-    held = [at(volume, "spec", "claimRef", key) for key in keys]
-    ours = [at(body, "metadata", key) for key in keys]
+    held = [value_at(volume, "spec", "claimRef", key) for key in keys]
+    ours = [value_at(body, "metadata", key) for key in keys]
     are_known = all(held) and all(ours)
     if are_known and held != ours:
-        name = at(body, "spec", "volumeName")
+        name = value_at(body, "spec", "volumeName")
         shown = "/".join(map(str, held))
         yield never_works(
             ("spec", "volumeName"),

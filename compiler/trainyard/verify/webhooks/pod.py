@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, refused
 from trainyard.verify.webhooks import Lookup
@@ -16,7 +16,7 @@ _COUNT = "kueue.x-k8s.io/pod-group-total-count"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    yield from pod_spec(("spec",), at(body, "spec") or {})
+    yield from pod_spec(("spec",), value_at(body, "spec") or {})
     yield from _group(body)
 
 
@@ -24,8 +24,8 @@ def _group(body: Body) -> Iterator[Fault]:
     """Pods that Kueue admits together say of which group they are, and how many there are."""
     labels: Path = ("metadata", "labels")
     annotations: Path = ("metadata", "annotations")
-    count = at(body, *annotations, _COUNT)
-    if at(body, *labels, _GROUP) is not None and count is None:
+    count = value_at(body, *annotations, _COUNT)
+    if value_at(body, *labels, _GROUP) is not None and count is None:
         message = (
             f"the pod is of a group and does not say of how many: it has no annotation `{_COUNT}`"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
@@ -15,8 +15,8 @@ _MOST = 1_000_000_000
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    name = str(at(body, "metadata", "name") or "")
-    value = at(body, "value")
+    name = str(value_at(body, "metadata", "name") or "")
+    value = value_at(body, "value")
     if name.startswith("system-"):
         if _SYSTEM.get(name) != value:
             yield refused(

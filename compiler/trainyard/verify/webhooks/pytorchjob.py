@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, never_works, refused
 from trainyard.verify.names import MOST, too_long
@@ -22,7 +22,7 @@ _MAIN = "pytorch"
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What its webhook refuses, and pods that could not have their names."""
-    replicas = at(body, *_REPLICAS)
+    replicas = value_at(body, *_REPLICAS)
     if isinstance(replicas, dict):
         specs = replicas
     else:
@@ -35,7 +35,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             yield refused((*_REPLICAS, role), message, help, key=True)
             continue
         yield from _replica((*_REPLICAS, role), role, spec)
-    is_elastic = at(body, "spec", "elasticPolicy") is not None
+    is_elastic = value_at(body, "spec", "elasticPolicy") is not None
     if is_elastic and "Worker" not in specs:
         message = "`elasticPolicy` needs the role `Worker`, and the job has none"
         help = "write its pods as `Worker`, without a `Master`"
@@ -43,9 +43,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
-    yield from template((*path, "template"), at(spec, "template"))
+    yield from template((*path, "template"), value_at(spec, "template"))
     pod: Path = ("template", "spec", "containers")
-    containers = items(spec, *pod)
+    containers = mappings_at(spec, *pod)
     names = [container.get("name") for container in containers]
     if _MAIN not in names:
         message = f"role `{role}` has no container `{_MAIN}`"
@@ -55,7 +55,7 @@ def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
         if not container.get("image"):
             message = f"container `{container.get('name')}` has no image"
             yield refused((*path, *pod, index), message, "write `image`")
-    count = at(spec, "replicas")
+    count = value_at(spec, "replicas")
     if role == "Master" and count != 1:
         message = f"role `Master` has {count or 'no'} `replicas`, and needs exactly 1"
         help = "write `replicas: 1`, and the other nodes as `Worker`"
@@ -68,8 +68,8 @@ def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
 
 def ignored_policy(path: Path, spec: Any, default: str = "Never") -> Iterator[Fault]:
     """A restart policy of pods, which the operator overwrites with that of the role, or its ``default``."""
-    given = at(spec, "template", "spec", "restartPolicy")
-    role = at(spec, "restartPolicy")
+    given = value_at(spec, "template", "spec", "restartPolicy")
+    role = value_at(spec, "restartPolicy")
     if given and given != (role or default):
         yield never_works(
             (*path, "template", "spec", "restartPolicy"),
@@ -81,14 +81,14 @@ def ignored_policy(path: Path, spec: Any, default: str = "Never") -> Iterator[Fa
 
 def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
     """Faults of the name, of which the operator makes those of pods and Services: labels that begin with a letter."""
-    name = at(body, "metadata", "name")
+    name = value_at(body, "metadata", "name")
     if not isinstance(name, str):
         return
     syntax = SYNTAXES["dns-1035-label"]
     if len(name) <= MOST and not syntax.accepts(name):
         yield refused(("metadata", "name"), syntax.breach(name), syntax.advice(name))
     for role, spec in specs.items():
-        replicas = int(at(spec, "replicas") or 1)
+        replicas = int(value_at(spec, "replicas") or 1)
         highest = max(replicas, 1) - 1
         last = f"-{str(role).lower()}-{highest}"
         if len(name) + len(last) > MOST:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, Path, nearest, never_works, refused
 from trainyard.verify.webhooks import Lookup
@@ -30,14 +30,14 @@ _OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What never runs."""
-    spec = at(body, "spec") or {}
-    cluster = at(body, *_CLUSTER)
+    spec = value_at(body, "spec") or {}
+    cluster = value_at(body, *_CLUSTER)
     selects = bool(spec.get("clusterSelector"))
     if cluster is None and not selects:
         message = "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
         yield refused(("spec",), message, "write `rayClusterSpec`", key=True)
     yield from _submission(spec, selects=selects)
-    queue = at(body, "metadata", "labels", _QUEUE)
+    queue = value_at(body, "metadata", "labels", _QUEUE)
     if cluster is not None and selects and queue is None:
         yield never_works(
             ("spec", "rayClusterSpec"),
@@ -88,7 +88,7 @@ def groups(cluster: dict[str, Any], path: Path = _CLUSTER) -> Iterator[Fault]:
     """Faults of the head and the groups of workers of a cluster at a path."""
     yield from _pods((*path, "headGroupSpec"), cluster.get("headGroupSpec"), "the head")
     known: set[Any] = set()
-    for index, group in enumerate(items(cluster, "workerGroupSpecs")):
+    for index, group in enumerate(mappings_at(cluster, "workerGroupSpecs")):
         here = (*path, "workerGroupSpecs", index)
         given = group.get("groupName")
         name = f"group `{given}`"
@@ -102,15 +102,15 @@ def groups(cluster: dict[str, Any], path: Path = _CLUSTER) -> Iterator[Fault]:
 
 def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
     yield from _starts(path, group)
-    yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
-    if not items(at(group, "template", "spec"), "containers"):
+    yield from template((*path, "template"), value_at(group, "template"), volumes=_MADE)
+    if not mappings_at(value_at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")
 
 
 def _starts(path: Path, group: Any) -> Iterator[Fault]:
     """Each key is an option of `ray start`, of which none has an underscore (Ray 2.48, scripts.py; common/pod.go)."""
-    for key in at(group, "rayStartParams") or ():
+    for key in value_at(group, "rayStartParams") or ():
         if "_" in str(key):
             yield never_works(
                 (*path, "rayStartParams", key),
@@ -156,13 +156,13 @@ def _queued(body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool) ->
     if not isinstance(cluster, dict):
         return
     scales = cluster.get("enableInTreeAutoscaling") is True
-    if scales and at(body, "metadata", "annotations", _ELASTIC) != "true":
+    if scales and value_at(body, "metadata", "annotations", _ELASTIC) != "true":
         yield refused(
             (*_CLUSTER, "enableInTreeAutoscaling"),
             "a RayJob with a queue has the size that Kueue admitted, and this one scales itself",
             "remove it",
         )
-    for index, group in enumerate(items(cluster, "workerGroupSpecs")):
+    for index, group in enumerate(mappings_at(cluster, "workerGroupSpecs")):
         if group.get("groupName") == _HEAD:
             message = f"`{_HEAD}` is Kueue's name of the head"
             place = (*_WORKERS, index, "groupName")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path
 from trainyard.verify.webhooks import Lookup
@@ -16,6 +16,6 @@ _CLUSTER: Path = ("spec", "rayClusterConfig")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    cluster = at(body, *_CLUSTER)
+    cluster = value_at(body, *_CLUSTER)
     if isinstance(cluster, dict):
         yield from groups(cluster, _CLUSTER)

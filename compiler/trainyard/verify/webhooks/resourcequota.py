@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.amounts import amount
 from trainyard.verify.fault import Fault, nearest, refused
@@ -29,7 +29,7 @@ _HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    for name, text in (at(body, "spec", "hard") or {}).items():
+    for name, text in (value_at(body, "spec", "hard") or {}).items():
         path = ("spec", "hard", name)
         if "/" not in name and name not in _STANDARD and not name.startswith(_HUGE_PAGES):
             help = nearest(

@@ -6,7 +6,7 @@ import binascii
 from base64 import b64decode
 from collections.abc import Iterator
 
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import Body, placeholder
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
@@ -16,9 +16,9 @@ GROUP = ""
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    data = at(body, "data") or {}
+    data = value_at(body, "data") or {}
     yield from data_keys("data", data)
-    yield from data_keys("stringData", at(body, "stringData") or {})
+    yield from data_keys("stringData", value_at(body, "stringData") or {})
     for key, value in data.items():
         if placeholder(str(value)):
             continue
@@ -46,8 +46,8 @@ def _size(body: Body) -> int:
     if "sops" in body:
         return 0
     values = {}
-    for key, value in (at(body, "data") or {}).items():
+    for key, value in (value_at(body, "data") or {}).items():
         values[key] = decoded_size(str(value))
-    for key, value in (at(body, "stringData") or {}).items():
+    for key, value in (value_at(body, "stringData") or {}).items():
         values[key] = len(str(value).encode("utf-8", "surrogatepass"))
     return sum(values.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.webhooks import Lookup
@@ -14,9 +14,9 @@ _HEADLESS = "None"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    ports = items(body, "spec", "ports")
-    has_address = at(body, "spec", "type") != "ExternalName"
-    if not ports and has_address and at(body, "spec", "clusterIP") != _HEADLESS:
+    ports = mappings_at(body, "spec", "ports")
+    has_address = value_at(body, "spec", "type") != "ExternalName"
+    if not ports and has_address and value_at(body, "spec", "clusterIP") != _HEADLESS:
         yield refused(
             ("spec", "ports"), "a Service without ports", "write `ports:`, or `clusterIP: None`"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault
 from trainyard.verify.webhooks import Lookup
@@ -14,6 +14,6 @@ GROUP = "apps"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    claims = items(body, "spec", "volumeClaimTemplates")
-    names = {str(at(claim, "metadata", "name")) for claim in claims}
+    claims = mappings_at(body, "spec", "volumeClaimTemplates")
+    names = {str(value_at(claim, "metadata", "name")) for claim in claims}
     yield from always_restarted(body, "StatefulSet", names)

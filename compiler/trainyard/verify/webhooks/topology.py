@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.output.body import items
+from trainyard.output.body import mappings_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, refused
 from trainyard.verify.syntax import SYNTAXES
@@ -16,7 +16,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     syntax = SYNTAXES["label-key"]
-    levels = items(body, "spec", "levels")
+    levels = mappings_at(body, "spec", "levels")
     labels = [level.get("nodeLabel") for level in levels]
     for index, label in enumerate(labels):
         if not syntax.accepts(str(label)):

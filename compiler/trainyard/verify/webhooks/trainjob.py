@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.manifest import Body
 from trainyard.verify.fault import Fault, Path, nearest, never_works, refused
 from trainyard.verify.names import pod_name_faults
@@ -48,14 +48,14 @@ _OWN_ENV = frozenset(CONTAINER.values())
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    spec = at(body, "spec") or {}
+    spec = value_at(body, "spec") or {}
     runtime = _runtime(body, lookup)
     jobs: dict[str, Body] = {}
     if runtime is not None:
-        replicated = items(runtime, "spec", "template", "spec", "replicatedJobs")
+        replicated = mappings_at(runtime, "spec", "template", "spec", "replicatedJobs")
         jobs = {str(job.get("name")): job for job in replicated}
-    initializer = at(spec, "initializer") or {}
-    trainer = at(spec, "trainer") or {}
+    initializer = value_at(spec, "initializer") or {}
+    trainer = value_at(spec, "trainer") or {}
     yield from _trainer(trainer, runtime)
     own = [*jobs.values()]
     if trainer and has_commands(own) and not takes_trainer(own):
@@ -67,8 +67,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
     if initializer:
         yield from _initializers(initializer, jobs)
-    patches = items(spec, "runtimePatches")
-    overrides = items(spec, "podTemplateOverrides")
+    patches = mappings_at(spec, "runtimePatches")
+    overrides = mappings_at(spec, "podTemplateOverrides")
     if patches or overrides:
         claims = _claims(runtime)
         for index, patch in enumerate(patches):
@@ -81,28 +81,28 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 def _claims(runtime: Body | None) -> set[str]:
     """The volumes that JobSet and Trainer add to the pods of a runtime."""
-    claims = claimed(at(runtime, "spec", "template", "spec"))
-    volumes = added_volumes(at(runtime, "spec", "mlPolicy"))
+    claims = claimed(value_at(runtime, "spec", "template", "spec"))
+    volumes = added_volumes(value_at(runtime, "spec", "mlPolicy"))
     return claims.union(*volumes.values())
 
 
 def _runtime(body: Body, lookup: Lookup) -> Body | None:
-    reference = at(body, "spec", "runtimeRef") or {}
+    reference = value_at(body, "spec", "runtimeRef") or {}
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
     namespace = ""
     if kind != "ClusterTrainingRuntime":
-        namespace = str(at(body, "metadata", "namespace") or "")
+        namespace = str(value_at(body, "metadata", "namespace") or "")
     name = str(reference.get("name") or "")
     return lookup(GROUP, kind, namespace, name)
 
 
 def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
-    policies = at(runtime, "spec", "mlPolicy")
+    policies = value_at(runtime, "spec", "mlPolicy")
     given: list[str] = []
     if policies:
-        given = [policy for policy in RESERVED if at(policies, policy) is not None]
+        given = [policy for policy in RESERVED if value_at(policies, policy) is not None]
     for policy in given[:1]:
-        for index, variable in enumerate(items(trainer, "env")):
+        for index, variable in enumerate(mappings_at(trainer, "env")):
             name = variable.get("name")
             if name in RESERVED[policy]:
                 place = ("spec", "trainer", "env", index, "name")
@@ -127,7 +127,7 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             message = f"the runtime has no {what} `{name}`"
             yield refused(path, message, "choose a runtime that has it", key=True)
             return  # a runtime without one rarely has the other
-        mounts = items(container, "volumeMounts")
+        mounts = mappings_at(container, "volumeMounts")
         volumes = [mount.get("name") for mount in mounts]
         if "initializer" not in volumes:
             yield refused(
@@ -140,8 +140,8 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
 
 def _initializer_container(name: str, jobs: dict[str, Body]) -> Body | None:
     """The container of an initializer: both it and its job have the name."""
-    pod = at(jobs.get(name), "template", "spec", "template", "spec")
-    containers = items(pod, "containers")
+    pod = value_at(jobs.get(name), "template", "spec", "template", "spec")
+    containers = mappings_at(pod, "containers")
     by_name = {str(container.get("name")): container for container in containers}
     return by_name.get(name)
 
@@ -153,7 +153,7 @@ def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> 
         yield refused((*path, "manager"), message, "write it as `DOMAIN/NAME`")
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     pod: Path = ("template", "spec", "template")
-    patched = items(patch, *inner)
+    patched = mappings_at(patch, *inner)
     for index, job in enumerate(patched):
         here = (*path, *inner, index)
         name = str(job.get("name"))
@@ -164,31 +164,31 @@ def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> 
                 nearest(name, jobs, "name one that it has"),
             )
         elif job.get("template"):
-            template = at(jobs.get(name), *pod)
-            yield from _pod((*here, *pod), at(job, *pod) or {}, template, claims)
+            template = value_at(jobs.get(name), *pod)
+            yield from _pod((*here, *pod), value_at(job, *pod) or {}, template, claims)
 
 
 def _override(
     path: Path, override: Body, jobs: dict[str, Body], claims: set[str]
 ) -> Iterator[Fault]:
     """Trainer 2.1's form of a patch (trainer v2.1.0, jobset plugin)."""
-    for index, target in enumerate(items(override, "targetJobs")):
+    for index, target in enumerate(mappings_at(override, "targetJobs")):
         name = str(target.get("name"))
         if jobs and name not in jobs:
             message = f"the runtime has no replicated job `{name}`"
             help = nearest(name, jobs, "name one that it has")
             yield refused((*path, "targetJobs", index, "name"), message, help)
             return
-        template = at(jobs.get(name), "template", "spec", "template")
+        template = value_at(jobs.get(name), "template", "spec", "template")
         yield from _pod(path, override, template, claims)
 
 
 def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
-        containers = items(template, "spec", field)
+        containers = mappings_at(template, "spec", field)
         known = {str(container.get("name")) for container in containers}
-        patched = items(patch, "spec", field)
+        patched = mappings_at(patch, "spec", field)
         for index, container in enumerate(patched):
             here = (*path, "spec", field, index)
             name = str(container.get("name"))
@@ -202,8 +202,12 @@ def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[F
                 message = f"`env` of container `{name}` cannot be patched"
                 yield refused((*here, "env"), message, _env_help(name), key=True)
             yield from _mounts(here, container, patch, template, claims)
-    yield from tolerations((*path, "spec", "tolerations"), items(patch, "spec", "tolerations"))
-    yield from topology((*path, "metadata", "annotations"), at(patch, "metadata", "annotations"))
+    yield from tolerations(
+        (*path, "spec", "tolerations"), mappings_at(patch, "spec", "tolerations")
+    )
+    yield from topology(
+        (*path, "metadata", "annotations"), value_at(patch, "metadata", "annotations")
+    )
 
 
 def _env_help(name: str) -> str:
@@ -218,11 +222,11 @@ def _mounts(
 ) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = items(patch, "spec", "volumes")
-    volumes += items(template, "spec", "volumes")
+    volumes = mappings_at(patch, "spec", "volumes")
+    volumes += mappings_at(template, "spec", "volumes")
     names = {str(volume.get("name")) for volume in volumes}
     known = claims | names
-    for index, mount in enumerate(items(container, "volumeMounts")):
+    for index, mount in enumerate(mappings_at(container, "volumeMounts")):
         name = str(mount.get("name"))
         if name not in known:
             yield never_works(
@@ -237,23 +241,23 @@ def _names(body: Body, runtime: Body | None, jobs: dict[str, Body]) -> Iterator[
     Trainer's own are. With `mpi` those of `node` are, and one pod has the step.
     """
     nodes = _nodes(body, runtime)
-    by_mpi = at(runtime, "spec", "mlPolicy", "mpi") is not None
+    by_mpi = value_at(runtime, "spec", "mlPolicy", "mpi") is not None
     replicated = []
     for name, job in jobs.items():
-        step = at(job, "template", "metadata", "labels", ANCESTOR)
+        step = value_at(job, "template", "metadata", "labels", ANCESTOR)
         has_step = step == "trainer" and not by_mpi
         trains = name == "node" or has_step
         replicated.append((name, 1, nodes if trains else 1))
-    name = str(at(body, "metadata", "name") or "")
+    name = str(value_at(body, "metadata", "name") or "")
     replicated = replicated or [("node", 1, nodes)]
     yield from pod_name_faults(name, replicated)
 
 
 def _nodes(body: Body, runtime: Body | None) -> int:
-    own = at(body, "spec", "trainer", "numNodes")
+    own = value_at(body, "spec", "trainer", "numNodes")
     if isinstance(own, int) and own:
         return own
-    of_runtime = at(runtime, "spec", "mlPolicy", "numNodes")
+    of_runtime = value_at(runtime, "spec", "mlPolicy", "numNodes")
     if isinstance(of_runtime, int) and of_runtime:
         return of_runtime
     return 1

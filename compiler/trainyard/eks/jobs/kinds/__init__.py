@@ -9,7 +9,14 @@ from functools import cache
 from trainyard.eks.jobs.kind import JobKind
 from trainyard.plan.features import members, members_of_platforms
 
-__all__ = ["called", "kind_name", "kinds", "kinds_of_eks", "of_object", "of_objects"]
+__all__ = [
+    "kind_called",
+    "kind_name",
+    "kind_of_object",
+    "kinds",
+    "kinds_of_eks",
+    "kinds_of_objects",
+]
 
 
 @cache
@@ -29,26 +36,26 @@ def _by_name(found: Iterable[JobKind]) -> dict[str, JobKind]:
     return {kind.name: kind for kind in placed}
 
 
-def called(name: str) -> JobKind:
+def kind_called(name: str) -> JobKind:
     """The kind of a name. Raises KeyError for one that is not there."""
     return kinds()[name]
 
 
 @cache
-def of_objects() -> Mapping[tuple[str, str], JobKind]:
+def kinds_of_objects() -> Mapping[tuple[str, str], JobKind]:
     """The kinds by API group and kind of their objects."""
     return {(kind.group, kind.kind): kind for kind in kinds().values()}
 
 
-def of_object(group: str, kind: str) -> JobKind | None:
+def kind_of_object(group: str, kind: str) -> JobKind | None:
     """The kind of an object, by its API group and kind; ``None`` for what runs no job of a spec."""
-    return of_objects().get((group, kind))
+    return kinds_of_objects().get((group, kind))
 
 
 def kind_name(group: str, kind: str) -> str:
     """What rules call the kind of an object, of any kind: as a spec does, or its bare kind; with its API group where a
     spec means another kind by that, like ``Job.batch.volcano.sh``."""
-    known = of_object(group, kind)
+    known = kind_of_object(group, kind)
     if known is not None:
         return known.name
     return f"{kind}.{group}" if kind in kinds() else kind

@@ -26,7 +26,7 @@ from trainyard.eks.jobs.run_pods import OF_JOBSET
 from trainyard.language.places import Route
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class JobSet(OwnPods):
             indexed = {"completionMode": "Indexed", "completions": count, "parallelism": count}
             template["spec"] = {**indexed, **template["spec"]}
             pods.append(("spec", "replicatedJobs", index, "template", "spec", "template", "spec"))
-        return given(managedBy=job.managed_by, **spec), pods
+        return fields_given(managedBy=job.managed_by, **spec), pods
 
     def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"

@@ -28,7 +28,7 @@ from trainyard.eks.jobs.lifting import (
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_MPI_JOB
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class MPIJob(OwnPods):
         settings = {
             name: value for name, value in runtime.settings.items() if name != "cleanPodPolicy"
         }
-        spec = given(
+        spec = fields_given(
             slotsPerWorker=job.processes, **settings, runPolicy=run_policy_body(job, runtime)
         )
         return replica_bodies("mpiReplicaSpecs", spec, runtime)

@@ -29,7 +29,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_JOB
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.manifest import Body
 from trainyard.plan.base import PlanItem
 
@@ -143,7 +143,7 @@ class PlainJob(OwnPods):
                 "completions": job.nodes,
                 "parallelism": job.nodes,
             }
-        spec = given(
+        spec = fields_given(
             **indexed,
             **{limit: part.backoff_limit},
             activeDeadlineSeconds=job.deadline,

@@ -29,7 +29,7 @@ from trainyard.eks.jobs.lifting import (
 from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import OF_PYTORCH_JOB
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.base import PlanItem
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class PyTorchJob(OwnPods):
         )
 
     def written(self, job: TrainJob, runtime: Runtime) -> Written:
-        spec = given(
+        spec = fields_given(
             nprocPerNode=None if job.processes is None else str(job.processes),
             runPolicy=run_policy_body(job, runtime),
         )

@@ -42,7 +42,7 @@ from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.manifest import Body
 from trainyard.plan.base import PlanItem
 
@@ -204,7 +204,7 @@ class RayJob(OwnPods):
                     "template": template,
                 }
             )
-        spec = given(
+        spec = fields_given(
             entrypoint=shlex.join(job.command),
             **runtime.settings,
             backoffLimit=runtime.max_restarts,

@@ -30,8 +30,8 @@ from trainyard.lift.reader import (
     pruned,
     unread,
 )
-from trainyard.output.body import at, texts
-from trainyard.output.lowering.body import given, path, quantities
+from trainyard.output.body import texts_at, value_at
+from trainyard.output.lowering.body import fields_given, file_of, quantities
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 from trainyard.plan.base import PlanItem
@@ -87,7 +87,7 @@ class OfTrainer(JobKind):
     def manifest(self, plan: Plan, job: TrainJob) -> Manifest:
         old = (chart_version(plan, TRAINER_CHART) or "").startswith("2.1.")
         body = _body(job, overrides=old)
-        return Manifest(body, path(JOBS, body), job.at, job_origins(job, old), WORDS)
+        return Manifest(body, file_of(JOBS, body), job.at, job_origins(job, old), WORDS)
 
     def lift(self, body: Reader) -> Iterator[PlanItem]:
         spec = body / "spec"
@@ -104,7 +104,7 @@ class OfTrainer(JobKind):
             at=body.at,
             name=name_of(body),
             namespace=namespace_of(body),
-            runtime=as_text(at(of_job, "runtimeRef", "name")) or "",
+            runtime=as_text(value_at(of_job, "runtimeRef", "name")) or "",
             unread=unread(
                 nodes=trainer / "numNodes",
                 requests=requests,
@@ -112,15 +112,16 @@ class OfTrainer(JobKind):
                 claims=resources / "claims",
             ),
             origins=Places(body.at, _PLACES),
-            runtime_kind=as_text(at(of_job, "runtimeRef", "kind")) or "ClusterTrainingRuntime",
+            runtime_kind=as_text(value_at(of_job, "runtimeRef", "kind"))
+            or "ClusterTrainingRuntime",
             queue=labels.pop(QUEUE, None),
             priority=labels.pop(PRIORITY, None),
             trainer=bool(trainer),
             nodes=as_integer(of_trainer.get("numNodes")),
             processes=as_text(processes) if count is None else count,
             image=as_text(of_trainer.get("image")),
-            command=tuple(texts(of_trainer, "command")),
-            args=tuple(texts(of_trainer, "args")),
+            command=tuple(texts_at(of_trainer, "command")),
+            args=tuple(texts_at(of_trainer, "args")),
             env=env(trainer / "env"),
             requests=as_meant(requested),
             limits=as_meant(limited),
@@ -175,7 +176,7 @@ def _body(job: TrainJob, *, overrides: bool) -> Body:
         patches = {"podTemplateOverrides": list(map(_override, job.patches))}
     sources = job.initializers
     initializers = {source.name: _source(source) for source in sources}
-    spec = given(
+    spec = fields_given(
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
         managedBy=job.managed_by,
@@ -187,7 +188,7 @@ def _body(job: TrainJob, *, overrides: bool) -> Body:
 
 
 def _source(source: InitializerSource) -> Body:
-    return given(
+    return fields_given(
         storageUri=source.uri,
         env=env_bodies(source.env),
         secretRef={"name": source.secret} if source.secret else None,
@@ -195,8 +196,8 @@ def _source(source: InitializerSource) -> Body:
 
 
 def _trainer(job: TrainJob) -> Body:
-    resources = given(requests=quantities(job.requests), limits=quantities(job.limits))
-    return given(
+    resources = fields_given(requests=quantities(job.requests), limits=quantities(job.limits))
+    return fields_given(
         numNodes=job.nodes,
         numProcPerNode=job.processes,
         image=job.image,
@@ -208,7 +209,7 @@ def _trainer(job: TrainJob) -> Body:
 
 
 def _override(patch: Patch) -> Body:
-    return given(
+    return fields_given(
         targetJobs=[{"name": patch.job}], metadata=_metadata(patch.pod), spec=pod_spec(patch.pod)
     )
 
@@ -218,7 +219,7 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
     jobs: dict[str, list[Body]] = {}
     for patch in patches:
         metadata = _metadata(patch.pod)
-        pod = given(metadata=metadata, spec=pod_spec(patch.pod))
+        pod = fields_given(metadata=metadata, spec=pod_spec(patch.pod))
         job = {"name": patch.job, "template": {"spec": {"template": pod}}}
         jobs.setdefault(patch.manager, []).append(job)
     return [
@@ -229,7 +230,7 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
 
 def _metadata(pod: Pod) -> Body:
     labels = dict(pod.labels)
-    return given(labels=labels, annotations=dict(pod.annotations))
+    return fields_given(labels=labels, annotations=dict(pod.annotations))
 
 
 # --- what is read

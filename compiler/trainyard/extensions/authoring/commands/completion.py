@@ -7,7 +7,7 @@ import argparse
 from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN
 from trainyard.cli.settings import command, run_options
-from trainyard.cli.streams import UsageError, out, visible
+from trainyard.cli.streams import UsageError, print_out, visible
 
 SHELLS = ("bash", "zsh", "fish")
 WORDS = ("codes", "objects", "types", "regions", "keys", "classes")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         return _print_words(options)
     if options.shell is None:
         raise UsageError("for which shell? `trainyard completion bash`, zsh or fish")
-    out(script(options.shell, grammar()))
+    print_out(script(options.shell, grammar()))
     return CLEAN
 
 
@@ -56,5 +56,5 @@ def _print_words(options: argparse.Namespace) -> int:
     settings = run_options(options, explained=True)
     for name in options.words:
         for word in words(name, options.paths, settings):
-            out(f"{visible(word)}\n")
+            print_out(f"{visible(word)}\n")
     return CLEAN

@@ -11,7 +11,7 @@ from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN, FINDINGS, USAGE
 from trainyard.cli.output import say
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import err
+from trainyard.cli.streams import print_err
 
 if TYPE_CHECKING:
     from trainyard.run.outcome import Options
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     text = spec(given, catalog, path)
     faults = _judged(text, path, settings)
     if faults:
-        err(faults)
+        print_err(faults)
         say(options, "nothing was written")
         return FINDINGS
     write(path, text)

@@ -6,7 +6,7 @@ import argparse
 
 from trainyard.cli.exits import CLEAN
 from trainyard.cli.settings import command
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 
 HELP = "print the JSON Schema of the spec, for editors"
 
@@ -20,5 +20,5 @@ def run(options: argparse.Namespace) -> int:
     """Run it; returns an exit code."""
     from trainyard.extensions.authoring.schema import schema_text
 
-    out(schema_text())
+    print_out(schema_text())
     return CLEAN

@@ -13,7 +13,7 @@ from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error, listed
 from trainyard.language.places import Document, Route
 from trainyard.output.manifest import Manifest, ObjectRef
-from trainyard.verify.kinds import meant, unknown_kind
+from trainyard.verify.kinds import kind_meant, unknown_kind
 
 _KEYS = {"code", "slug", "severity", "enabled", "match", "schema", "message", "help", "description"}
 _Fault = admission_rule.Fault
@@ -158,7 +158,7 @@ def _is_text(value: object) -> bool:
 
 def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]:
     """A rule on objects that there cannot be finds nothing, for ever, and looks like one that passes."""
-    right = meant(match["apiVersion"], match["kind"])
+    right = kind_meant(match["apiVersion"], match["kind"])
     if right is None:
         return []
     fault = unknown_kind(match["apiVersion"], match["kind"], right)

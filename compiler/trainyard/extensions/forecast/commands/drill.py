@@ -7,7 +7,7 @@ import argparse
 from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN, FINDINGS
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 
 HELP = "print a Job that writes a fatal Xid to the log of a test node, and what must follow"
 
@@ -39,5 +39,5 @@ def run(options: argparse.Namespace) -> int:
         return FINDINGS
     compiled = [compilation.plan for compilation in done.compilations]
     plans = [plan for plan in compiled if plan is not None]
-    out(text(plans, options.node, options.xid))
+    print_out(text(plans, options.node, options.xid))
     return CLEAN

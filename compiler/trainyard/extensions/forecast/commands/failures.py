@@ -8,7 +8,7 @@ from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN, FINDINGS
 from trainyard.cli.output import require_text_or_json
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 
 HELP = "say what becomes of each job when something fails: who acts, how long it takes, what is lost, also in a week"
 
@@ -34,5 +34,5 @@ def run(options: argparse.Namespace) -> int:
     complain(errors)
     found = clusters(done, settings, options.job)
     if found or not errors:
-        out(printed(found, options.format))
+        print_out(printed(found, options.format))
     return FINDINGS if errors else CLEAN

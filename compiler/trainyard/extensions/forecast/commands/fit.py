@@ -8,7 +8,7 @@ from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN, FINDINGS
 from trainyard.cli.output import require_text_or_json
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 
 HELP = "say whether the model of each job fits, how long it takes and what that costs, and what to change"
 
@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
     if unread:
         complain(done.errors())
     if options.why is not None:
-        out(explained(found, options.why))
+        print_out(explained(found, options.why))
     elif found:
-        out(printed(found, options.format))
+        print_out(printed(found, options.format))
     misfits = any(each.has_misfits for each in found)
     return FINDINGS if misfits or unread else CLEAN

@@ -10,7 +10,7 @@ from trainyard.cli import arguments
 from trainyard.cli.exits import CLEAN, FINDINGS
 from trainyard.cli.output import require_text_or_json
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import UsageError, out
+from trainyard.cli.streams import UsageError, print_out
 
 if TYPE_CHECKING:
     from trainyard.run.outcome import Options, Outcome
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         return _timeline(options, settings, done, failed=bool(errors))
     found = forecasts(done, settings, options.nodes)
     if found or not errors:
-        out(printed(found, options.format))
+        print_out(printed(found, options.format))
     never = any(each.verdicts_of(Kind.NEVER) for each in found)
     return FINDINGS if never or errors else CLEAN
 
@@ -74,6 +74,6 @@ def _timeline(
 
     found = timelines(done, settings, options.nodes, options.start)
     if found or not failed:
-        out(printed(found, options.format))
+        print_out(printed(found, options.format))
     never = any(not course.attempts for each, _ in found for course in each.courses)
     return FINDINGS if never or failed else CLEAN

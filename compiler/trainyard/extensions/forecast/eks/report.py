@@ -19,10 +19,10 @@ from trainyard.extensions.forecast.costs import (
     WITH_NODES,
     Gp3,
     Item,
-    disks,
-    known,
+    disk_items,
     node_price,
     pool_item,
+    prices_known,
     unit_item,
     usd_of,
 )
@@ -54,7 +54,7 @@ def _nodes(planned: PlannedCluster) -> Iterator[Item]:
             most=system.nodes + 1,
             usd=usd_of(price),
             how=ON_DEMAND,
-            prices=known(price),
+            prices=prices_known(price),
             node=True,
         )
     for pool in planned.pools():
@@ -87,7 +87,7 @@ def _fee(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item:
         most=pool.nodes.max,
         usd=usd_of(fee),
         how=WITH_NODES,
-        prices=known(fee),
+        prices=prices_known(fee),
         pool=pool.name,
     )
 
@@ -152,7 +152,7 @@ def _root_volumes(planned: PlannedCluster) -> Iterator[Item]:
         if group.name == SYSTEM and group.volume is not None:
             volume = Gp3(Quantity.gib(group.volume))
             name = "root volumes of system"
-            yield disks(planned, name, volume, ALWAYS, system.nodes, system.nodes + 1)
+            yield disk_items(planned, name, volume, ALWAYS, system.nodes, system.nodes + 1)
     for pool in planned.pools():
         root = _root(planned, pool)
         if root is not None:
@@ -166,7 +166,7 @@ def _root(planned: PlannedCluster, pool: spec_pools.NodePool) -> Item | None:
     if volume is None:
         return None
     kind = Gp3(volume.size, volume.iops, volume.throughput)
-    return disks(planned, name, kind, WITH_NODES, least, most, pool.name)
+    return disk_items(planned, name, kind, WITH_NODES, least, most, pool.name)
 
 
 def repair(planned: PlannedCluster) -> Iterator[Block]:

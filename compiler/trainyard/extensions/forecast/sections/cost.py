@@ -16,7 +16,7 @@ from trainyard.extensions.forecast.blocks import (
     paragraph,
     table,
 )
-from trainyard.extensions.forecast.costs import Item, Total, total
+from trainyard.extensions.forecast.costs import Item, Total, total_costs
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.diagnostics.diagnostic import listed
@@ -31,7 +31,7 @@ def section(subject: Subject) -> Iterator[Block]:
     """The sums, then what they are made of."""
     region = subject.spec.region
     items = bill(subject)
-    sums = total(items, region)
+    sums = total_costs(items, region)
     yield Heading("Cost")
     yield paragraph(*_lines(subject, sums, items))
     nodes = [item for item in items if item.node]
@@ -84,8 +84,8 @@ def _bought(item: Item) -> str:
 def before_and_after(before: Subject, after: Subject) -> str:
     """What a change does to the sums, of what both sides have a price for."""
     earlier, later = bill(before), bill(after)
-    old = total(earlier, before.spec.region)
-    new = total(later, after.spec.region)
+    old = total_costs(earlier, before.spec.region)
+    new = total_costs(later, after.spec.region)
     exact = old.exact and new.exact
     always = _change(old.always, new.always, exact=exact)
     at_most = _change(old.at_most, new.at_most, exact=exact)

@@ -28,8 +28,8 @@ from trainyard.judge.model.pod_set import PodSet as PlannedPodSet
 from trainyard.judge.model.reading import Reading
 from trainyard.judge.model.work import Work as PlannedWork
 from trainyard.language.dataclass import dataclass
-from trainyard.language.diagnostics.words import a
-from trainyard.output.body import at
+from trainyard.language.diagnostics.words import with_article
+from trainyard.output.body import value_at
 
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
 _MODES = {"required-topology": "required", "preferred-topology": "preferred"}
@@ -114,7 +114,7 @@ def _left_out(reading: Reading) -> Iterator[tuple[str, str]]:
             yield _title_of(work), refused
     for pods in reading.pods:
         if pods.queue_name:
-            yield pods.name, f"pods of {a(pods.kind)} are not simulated"
+            yield pods.name, f"pods of {with_article(pods.kind)} are not simulated"
     yield from _included_objects(reading)
 
 
@@ -164,7 +164,7 @@ def _included_objects(reading: Reading) -> Iterator[tuple[str, str]]:
         ref = manifest.ref
         if not manifest.key or (ref.namespace, ref.name) in known:
             continue
-        if at(manifest.body, "metadata", "labels", QUEUE):
+        if value_at(manifest.body, "metadata", "labels", QUEUE):
             yield ref.name, "the spec includes it, and only its own jobs are simulated"
 
 

@@ -18,7 +18,7 @@ from trainyard.extensions.hyperpod.jobs.kinds.hyperpod_pytorch_job import (
 )
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import STACKS, tag_list, template
 from trainyard.plan import Plan
 
@@ -36,7 +36,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 
 def _request(cluster: HyperPodCluster, groups: Sequence[InstanceGroup]) -> Artifact:
-    body = given(
+    body = fields_given(
         ClusterName=cluster.name,
         Orchestrator={"Eks": {"ClusterArn": cluster.eks}},
         NodeRecovery=cluster.recovery,
@@ -99,7 +99,7 @@ def _stack(stack: HyperPodStack) -> Artifact:
     resources: dict[str, Any] = {
         "Role": {
             "Type": "AWS::IAM::Role",
-            "Properties": given(
+            "Properties": fields_given(
                 RoleName=stack.role,
                 AssumeRolePolicyDocument=trust,
                 ManagedPolicyArns=[arn_of(name, stack.partition) for name in _POLICIES],
@@ -121,7 +121,7 @@ _OPERATES = "AmazonSageMakerHyperPodTrainingOperatorAccess"
 def _operator(stack: HyperPodStack) -> dict[str, Any]:
     """The role of HyperPod's training operator, by Pod Identity (SageMaker developer guide,
     sagemaker-eks-operator-install)."""
-    role = given(
+    role = fields_given(
         AssumeRolePolicyDocument=stack.operator,
         ManagedPolicyArns=[arn_of(_OPERATES, stack.partition)],
         Tags=tag_list(stack.tags) or None,
@@ -148,7 +148,7 @@ def _allowed(actions: Iterable[str], resource: str) -> dict[str, Any]:
 def _bucket(stack: HyperPodStack) -> dict[str, Any]:
     public = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
     encryption = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
-    return given(
+    return fields_given(
         BucketName=stack.bucket,
         BucketEncryption={"ServerSideEncryptionConfiguration": [encryption]},
         OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},

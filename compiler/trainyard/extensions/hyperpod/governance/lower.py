@@ -14,7 +14,7 @@ from trainyard.extensions.hyperpod.governance.plan import (
 from trainyard.extensions.hyperpod.groups.names import FOLDER
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import tag_list
 from trainyard.plan import Plan
 
@@ -33,10 +33,10 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 def _policy(policy: ClusterPolicy) -> Artifact:
     weights = policy.priorities.items()
-    body = given(
+    body = fields_given(
         Name=policy.name,
         ClusterArn=CLUSTER,
-        SchedulerConfig=given(
+        SchedulerConfig=fields_given(
             PriorityClasses=[{"Name": name, "Weight": weight} for name, weight in weights] or None,
             FairShare="Enabled" if policy.fair else "Disabled",
             # What is no queue's is nobody's, as in Kueue: spare nodes stay spare.
@@ -54,7 +54,7 @@ def _policy(policy: ClusterPolicy) -> Artifact:
 
 
 def _quota(quota: ComputeQuota) -> Artifact:
-    sharing = given(Strategy=quota.sharing)
+    sharing = fields_given(Strategy=quota.sharing)
     if quota.sharing == LEND_AND_BORROW:
         # Limits of the spec are in nodes; without one a team borrows all that is idle, in Kueue. SageMaker's own limit
         # is 50 percent of the team's nodes, and 500 percent is the most that it takes.
@@ -62,7 +62,7 @@ def _quota(quota: ComputeQuota) -> Artifact:
             sharing["AbsoluteBorrowLimits"] = _resources(quota.borrowed)
         else:
             sharing["BorrowLimit"] = 500
-    body = given(
+    body = fields_given(
         Name=quota.name,
         ClusterArn=CLUSTER,
         ComputeQuotaConfig={
@@ -70,7 +70,7 @@ def _quota(quota: ComputeQuota) -> Artifact:
             "ResourceSharingConfig": sharing,
             "PreemptTeamTasks": "LowerPriority" if quota.preempts else "Never",
         },
-        ComputeQuotaTarget=given(TeamName=quota.team, FairShareWeight=quota.weight),
+        ComputeQuotaTarget=fields_given(TeamName=quota.team, FairShareWeight=quota.weight),
         ActivationState="Enabled",
         Tags=tag_list(quota.tags) or None,
     )

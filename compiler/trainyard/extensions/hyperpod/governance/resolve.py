@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.core.jobs.binding import resolve_jobs
 from trainyard.core.queues.queues import Queue, resolve_queues
 from trainyard.core.queues.spec import Priority, QueuesSection
-from trainyard.eks.flux.accounts import deliverer, makes
+from trainyard.eks.flux.accounts import deliverer, may_make
 from trainyard.eks.flux.stages import stage
 from trainyard.extensions.hyperpod.governance.admission import RUNTIMES, has_runtimes
 from trainyard.extensions.hyperpod.governance.names import (
@@ -57,7 +57,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
     if has_runtimes(context):
         # One that is Terminating, since a job of a team uses it, is no matter of other teams.
         yield stage(context, RUNTIMES, "platform", account=RUNTIMES, wait=False)
-        yield from deliverer(RUNTIMES, makes("trainer.kubeflow.org", "clustertrainingruntimes"))
+        yield from deliverer(RUNTIMES, may_make("trainer.kubeflow.org", "clustertrainingruntimes"))
 
 
 def _check_huge_pages(context: Context) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from trainyard.catalog.hyperpod import ml_name
 from trainyard.extensions.hyperpod.groups.plan import InstanceGroup, own_labels
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.plan.scheduling import Taint
 from trainyard.verify.fault import Path
 
@@ -40,23 +40,23 @@ def body(group: InstanceGroup) -> dict[str, Any]:
     if group.volume is not None:
         disks = [{"EbsVolumeConfig": {"VolumeSizeInGB": group.volume}}]
     network = {"SecurityGroupIds": list(group.security_groups), "Subnets": list(group.subnets)}
-    return given(
+    return fields_given(
         InstanceGroupName=group.name,
         InstanceType=types[0],
         InstanceCount=group.replicas,
         ExecutionRole=group.role,
-        LifeCycleConfig=given(SourceS3Uri=group.scripts, OnCreate=group.on_create),
+        LifeCycleConfig=fields_given(SourceS3Uri=group.scripts, OnCreate=group.on_create),
         OnStartDeepHealthChecks=list(group.checks) or None,
         TrainingPlanArn=group.plan,
         ThreadsPerCore=group.threads,
         InstanceStorageConfigs=disks,
         OverrideVpcConfig=network if group.subnets else None,
         CapacityRequirements={"Spot": {}} if is_spot else None,
-        KubernetesConfig=given(
+        KubernetesConfig=fields_given(
             Labels=labels or None, Taints=[_taint(taint) for taint in group.taints] or None
         ),
     )
 
 
 def _taint(taint: Taint) -> dict[str, Any]:
-    return given(Key=taint.key, Value=taint.value or None, Effect=taint.effect)
+    return fields_given(Key=taint.key, Value=taint.value or None, Effect=taint.effect)

@@ -11,7 +11,7 @@ from math import ceil
 from trainyard.catalog import InstanceType
 from trainyard.core.pools.share import Share
 from trainyard.core.pools.spec import NodePool
-from trainyard.eks.nodes.daemons import running, total
+from trainyard.eks.nodes.daemons import running, total_requests
 from trainyard.extensions.hyperpod.groups.launcher import LAUNCHER
 from trainyard.extensions.hyperpod.settings.spec import HyperPodSection
 from trainyard.language.units import Quantity
@@ -48,7 +48,7 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     context.derive(f"pool/{pool.name}", "share", f"-{cpu}m CPU, -{memory}Mi", what, _SOURCE)
     exporters = [daemon for daemon in running(context, instance) if not daemon.kept]
     if exporters:
-        step = total(exporters)
+        step = total_requests(exporters)
         cpu, memory = cpu + step.cpu_milli, memory + step.memory_mib
         taken = f"-{step.cpu_milli}m CPU, -{step.memory_mib}Mi"
         context.derive(f"pool/{pool.name}", "exporters", taken, step.what, step.source)

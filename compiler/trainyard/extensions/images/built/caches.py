@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from trainyard.extensions.images.built.plan import MadeCache
 from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.places import Route
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 from trainyard.plan.naming import bounded
 
 # By registry: what ECR calls it, its address, and a short name.
@@ -30,7 +30,7 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
     declared = ImagesSection.of(context.spec).image_caches
     at = SPEC / "imageCaches"
     names = (cache.registry for cache in declared)
-    unique(context, "image cache", names, at, key="registry")
+    unique_names(context, "image cache", names, at, key="registry")
     caches: dict[str, MadeCache] = {}
     for index, cache in enumerate(declared):
         here = at / index

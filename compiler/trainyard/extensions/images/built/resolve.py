@@ -12,7 +12,7 @@ from trainyard.extensions.images.built.spec import ImagesSection
 from trainyard.language.dataclass import dataclass
 from trainyard.language.places import Route
 from trainyard.plan import PlanItem
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def resolve_images(context: Context) -> Mapping[str, Image]:
         return {}
 
     at = SPEC / "images"
-    unique(context, "image", (image.name for image in declared), at)
+    unique_names(context, "image", (image.name for image in declared), at)
     images: dict[str, Image] = {}
     repositories: dict[str, str] = {}
     for index, spec in enumerate(declared):

@@ -15,7 +15,7 @@ from trainyard.core.images.plan import MadeImage, Project, Workflow
 from trainyard.extensions.images.built.plan import MadeCache
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import KEPT, STACKS, inline_policy, tag_list, template
 
 _ENVIRONMENTS = {
@@ -77,7 +77,7 @@ def image_stack(made: MadeImage) -> Artifact:
 
 def cache_stack(made: MadeCache) -> Artifact:
     """AWS::ECR::PullThroughCacheRule."""
-    rule = given(
+    rule = fields_given(
         EcrRepositoryPrefix=made.prefix,
         UpstreamRegistry=made.upstream,
         UpstreamRegistryUrl=made.url,
@@ -100,7 +100,7 @@ def _repository(made: MadeImage) -> dict[str, Any]:
     encryption = {"EncryptionType": "AES256"}
     if made.key is not None:
         encryption = {"EncryptionType": "KMS", "KmsKey": made.key}
-    return given(
+    return fields_given(
         RepositoryName=made.repository,
         ImageTagMutability="IMMUTABLE",
         ImageScanningConfiguration={"ScanOnPush": True},
@@ -129,7 +129,7 @@ def _role(made: MadeImage) -> dict[str, Any]:
     name = None
     if isinstance(made.project, Workflow):
         name = made.project.role.rpartition("/")[2]  # which the workflow has
-    return given(
+    return fields_given(
         RoleName=name,
         AssumeRolePolicyDocument={"Version": "2012-10-17", "Statement": [_trust(made)]},
         Policies=[policy],
@@ -192,13 +192,13 @@ def _project(made: MadeImage, project: Project) -> dict[str, Any]:
     auth = None
     if project.connection is not None:
         auth = {"Type": "CODECONNECTIONS", "Resource": project.connection}
-    source = given(
+    source = fields_given(
         Type=project.kind,
         Location=project.repository,
         Auth=auth,
         BuildSpec=_buildspec(made, project),
     )
-    return given(
+    return fields_given(
         Name=f"trainyard-{made.cluster}-{made.stack}",
         Description=f"Builds image {made.name} of cluster {made.cluster}",
         ServiceRole={"Fn::GetAtt": ["Role", "Arn"]},

@@ -15,7 +15,7 @@ from typing import Any
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact
-from trainyard.output.body import follow
+from trainyard.output.body import values_along
 from trainyard.output.emit.yaml import dump
 from trainyard.verify.fault import SCHEMA, Fault, Path
 from trainyard.verify.formats import Setting
@@ -162,7 +162,7 @@ def _steps(body: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     if not isinstance(jobs, dict):
         return
     for name, job in jobs.items():
-        steps = follow(job, ("steps", "*"), ("jobs", name))
+        steps = values_along(job, ("steps", "*"), ("jobs", name))
         for path, step in steps:
             if isinstance(step, dict):
                 yield path, step

@@ -6,7 +6,7 @@ from typing import Any
 
 from trainyard.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from trainyard.eks.jobs.pod_labels import pod_labels
-from trainyard.extensions.observability.logs.names import ALLOY, LOKI, address, at, wanted
+from trainyard.extensions.observability.logs.names import ALLOY, LOKI, address, is_wanted, key_route
 from trainyard.extensions.observability.logs.pipeline import POSITIONS, configuration
 from trainyard.output.lowering.body import resources, without_rights
 
@@ -53,8 +53,8 @@ def _positions(path: str) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component=ALLOY,
-    wanted=wanted,
-    at=at() / LOKI,
+    wanted=is_wanted,
+    at=key_route() / LOKI,
     values=values,
     reach=("controller", "tolerations"),
     # It would try again until Loki is there.

@@ -15,7 +15,7 @@ from trainyard.core.pods.plan import NEURON
 from trainyard.eks.addons.addon import OWN, AddOn, Controller, Daemon, Endpoint, Setting, on_gpus
 from trainyard.eks.settings.spec import AT_EKS, ClusterSection
 from trainyard.extensions.observability.logs.names import TO_CLOUD_WATCH
-from trainyard.extensions.observability.monitoring.names import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import is_wanted as monitored
 from trainyard.plan.context import Context
 
 NAME = "amazon-cloudwatch-observability"

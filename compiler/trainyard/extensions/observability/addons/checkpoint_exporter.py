@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.eks.addons.addon import MANIFESTS, OURS, AddOn, Controller
 from trainyard.extensions.observability.checkpoints.names import CPU, EXPORTER, MEMORY, watched
-from trainyard.extensions.observability.monitoring.names import at
+from trainyard.extensions.observability.monitoring.names import key_route
 from trainyard.extensions.observability.monitoring.saving import saving
 from trainyard.plan.context import Context
 
@@ -20,4 +20,4 @@ def sized(context: Context) -> tuple[Controller, ...]:
     return (Controller(EXPORTER, pods, CPU, MEMORY, OURS),) if pods else ()
 
 
-ADD_ON = AddOn(component=EXPORTER, by=MANIFESTS, wanted=wanted, at=at(), sized=sized)
+ADD_ON = AddOn(component=EXPORTER, by=MANIFESTS, wanted=wanted, at=key_route(), sized=sized)

@@ -17,12 +17,12 @@ from trainyard.extensions.observability.monitoring.names import (
     DCGM_EXPORTER,
     RELEASE,
     STACK,
-    at,
     has_gpus,
+    key_route,
     monitoring_of,
     readers,
 )
-from trainyard.extensions.observability.monitoring.names import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import is_wanted as monitored
 from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.units import Duration
 from trainyard.output.lowering.body import resources
@@ -101,7 +101,7 @@ def _privileges(context: Context) -> dict[str, Any]:
 ADD_ON = AddOn(
     component=DCGM_EXPORTER,
     wanted=wanted,
-    at=at(),
+    at=key_route(),
     values=values,
     reach=("tolerations",),
     # Its chart has a ServiceMonitor, whose CRD the stack brings.

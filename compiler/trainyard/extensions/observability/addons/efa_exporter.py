@@ -8,10 +8,10 @@ from trainyard.extensions.observability.monitoring.names import (
     EFA_CPU,
     EFA_EXPORTER,
     EFA_MEMORY,
-    at,
     has_efa,
+    key_route,
 )
-from trainyard.extensions.observability.monitoring.names import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import is_wanted as monitored
 from trainyard.plan.context import Context
 
 
@@ -29,6 +29,6 @@ ADD_ON = AddOn(
     component=EFA_EXPORTER,
     by=MANIFESTS,
     wanted=wanted,
-    at=at(),
+    at=key_route(),
     daemons=(Daemon(EFA_EXPORTER, EFA_CPU, EFA_MEMORY, OURS, on=on_efa, kept=False),),
 )

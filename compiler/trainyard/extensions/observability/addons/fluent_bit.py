@@ -10,7 +10,7 @@ from trainyard.extensions.observability.logs import fluent_bit
 from trainyard.extensions.observability.logs.names import (
     FLUENT_BIT,
     TO_CLOUD_WATCH,
-    at,
+    key_route,
     log_group,
     to_cloud_watch,
 )
@@ -60,7 +60,7 @@ def endpoints(context: Context) -> tuple[Endpoint, ...]:
 ADD_ON = AddOn(
     component=FLUENT_BIT,
     wanted=to_cloud_watch,
-    at=at() / "cloudWatch",
+    at=key_route() / "cloudWatch",
     values=values,
     endpoints=endpoints,
     reach=("tolerations",),

@@ -25,13 +25,13 @@ from trainyard.extensions.observability.managed_monitoring import agent
 from trainyard.extensions.observability.monitoring.names import (
     CLASS,
     STACK,
-    at,
     is_managed,
+    is_wanted,
+    key_route,
     monitoring_of,
     namespace,
     readers,
     scraper,
-    wanted,
 )
 from trainyard.extensions.observability.monitoring.sizing import ALERTMANAGER_DISK, size
 from trainyard.extensions.observability.notifications import alertmanager
@@ -347,8 +347,8 @@ def endpoints(context: Context) -> tuple[Endpoint, ...]:
 
 ADD_ON = AddOn(
     component=STACK,
-    wanted=wanted,
-    at=at(),
+    wanted=is_wanted,
+    at=key_route(),
     values=values,
     awaited=agent.awaited,
     reach=("prometheus-node-exporter", "tolerations"),

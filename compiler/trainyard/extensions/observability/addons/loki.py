@@ -14,13 +14,13 @@ from trainyard.extensions.observability.logs import sizing
 from trainyard.extensions.observability.logs.names import (
     CLASS,
     LOKI,
-    at,
     bucket_of,
+    is_wanted,
+    key_route,
     loki_of,
-    wanted,
 )
 from trainyard.extensions.observability.monitoring.names import alertmanager
-from trainyard.extensions.observability.monitoring.names import wanted as monitored
+from trainyard.extensions.observability.monitoring.names import is_wanted as monitored
 from trainyard.output.lowering.body import resources
 from trainyard.plan.context import Context
 
@@ -113,8 +113,8 @@ def sized(context: Context) -> tuple[Controller, ...]:
 
 ADD_ON = AddOn(
     component=LOKI,
-    wanted=wanted,
-    at=at() / LOKI,
+    wanted=is_wanted,
+    at=key_route() / LOKI,
     values=values,
     sized=sized,
     needs=("aws-ebs-csi-driver",),

@@ -20,7 +20,7 @@ from trainyard.extensions.observability.monitoring.names import (
     readers,
 )
 from trainyard.extensions.observability.opencost.names import FILE, PRICES, STAGE
-from trainyard.extensions.observability.opencost.names import at as opencost
+from trainyard.extensions.observability.opencost.names import key_route as opencost
 from trainyard.extensions.observability.released_exporters import kept
 from trainyard.output.lowering.body import resources
 

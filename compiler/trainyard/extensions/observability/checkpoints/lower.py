@@ -14,8 +14,8 @@ from trainyard.extensions.observability.checkpoints.plan import (
 )
 from trainyard.output.lowering.body import (
     NO_SUBSTITUTION,
-    head,
     manifest_in,
+    object_head,
     resources,
     without_rights,
 )
@@ -45,7 +45,7 @@ def _program() -> str:
 def program_body(program: CheckpointProgram) -> Body:
     """ConfigMap."""
     name, namespace = program.name, program.namespace
-    whole = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
+    whole = object_head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     return {**whole, "data": {_FILE: _program()}}
 
 
@@ -74,7 +74,7 @@ def exporter_body(exporter: CheckpointExporter) -> Body:
         "selector": {"matchLabels": selector},
         "template": {"metadata": metadata, "spec": pod},
     }
-    return {**head("apps/v1", "Deployment", exporter.name, exporter.namespace), "spec": spec}
+    return {**object_head("apps/v1", "Deployment", exporter.name, exporter.namespace), "spec": spec}
 
 
 def _container(exporter: CheckpointExporter) -> Body:

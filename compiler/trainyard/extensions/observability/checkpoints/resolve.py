@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.core.jobs.binding import resolve_jobs
 from trainyard.core.storage.storages import resolve_storage
-from trainyard.eks.flux.accounts import deliverer, makes, reads
+from trainyard.eks.flux.accounts import deliverer, may_make, may_read
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.extensions.observability.checkpoints.names import (
@@ -25,13 +25,13 @@ from trainyard.extensions.observability.checkpoints.plan import (
     CheckpointExporter,
     CheckpointProgram,
 )
-from trainyard.extensions.observability.monitoring.names import at, wanted
+from trainyard.extensions.observability.monitoring.names import is_wanted, key_route
 from trainyard.extensions.observability.monitoring.sources import exporter_monitor
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 STAGE = "checkpoints"
-_RIGHTS = (makes("", "configmaps"), makes("apps", "deployments"), reads("", "pods"))
+_RIGHTS = (may_make("", "configmaps"), may_make("apps", "deployments"), may_read("", "pods"))
 _SYSTEM = "system"
 """The node group of the controllers."""
 _LEAST, _MOST = 60, 600
@@ -40,14 +40,14 @@ _LEAST, _MOST = 60, 600
 
 def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where no job is watched."""
-    if not wanted(context):
+    if not is_wanted(context):
         return
     found = list(watched(context))
     _explain(context, found)
     if not found:
         return
     for namespace in dict.fromkeys(each.job.namespace for each in found):
-        yield CheckpointProgram(at=at(), name=EXPORTER, namespace=namespace)
+        yield CheckpointProgram(at=key_route(), name=EXPORTER, namespace=namespace)
         yield exporter_monitor(
             context, f"{EXPORTER}-{namespace}", EXPORTER, "metrics", beside=namespace
         )

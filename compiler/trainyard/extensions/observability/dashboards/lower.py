@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.monitoring.lower import FOLDER
-from trainyard.output.lowering.body import NO_SUBSTITUTION, head, manifest_in
+from trainyard.output.lowering.body import NO_SUBSTITUTION, manifest_in, object_head
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 
@@ -25,7 +25,7 @@ def dashboard_body(dashboard: Dashboard) -> Body:
     # A tenth of a second, which a cluster without dashboards does not pay.
     from trainyard.extensions.observability.dashboards.drawing import drawn
 
-    whole = head(
+    whole = object_head(
         "v1",
         "ConfigMap",
         dashboard.name,

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from trainyard.extensions.observability.dashboards.page import Page
 from trainyard.extensions.observability.dashboards.plan import Dashboard
 from trainyard.extensions.observability.monitoring.names import (
-    at,
     has_efa,
     has_gpus,
+    is_wanted,
+    key_route,
     monitoring_of,
     namespace,
-    wanted,
 )
 from trainyard.extensions.observability.monitoring.saving import saving
 from trainyard.plan import PlanItem
@@ -21,11 +21,11 @@ from trainyard.plan.context import Context
 
 def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for monitoring."""
-    if not wanted(context):
+    if not is_wanted(context):
         return
     for page in _pages(context):
         yield Dashboard(
-            at=at(),
+            at=key_route(),
             name=f"dashboard-{page.subject}",
             namespace=namespace(context),
             file=f"{page.subject}.json",

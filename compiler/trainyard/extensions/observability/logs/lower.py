@@ -9,7 +9,7 @@ from trainyard.core.storage.stacks import bucket_origins, bucket_resources
 from trainyard.extensions.observability.logs.plan import LogBucket, LogGroup
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import (
     STACKS,
     inline_policy,
@@ -45,7 +45,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 def _group(group: LogGroup) -> dict[str, Any]:
     """The log group, and the role of Fluent Bit, which makes streams in it and writes to them (Fluent Bit 5.1.1,
     pipeline/outputs/cloudwatch, permissions)."""
-    properties = given(
+    properties = fields_given(
         LogGroupName=group.group,
         RetentionInDays=group.days,
         KmsKeyId=group.key,

@@ -19,7 +19,7 @@ CLASS = "logging"
 TO_CLOUD_WATCH = Endpoint("logs", "logs are sent to CloudWatch", "EKS user guide, private-clusters")
 
 
-def at() -> Route:
+def key_route() -> Route:
     """The place of the key in the spec."""
     return SPEC / "logs"
 
@@ -51,7 +51,7 @@ def log_group(context: Context) -> str:
     return f"/trainyard/{context.name}/pods"
 
 
-def wanted(context: Context) -> bool:
+def is_wanted(context: Context) -> bool:
     """Where the spec asks for Loki, and so for Alloy."""
     return loki_of(context) is not None
 

@@ -18,10 +18,10 @@ from trainyard.extensions.observability.logs.names import (
     FLUENT_BIT,
     LOKI,
     LOKI_PORT,
-    at,
     bucket_of,
     cloud_watch_of,
     kept,
+    key_route,
     log_group,
     loki_of,
     namespace,
@@ -58,7 +58,7 @@ def _apart(context: Context) -> Iterator[PlanItem]:
     """The namespace of what keeps and collects lines. Nobody has a password there, so who reaches Loki says a policy:
     Alloy, Prometheus and who asks from its namespace."""
     name = namespace(context)
-    yield privileged_namespace(context, name, at())
+    yield privileged_namespace(context, name, key_route())
     own = Peer(pods={})
     ingress = [NetworkRule(peers=(own,))]
     egress = [
@@ -78,12 +78,12 @@ def _apart(context: Context) -> Iterator[PlanItem]:
         ingress.append(NetworkRule(peers=(observer,), ports=ports))
         egress.append(NetworkRule(peers=(observer,), ports=(("TCP", 9093),)))
     yield NetworkPolicy(
-        at=at(), name=name, namespace=name, ingress=tuple(ingress), egress=tuple(egress)
+        at=key_route(), name=name, namespace=name, ingress=tuple(ingress), egress=tuple(egress)
     )
 
 
 def _loki(context: Context, loki: Loki) -> Iterator[PlanItem]:
-    place = at() / "loki"
+    place = key_route() / "loki"
     size = sizing.volume(context, loki.per_pod_day, loki.retention)
     if size.a_day.value > sizing.MOST_A_DAY.value:
         context.doubt(
@@ -116,7 +116,7 @@ def _loki(context: Context, loki: Loki) -> Iterator[PlanItem]:
 
 
 def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanItem]:
-    place = at() / "cloudWatch"
+    place = key_route() / "cloudWatch"
     check_key(context, cloud_watch.kms_key, place)
     days = cloud_watch.retention_in_days
     size = sizing.volume(context, cloud_watch.per_pod_day, Duration(days * _DAY))
@@ -140,7 +140,7 @@ def _cloud_watch(context: Context, cloud_watch: CloudWatch) -> Iterator[PlanItem
 
 def _made(context: Context, loki: Loki, bucket: str) -> MadeBucket:
     """A bucket without versions: lines are written once, and what is deleted is to be gone."""
-    place = at() / "loki"
+    place = key_route() / "loki"
     days = loki.retention.seconds // _DAY + _LONGER
     context.derive(
         "logs",
@@ -179,7 +179,7 @@ def _size(context: Context, size: sizing.Volume, retention: str) -> LogSize:
         "set by Trainyard",
     )
     return LogSize(
-        at=at(),
+        at=key_route(),
         working=size.working,
         others=size.others,
         per_pod=size.per_pod,

@@ -15,7 +15,7 @@ from trainyard.extensions.observability.monitoring.plan import RuleGroups
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
 from trainyard.output.emit.yaml import dump
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import (
     STACKS,
     inline_policy,
@@ -69,7 +69,7 @@ def _workspace(workspace: MetricsWorkspace) -> dict[str, Any]:
     definition = None
     if workspace.alertmanager is not None:
         definition = dump({"alertmanager_config": dump(workspace.alertmanager)})
-    properties = given(
+    properties = fields_given(
         Alias=workspace.cluster,
         AlertManagerDefinition=definition,
         WorkspaceConfiguration={"RetentionPeriodInDays": workspace.days},

@@ -11,6 +11,6 @@ CONFIG_MAP, WORKSPACE_ID = "trainyard-monitoring", "workspaceId"
 """Where ``up.sh`` writes the id of the workspace, which AWS makes up."""
 
 
-def at() -> Route:
+def key_route() -> Route:
     """The place of the key in the spec."""
-    return monitoring.at() / "managed"
+    return monitoring.key_route() / "managed"

@@ -10,7 +10,11 @@ from trainyard.core.notifications.spec import Receiver, Sns
 from trainyard.core.notifications.uses import notifications_of
 from trainyard.eks.flux.stages import FLUX
 from trainyard.extensions.observability.managed_monitoring import facts
-from trainyard.extensions.observability.managed_monitoring.names import ACCOUNT, CONFIG_MAP, at
+from trainyard.extensions.observability.managed_monitoring.names import (
+    ACCOUNT,
+    CONFIG_MAP,
+    key_route,
+)
 from trainyard.extensions.observability.managed_monitoring.plan import (
     GrafanaWorkspace,
     MetricsWorkspace,
@@ -46,7 +50,7 @@ def alertmanager(context: Context) -> Mapping[str, Any] | None:
     used = routed(said)
     for index, receiver in enumerate(said.receivers):
         if receiver in used:
-            _check(context, receiver, notifications.at() / "receivers" / index)
+            _check(context, receiver, notifications.key_route() / "receivers" / index)
     if any(receiver.sns is None for receiver in used):
         return None
     return configuration(context.name, said)
@@ -126,7 +130,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
     context.external.add(("v1", "ConfigMap", FLUX, CONFIG_MAP))
     namespace = monitoring.namespace(context)
     yield MetricsWorkspace(
-        at=at(),
+        at=key_route(),
         cluster=context.name,
         namespace=namespace,
         service_account=ACCOUNT,
@@ -135,7 +139,10 @@ def resolve(context: Context) -> Iterator[PlanItem]:
         rules=tuple(rule_groups(context)),
         alertmanager=alertmanager(context),
         tags=context.spec.tags,
-        origins={"days": monitoring.at() / "retention", "alertmanager": notifications.at()},
+        origins={
+            "days": monitoring.key_route() / "retention",
+            "alertmanager": notifications.key_route(),
+        },
     )
     if managed.grafana is not None:
         yield _grafana(context, managed.grafana)
@@ -149,7 +156,7 @@ def _check_region(context: Context) -> None:
         context.fault(
             "RES361",
             f"Amazon Managed Service for Prometheus is not in Region `{region}`",
-            at(),
+            key_route(),
             "remove it: without `managed`, a Prometheus of the cluster keeps the samples",
             key=True,
             source=prometheus.source,
@@ -161,7 +168,7 @@ def _check_disk(context: Context) -> None:
         context.fault(
             "RES356",
             "AWS keeps the samples, and `disk` is the volume of a Prometheus that does",
-            monitoring.at() / "disk",
+            monitoring.key_route() / "disk",
             "remove it: `retention` says how long samples are kept",
             key=True,
         )
@@ -177,7 +184,7 @@ def _days(context: Context) -> int:
             "RES357",
             f"Amazon Managed Service for Prometheus keeps samples for whole days, {LONGEST} at most, and "
             f"`retention` is {retention}",
-            monitoring.at() / "retention",
+            monitoring.key_route() / "retention",
             f"write `{hours}h`",
             source="CloudFormation template reference, AWS::APS::Workspace WorkspaceConfiguration; AMP user guide, "
             "AMP-workspace-configuration",
@@ -187,7 +194,7 @@ def _days(context: Context) -> int:
 
 def _grafana(context: Context, grafana: ManagedGrafana) -> GrafanaWorkspace:
     region = context.spec.region
-    place = at() / "grafana"
+    place = key_route() / "grafana"
     service = facts.grafana()
     if region not in service.regions:
         context.fault(
@@ -219,7 +226,7 @@ def _volume(context: Context, days: int) -> SampleVolume:
         "set by Trainyard",
     )
     return SampleVolume(
-        at=at(),
+        at=key_route(),
         series=needed.total,
         interval=said.interval.seconds,
         days=days,

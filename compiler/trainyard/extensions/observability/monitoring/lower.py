@@ -16,9 +16,9 @@ from trainyard.extensions.observability.monitoring.plan import (
 )
 from trainyard.output.lowering.body import (
     NO_SUBSTITUTION,
-    given,
-    head,
+    fields_given,
     manifest_in,
+    object_head,
     resources,
     without_rights,
 )
@@ -45,7 +45,7 @@ def monitor_body(monitor: Monitor) -> Body:
     kind = "PodMonitor" if monitor.pods else "ServiceMonitor"
     keep = {"action": "keep", "sourceLabels": ["__name__"], "regex": "|".join(monitor.kept)}
     node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
-    endpoint = given(
+    endpoint = fields_given(
         port=monitor.port,
         interval=monitor.interval,
         scheme="https" if monitor.secure else "",
@@ -59,13 +59,13 @@ def monitor_body(monitor: Monitor) -> Body:
         "selector": {"matchLabels": dict(monitor.selector)},
         "podMetricsEndpoints" if monitor.pods else "endpoints": [endpoint],
     }
-    whole = head(API, kind, monitor.name, monitor.namespace, labels=monitor.labels)
+    whole = object_head(API, kind, monitor.name, monitor.namespace, labels=monitor.labels)
     return {**whole, "spec": spec}
 
 
 def rules_body(groups: RuleGroups) -> Body:
     """PrometheusRule."""
-    whole = head(
+    whole = object_head(
         API,
         "PrometheusRule",
         groups.name,
@@ -89,7 +89,9 @@ def _rule(rule: Rule) -> Body:
     return {
         **named,
         "expr": rule.expr,
-        **given(**{"for": rule.wait}, labels=dict(rule.labels), annotations=dict(rule.annotations)),
+        **fields_given(
+            **{"for": rule.wait}, labels=dict(rule.labels), annotations=dict(rule.annotations)
+        ),
     }
 
 
@@ -99,10 +101,13 @@ def exporter_bodies(exporter: EfaExporter) -> Iterator[Body]:
     name, namespace = exporter.name, exporter.namespace
     file = Path(__file__).parent / "scripts" / "efa_exporter.py"
     data = {file.name: file.read_text(encoding="utf-8")}
-    config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
+    config_map = object_head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     yield {**config_map, "data": data}
     digest = sha256(json.dumps(data).encode()).hexdigest()[:16]
-    yield {**head("apps/v1", "DaemonSet", name, namespace), "spec": _daemon_set(exporter, digest)}
+    yield {
+        **object_head("apps/v1", "DaemonSet", name, namespace),
+        "spec": _daemon_set(exporter, digest),
+    }
 
 
 def _daemon_set(exporter: EfaExporter, digest: str) -> Body:

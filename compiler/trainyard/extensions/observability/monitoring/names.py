@@ -24,12 +24,12 @@ DCGM_EXPORTER = "dcgm-exporter"
 OPENCOST = "opencost"
 
 
-def at() -> Route:
+def key_route() -> Route:
     """The place of the key in the spec."""
     return SPEC / "monitoring"
 
 
-def wanted(context: Context) -> bool:
+def is_wanted(context: Context) -> bool:
     """Where the spec asks for monitoring."""
     return MonitoringSection.of(context.spec).monitoring is not None
 
@@ -43,12 +43,12 @@ def monitoring_of(context: Context) -> Monitoring:
 
 def is_managed(context: Context) -> bool:
     """Where Amazon Managed Service for Prometheus keeps samples, and the cluster's Prometheus only sends them."""
-    return wanted(context) and monitoring_of(context).managed is not None
+    return is_wanted(context) and monitoring_of(context).managed is not None
 
 
 def prices_pods(context: Context) -> bool:
     """Where OpenCost is asked for."""
-    return wanted(context) and monitoring_of(context).open_cost is not None
+    return is_wanted(context) and monitoring_of(context).open_cost is not None
 
 
 def readers(context: Context) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.catalog.ebs import refusals
-from trainyard.eks.flux.accounts import deliverer, makes, reads
+from trainyard.eks.flux.accounts import deliverer, may_make, may_read
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.volumes import encrypted_class
 from trainyard.eks.teams.resolve import privileged_namespace
@@ -15,13 +15,13 @@ from trainyard.extensions.observability.monitoring.names import (
     EFA_CPU,
     EFA_EXPORTER,
     EFA_MEMORY,
-    at,
     has_efa,
     is_managed,
+    is_wanted,
+    key_route,
     monitoring_of,
     namespace,
     type_labels,
-    wanted,
 )
 from trainyard.extensions.observability.monitoring.plan import EfaExporter, MonitoringSize
 from trainyard.extensions.observability.monitoring.sizing import Size, size
@@ -33,10 +33,10 @@ from trainyard.plan.context import Context
 _STAGE = "monitoring"
 _GIB = 2**30
 _RIGHTS = (
-    makes("", "configmaps"),
-    makes("apps", "daemonsets"),
-    makes("monitoring.coreos.com", "podmonitors", "prometheusrules", "servicemonitors"),
-    reads("", "pods"),
+    may_make("", "configmaps"),
+    may_make("apps", "daemonsets"),
+    may_make("monitoring.coreos.com", "podmonitors", "prometheusrules", "servicemonitors"),
+    may_read("", "pods"),
 )
 EFA_PORT = 9810
 """That of AWS' own exporter."""
@@ -44,18 +44,18 @@ EFA_PORT = 9810
 
 def resolve(context: Context) -> Iterator[PlanItem]:
     """Nothing where the spec does not ask for it."""
-    if not wanted(context):
+    if not is_wanted(context):
         return
     monitoring = monitoring_of(context)
     # node-exporter has hostNetwork and hostPID (kube-prometheus-stack 88.5.3).
-    yield privileged_namespace(context, namespace(context), at())
+    yield privileged_namespace(context, namespace(context), key_route())
     if not is_managed(context):
         needed = size(context, monitoring)
         _check_disk(context, monitoring, needed)
         yield _size(context, monitoring, needed)
 
         yield from rule_groups(context)
-    yield encrypted_class(context, CLASS, at())
+    yield encrypted_class(context, CLASS, key_route())
     yield from monitors(context)
     if has_efa(context):
         yield from _efa(context)
@@ -72,18 +72,20 @@ def _check_disk(context: Context, monitoring: Monitoring, needed: Size) -> None:
             context.fault(
                 "RES330",
                 f"{what}, and {refusal.what}",
-                at() / "retention",
+                key_route() / "retention",
                 "write a shorter `retention`, or a longer `interval`",
                 source=refusal.source,
             )
         return
     for refusal in refusals(disk.value // _GIB, None, None):
-        context.fault("RES180", refusal.what, at() / "disk", refusal.help, source=refusal.source)
+        context.fault(
+            "RES180", refusal.what, key_route() / "disk", refusal.help, source=refusal.source
+        )
     if disk.value < needed.disk.value:
         context.fault(
             "RES330",
             f"{what}, and `disk` is {disk}",
-            at() / "disk",
+            key_route() / "disk",
             f"write `{needed.disk}`, a shorter `retention`, or remove it: it is derived",
             source="Prometheus, storage, operational aspects: 1 to 2 bytes a sample",
         )
@@ -99,11 +101,11 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
         needed.disk,
         f"{reason}, kept for {monitoring.retention}",
         source,
-        at=at() / "disk",
+        at=key_route() / "disk",
     )
     context.derive("monitoring", "memory", needed.memory, reason, "set by Trainyard")
     return MonitoringSize(
-        at=at(),
+        at=key_route(),
         series=needed.series,
         reasons=needed.reasons,
         memory=needed.memory,
@@ -118,7 +120,7 @@ def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringS
 def _efa(context: Context) -> Iterator[PlanItem]:
     """On nodes of any type that has EFA: the list follows from the catalog, so no pool that comes changes it."""
     yield EfaExporter(
-        at=at(),
+        at=key_route(),
         name=EFA_EXPORTER,
         namespace=namespace(context),
         image=context.release.image(EFA_EXPORTER),

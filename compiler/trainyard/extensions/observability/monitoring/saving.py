@@ -8,7 +8,7 @@ from trainyard.core.jobs.binding import mount_of
 from trainyard.core.jobs.spec import Job, JobsSection, Mount
 from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.eks.settings.spec import ClusterSection
-from trainyard.extensions.observability.monitoring.names import wanted
+from trainyard.extensions.observability.monitoring.names import is_wanted
 from trainyard.plan.context import Context
 
 
@@ -23,7 +23,7 @@ def saved_to(context: Context, job: Job) -> Mount | None:
     """Where a job mounts the storage to which it saves; ``None`` where it does not say how often, or no pod of another
     node can look at it."""
     saves = job.checkpoint
-    if not wanted(context) or saves is None or saves.every is None:
+    if not is_wanted(context) or saves is None or saves.every is None:
         return None
     mount = mount_of(job, saves.path)
     if not isinstance(mount, Mount):

@@ -123,7 +123,7 @@ def counts(context: Context) -> dict[str, int]:
     return {
         "one": 1,
         "node": number,
-        "collector": number if logged.wanted(context) else 0,
+        "collector": number if logged.is_wanted(context) else 0,
         "sender": 1 if is_managed(context) else 0,
         "cpu": sum(instance.vcpus * count for instance, count in nodes),
         "gpu": sum(instance.gpus * count for instance, count in nodes),

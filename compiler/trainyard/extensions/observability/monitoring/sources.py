@@ -13,8 +13,8 @@ from trainyard.eks.jobs.kinds.ray_job import KUBERAY
 from trainyard.eks.jobs.wanted import operates
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.extensions.observability.logs.names import ALLOY
-from trainyard.extensions.observability.logs.names import wanted as logged
-from trainyard.extensions.observability.monitoring.names import RELEASE, at, namespace
+from trainyard.extensions.observability.logs.names import is_wanted as logged
+from trainyard.extensions.observability.monitoring.names import RELEASE, key_route, namespace
 from trainyard.extensions.observability.monitoring.plan import Monitor
 from trainyard.extensions.observability.released_exporters import of
 from trainyard.language.dataclass import dataclass
@@ -103,7 +103,7 @@ def monitors(context: Context) -> Iterator[Monitor]:
     for source in sources(context):
         name = source.component
         yield Monitor(
-            at=at(),
+            at=key_route(),
             name=name,
             namespace=namespace(context),
             pods=source.pods,
@@ -122,7 +122,7 @@ def exporter_monitor(
     """The PodMonitor of an exporter of our own, which says the node of each sample. ``beside``: the namespace of its
     pods, where it is not that of monitoring."""
     return Monitor(
-        at=at(),
+        at=key_route(),
         name=name,
         namespace=namespace(context),
         pods=True,

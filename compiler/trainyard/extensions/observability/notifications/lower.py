@@ -12,7 +12,7 @@ from trainyard.extensions.observability.notifications.plan import (
     TopicPublisher,
 )
 from trainyard.output import Artifact
-from trainyard.output.lowering.body import given, head, path
+from trainyard.output.lowering.body import fields_given, file_of, object_head
 from trainyard.output.lowering.templates import STACKS, inline_policy, pod_identity, template
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
@@ -35,24 +35,29 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 
 def _in_flux(body: Body, node: FluxProvider | FluxAlert) -> Manifest:
-    return Manifest(body, path(_FOLDER, body, flat=True), node.at)
+    return Manifest(body, file_of(_FOLDER, body, flat=True), node.at)
 
 
 def provider_body(provider: FluxProvider) -> Body:
     """Provider; its URL is in the Secret, under `address`."""
-    spec = given(type=provider.type, channel=provider.channel, secretRef={"name": provider.secret})
-    return {**head(f"{API}/v1beta3", "Provider", provider.name, provider.namespace), "spec": spec}
+    spec = fields_given(
+        type=provider.type, channel=provider.channel, secretRef={"name": provider.secret}
+    )
+    return {
+        **object_head(f"{API}/v1beta3", "Provider", provider.name, provider.namespace),
+        "spec": spec,
+    }
 
 
 def alert_body(alert: FluxAlert) -> Body:
     """Alert."""
-    spec = given(
+    spec = fields_given(
         providerRef={"name": alert.provider},
         eventSeverity=alert.severity,
         eventSources=[{"kind": kind, "name": name} for kind, name in alert.sources],
         eventMetadata=dict(alert.metadata),
     )
-    return {**head(f"{API}/v1beta3", "Alert", alert.name, alert.namespace), "spec": spec}
+    return {**object_head(f"{API}/v1beta3", "Alert", alert.name, alert.namespace), "spec": spec}
 
 
 def _role(publisher: TopicPublisher) -> dict[str, Any]:

@@ -13,7 +13,7 @@ ACCOUNT = "prometheus-alertmanager"
 """The service account of Alertmanager (kube-prometheus-stack 88.5.3, alertmanager.serviceAccount.name)."""
 
 
-def at() -> Route:
+def key_route() -> Route:
     """The place of the key in the spec."""
     return SPEC / "notifications"
 
@@ -21,7 +21,7 @@ def at() -> Route:
 def alerts_of(context: Context) -> Notifications | None:
     """What the spec says of them, where the cluster's Alertmanager sends some."""
     notifications = notifications_of(context)
-    if notifications is None or notifications.default is None or not monitoring.wanted(context):
+    if notifications is None or notifications.default is None or not monitoring.is_wanted(context):
         return None
     if monitoring.is_managed(context):
         return None
@@ -32,8 +32,8 @@ def namespaces(context: Context) -> dict[str, Route]:
     """The namespaces of no team in which receivers read Secrets, with the place that asks for them."""
     found = {}
     if alerts_of(context) is not None:
-        found[monitoring.namespace(context)] = at() / "default"
+        found[monitoring.namespace(context)] = key_route() / "default"
     notifications = notifications_of(context)
     if notifications is not None and notifications.flux is not None:
-        found[FLUX] = at() / "flux"
+        found[FLUX] = key_route() / "flux"
     return found

@@ -15,7 +15,7 @@ from trainyard.extensions.observability.notifications.alertmanager import routed
 from trainyard.extensions.observability.notifications.names import (
     ACCOUNT,
     alerts_of,
-    at,
+    key_route,
     namespaces,
 )
 from trainyard.extensions.observability.notifications.plan import (
@@ -41,16 +41,16 @@ def resolve(context: Context) -> Iterator[PlanItem]:
     context.reading.update(namespaces(context))
     names = [receiver.name for receiver in notifications.receivers]
     _check_watchdog(context, notifications)
-    if notifications.default is not None and not monitoring.wanted(context):
+    if notifications.default is not None and not monitoring.is_wanted(context):
         context.fault(
             "RES352",
             "alerts are sent by Alertmanager, and the spec has no `monitoring`",
-            at() / "default",
+            key_route() / "default",
             "write `monitoring: {}`, or remove `default`, `critical`, `teams` and `watchdog`: `flux` needs none",
         )
     places: dict[str, Route] = {}
     for index, name in enumerate(names):
-        places.setdefault(name, at() / "receivers" / index)
+        places.setdefault(name, key_route() / "receivers" / index)
     if alerts_of(context) is not None:
         yield from _of_alerts(context, notifications, places)
     for receiver in notifications.receivers:
@@ -65,7 +65,7 @@ def _check_watchdog(context: Context, notifications: Notifications) -> None:
         context.fault(
             "RES354",
             f"`Watchdog` always fires, and receiver `{watchdog.name}` is read by people",
-            at() / "watchdog",
+            key_route() / "watchdog",
             "name a `webhook` or `sns` of a service that raises an alarm when it hears nothing",
         )
 
@@ -86,7 +86,7 @@ def _of_alerts(
                 keys.append(receiver.sns.kms_key)
     if topics:
         yield TopicPublisher(
-            at=at() / "receivers",
+            at=key_route() / "receivers",
             cluster=context.name,
             namespace=namespace,
             service_account=ACCOUNT,
@@ -103,7 +103,7 @@ def _of_flux(context: Context, receiver: Receiver, place: Route) -> Iterator[Pla
         context.fault(
             "RES353",
             f"receiver `{receiver.name}` is neither `slack` nor `webhook`, and Flux sends to these",
-            at() / "flux",
+            key_route() / "flux",
             "name a receiver with `slack` or `webhook`",
             source="notification-controller v1.9.3, docs/spec/v1beta3/providers.md",
         )
@@ -124,7 +124,7 @@ def _of_flux(context: Context, receiver: Receiver, place: Route) -> Iterator[Pla
     if receiver.slack is not None:
         channel, service = receiver.slack.channel, "slack"
     yield FluxProvider(
-        at=at() / "flux",
+        at=key_route() / "flux",
         name=receiver.name,
         namespace=FLUX,
         type=service,
@@ -132,7 +132,7 @@ def _of_flux(context: Context, receiver: Receiver, place: Route) -> Iterator[Pla
         channel=channel,
     )
     yield FluxAlert(
-        at=at() / "flux",
+        at=key_route() / "flux",
         name=receiver.name,
         namespace=FLUX,
         provider=receiver.name,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from trainyard.extensions.observability.opencost.names import FILE, STAGE
 from trainyard.extensions.observability.opencost.plan import CostPrices
-from trainyard.output.lowering.body import head, manifest_in
+from trainyard.output.lowering.body import manifest_in, object_head
 from trainyard.output.manifest import Body, Manifest
 from trainyard.plan import Plan
 from trainyard.plan.scheduling import POOL_LABEL
@@ -25,7 +25,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 def prices_body(prices: CostPrices) -> Body:
     """ConfigMap."""
-    whole = head("v1", "ConfigMap", prices.name, prices.namespace)
+    whole = object_head("v1", "ConfigMap", prices.name, prices.namespace)
     return {**whole, "data": {FILE: table(prices)}}
 
 

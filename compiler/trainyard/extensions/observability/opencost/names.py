@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.extensions.observability.monitoring.names import at as monitoring
+from trainyard.extensions.observability.monitoring.names import key_route as monitoring
 from trainyard.language.places import Route
 
 STAGE = "opencost"
@@ -11,6 +11,6 @@ PRICES, FILE = "opencost-prices", "prices.csv"
 """The ConfigMap of the prices, and its key."""
 
 
-def at() -> Route:
+def key_route() -> Route:
     """The place of the key in the spec."""
     return monitoring() / "openCost"

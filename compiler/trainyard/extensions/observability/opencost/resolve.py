@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from trainyard.catalog.prices import MONTH, auto_mode_fee, block, dearest, on_demand, service
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.core.storage.spec import StorageSection
-from trainyard.eks.flux.accounts import deliverer, makes
+from trainyard.eks.flux.accounts import deliverer, may_make
 from trainyard.eks.flux.stages import stage
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.eks.settings.volumes import class_name
 from trainyard.extensions.observability.logs import names as logs
 from trainyard.extensions.observability.monitoring import names as monitoring
-from trainyard.extensions.observability.opencost.names import PRICES, STAGE, at
+from trainyard.extensions.observability.opencost.names import PRICES, STAGE, key_route
 from trainyard.extensions.observability.opencost.plan import CostPrices
 from trainyard.plan import PlanItem
 from trainyard.plan.context import Context
 
 _RIGHTS = (
-    makes("", "configmaps"),
-    makes("helm.toolkit.fluxcd.io", "helmreleases"),
-    makes("source.toolkit.fluxcd.io", "helmrepositories"),
+    may_make("", "configmaps"),
+    may_make("helm.toolkit.fluxcd.io", "helmreleases"),
+    may_make("source.toolkit.fluxcd.io", "helmrepositories"),
 )
 
 
@@ -35,7 +35,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
         return
     _check(context)
     yield CostPrices(
-        at=at(),
+        at=key_route(),
         name=PRICES,
         namespace=monitoring.namespace(context),
         region=context.spec.region,
@@ -54,7 +54,7 @@ def _check(context: Context) -> None:
             "RES344",
             "AWS keeps the samples, and OpenCost would need a proxy that signs its queries, which its chart takes by "
             "the tag `latest`",
-            at(),
+            key_route(),
             "remove it, or remove `managed`: what jobs and teams cost is in `trainyard report` too",
             key=True,
             source="opencost/opencost-helm-chart opencost-2.5.17, values.yaml: opencost.sigV4Proxy.image",
@@ -106,7 +106,7 @@ def _volumes(context: Context) -> dict[str, float]:
     if price is None:
         return prices
     classes = [monitoring.CLASS]
-    if logs.wanted(context):
+    if logs.is_wanted(context):
         classes.append(logs.CLASS)
     disks = [each for each in StorageSection.of(context.spec).storage if each.disk is not None]
     classes += [class_name(disk.name) for disk in disks]

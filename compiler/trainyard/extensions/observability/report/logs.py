@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
 from trainyard.extensions.forecast.blocks import Block, Heading, paragraph
-from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks, known, monthly
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disk_items, monthly, prices_known
 from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.logs.plan import LogGroup, LogSize
 from trainyard.extensions.observability.logs.sizing import DISK, OTHERS
@@ -42,7 +42,7 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
         return
     if planned.plan.one(LogGroup) is None:
         yield _estimated("logs in S3", f"{size.kept} kept", size.kept, _S3, planned)
-        yield disks(planned, "volume of Loki", Gp3(DISK), ALWAYS)
+        yield disk_items(planned, "volume of Loki", Gp3(DISK), ALWAYS)
     else:
         month = _a_month(size)
         yield _estimated("logs taken in", f"{month} a month by CloudWatch", month, _TAKEN, planned)
@@ -59,7 +59,7 @@ def _estimated(name: str, what: str, amount: Quantity, unit: str, planned: Plann
         most=1,
         usd=monthly(amount.value / _GIB, price),
         how="at most, as assumed in Logs",
-        prices=known(price),
+        prices=prices_known(price),
     )
 
 

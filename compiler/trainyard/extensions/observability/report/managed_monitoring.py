@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.prices import MONTH, service
 from trainyard.extensions.forecast.blocks import Block, Heading, listing, paragraph
-from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks, known, monthly
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disk_items, monthly, prices_known
 from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.managed_monitoring import agent
 from trainyard.extensions.observability.managed_monitoring.plan import (
@@ -50,9 +50,9 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
             most=1,
             usd=monthly(amount, price),
             how="at most, as counted in Monitoring",
-            prices=known(price),
+            prices=prices_known(price),
         )
-    yield disks(planned, "volume of Prometheus", Gp3(agent.DISK), ALWAYS)
+    yield disk_items(planned, "volume of Prometheus", Gp3(agent.DISK), ALWAYS)
     if planned.plan.one(GrafanaWorkspace) is not None:
         price = service(_EDITOR, planned.spec.region)
         yield Item(
@@ -62,7 +62,7 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
             most=1,
             usd=monthly(1, price),
             how="always: one at least",
-            prices=known(price),
+            prices=prices_known(price),
         )
 
 

@@ -13,7 +13,7 @@ from trainyard.extensions.forecast.blocks import (
     paragraph,
     table,
 )
-from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disks
+from trainyard.extensions.forecast.costs import ALWAYS, Gp3, Item, disk_items
 from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.observability.monitoring import sizing
 from trainyard.extensions.observability.monitoring.plan import MonitoringSize
@@ -34,8 +34,8 @@ def items(planned: PlannedCluster) -> Iterator[Item]:
     size = planned.plan.one(MonitoringSize)
     if size is None:
         return
-    yield disks(planned, "volume of Prometheus", Gp3(size.disk), ALWAYS)
-    yield disks(planned, "volume of Alertmanager", Gp3(sizing.ALERTMANAGER_DISK), ALWAYS)
+    yield disk_items(planned, "volume of Prometheus", Gp3(size.disk), ALWAYS)
+    yield disk_items(planned, "volume of Alertmanager", Gp3(sizing.ALERTMANAGER_DISK), ALWAYS)
 
 
 def _rows(size: MonitoringSize) -> Iterator[tuple[Text, Text]]:

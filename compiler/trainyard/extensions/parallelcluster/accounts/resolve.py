@@ -16,7 +16,7 @@ from trainyard.extensions.parallelcluster.settings.spec import ClusterSection
 from trainyard.language.places import Route
 from trainyard.language.units import Quantity
 from trainyard.plan import PlanItem
-from trainyard.plan.context import SPEC, Context, unique
+from trainyard.plan.context import SPEC, Context, unique_names
 
 _SOURCE = "Slurm documentation, resource_limits.html: GrpTRES"
 
@@ -26,7 +26,7 @@ def resolve(context: Context) -> Iterator[PlanItem]:
     queues = context.once(resolve_queues)
     _check_totals(context)
     declared = QueuesSection.of(context.spec).priorities
-    unique(context, "priority", (priority.name for priority in declared), SPEC / "priorities")
+    unique_names(context, "priority", (priority.name for priority in declared), SPEC / "priorities")
     for queue in queues.values():
         yield _queue(context, queue)
     if ClusterSection.of(context.spec).own.accounting is None:

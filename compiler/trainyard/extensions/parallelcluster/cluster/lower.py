@@ -31,7 +31,7 @@ from trainyard.extensions.parallelcluster.shared_storage.body import (
 from trainyard.extensions.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
 from trainyard.output import Artifact
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import STACKS, tag_list, template
 from trainyard.plan import Plan
 
@@ -53,12 +53,12 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 def _settings(cluster: SlurmCluster) -> dict[str, Any]:
     database = cluster.database
-    return given(
+    return fields_given(
         ScaledownIdletime=cluster.idle_minutes,
         QueueUpdateStrategy="DRAIN",
         EnableMemoryBasedScheduling=True,
         CustomSlurmSettings=[{name: value} for name, value in cluster.settings] or None,
-        Database=given(
+        Database=fields_given(
             Uri=database.uri,
             UserName=database.user,
             PasswordSecretArn=database.password,
@@ -104,9 +104,9 @@ def _body(
             "SubnetId": cluster.head_subnet,
             "AdditionalSecurityGroups": list(cluster.security_groups),
         },
-        "Ssh": given(KeyName=cluster.key_name, AllowedIps=cluster.allowed_cidr),
+        "Ssh": fields_given(KeyName=cluster.key_name, AllowedIps=cluster.allowed_cidr),
         "LocalStorage": {
-            "RootVolume": given(
+            "RootVolume": fields_given(
                 Size=cluster.head_gib,
                 VolumeType="gp3",
                 Encrypted=True,
@@ -129,7 +129,7 @@ def _body(
             "SlurmSettings": _settings(cluster),
             "SlurmQueues": queues,
         },
-        **given(SharedStorage=storage or None),
+        **fields_given(SharedStorage=storage or None),
         "Monitoring": {
             "DetailedMonitoring": cluster.detailed_monitoring,
             "Logs": {
@@ -191,7 +191,7 @@ def _login_nodes(cluster: SlurmCluster) -> dict[str, Any]:
     login = cluster.login
     if login is None:
         return {}
-    pool = given(
+    pool = fields_given(
         Name=LOGIN_POOL,
         InstanceType=login.instance_type,
         Count=login.count,
@@ -271,7 +271,7 @@ def _stack(stack: NodeStack) -> Artifact:
     resources: dict[str, Any] = {
         "Group": {
             "Type": "AWS::EC2::SecurityGroup",
-            "Properties": given(
+            "Properties": fields_given(
                 GroupDescription=f"Nodes of cluster {stack.cluster}",
                 VpcId=stack.vpc,
                 Tags=tag_list({"Name": f"{stack.cluster}-nodes", **stack.tags}),
@@ -279,7 +279,7 @@ def _stack(stack: NodeStack) -> Artifact:
         },
         "Scripts": {
             "Type": "AWS::S3::Bucket",
-            "Properties": given(
+            "Properties": fields_given(
                 BucketName=stack.bucket,
                 BucketEncryption={
                     "ServerSideEncryptionConfiguration": [

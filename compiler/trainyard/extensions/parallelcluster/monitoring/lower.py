@@ -14,7 +14,7 @@ from trainyard.extensions.parallelcluster.monitoring.plan import (
     GpuMetrics,
 )
 from trainyard.output import Artifact
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import STACKS, tag_list, template
 from trainyard.output.lowering.text import rendered
 from trainyard.plan import Plan
@@ -54,7 +54,7 @@ def _alarm(alarm: Alarm, alarms: ClusterAlarms) -> dict[str, Any]:
     missing = "notBreaching"
     if alarm.below is not None:
         comparison, threshold, missing = "LessThanThreshold", alarm.below, "breaching"
-    properties = given(
+    properties = fields_given(
         AlarmName=f"{alarms.cluster}-{alarm.name}",
         AlarmDescription=f"Cluster {alarms.cluster}: {alarm.what}",
         Namespace=alarm.namespace,

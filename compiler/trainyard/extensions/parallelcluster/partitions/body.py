@@ -12,7 +12,7 @@ from trainyard.extensions.parallelcluster.partitions.plan import (
 )
 from trainyard.extensions.parallelcluster.settings.node_scripts import NodeScript, NodeScripts
 from trainyard.output.artifact import Places
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.lowering.templates import tag_list
 from trainyard.verify.fault import Path
 
@@ -25,20 +25,20 @@ def actions(scripts: NodeScripts) -> dict[str, Any] | None:
 
 
 def _row(scripts: Sequence[NodeScript]) -> dict[str, Any]:
-    items = [given(Script=one.place, Args=list(one.args) or None) for one in scripts]
+    items = [fields_given(Script=one.place, Args=list(one.args) or None) for one in scripts]
     return items[0] if len(items) == 1 else {"Sequence": items}
 
 
 def iam(policies: tuple[str, ...], access: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What nodes may do: by policies, and with buckets."""
-    return given(
+    return fields_given(
         AdditionalIamPolicies=[{"Policy": arn} for arn in policies], S3Access=list(access) or None
     )
 
 
 def queue(partition: Partition, access: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The queue with its compute resources."""
-    root = given(
+    root = fields_given(
         Size=partition.root_size,
         VolumeType="gp3",
         Encrypted=True,
@@ -46,10 +46,10 @@ def queue(partition: Partition, access: Sequence[dict[str, Any]]) -> dict[str, A
         Throughput=partition.root_throughput,
     )
     scratch = {"MountDir": partition.scratch} if partition.scratch else None
-    return given(
+    return fields_given(
         Name=partition.name,
         CapacityType=partition.capacity,
-        ComputeSettings={"LocalStorage": given(RootVolume=root, EphemeralVolume=scratch)},
+        ComputeSettings={"LocalStorage": fields_given(RootVolume=root, EphemeralVolume=scratch)},
         Networking={
             "SubnetIds": list(partition.subnets),
             "AdditionalSecurityGroups": list(partition.security_groups),
@@ -93,12 +93,12 @@ def _resource(resource: ComputeResource) -> dict[str, Any]:
         types = {"Instances": [{"InstanceType": name} for name in resource.instance_types]}
     placement = None
     if resource.placement is not None:
-        group = given(Enabled=resource.placement, Name=resource.group)
+        group = fields_given(Enabled=resource.placement, Name=resource.group)
         placement = {"PlacementGroup": group}
     target = None
     if resource.reservation is not None:
         target = {"CapacityReservationId": resource.reservation}
-    return given(
+    return fields_given(
         Name=resource.name,
         **types,
         MinCount=resource.least,

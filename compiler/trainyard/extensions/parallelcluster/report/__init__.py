@@ -11,10 +11,10 @@ from trainyard.extensions.forecast.costs import (
     WITH_NODES,
     Gp3,
     Item,
-    disks,
-    known,
+    disk_items,
     node_price,
     pool_item,
+    prices_known,
     usd_of,
 )
 from trainyard.extensions.forecast.planned import PlannedCluster
@@ -43,7 +43,7 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
         most=1,
         usd=usd_of(price),
         how=ON_DEMAND,
-        prices=known(price),
+        prices=prices_known(price),
         node=True,
     )
     if cluster.login is not None and cluster.login.count:
@@ -56,21 +56,21 @@ def costs(planned: PlannedCluster) -> Iterator[Item]:
             most=login.count,
             usd=usd_of(price),
             how=ON_DEMAND,
-            prices=known(price),
+            prices=prices_known(price),
             node=True,
         )
     for pool in planned.pools():
         yield pool_item(planned, pool)
     assert cluster.head_gib is not None
     size = Quantity.gib(cluster.head_gib)
-    yield disks(planned, "root volume of the head node", Gp3(size), ALWAYS)
+    yield disk_items(planned, "root volume of the head node", Gp3(size), ALWAYS)
     for pool in planned.pools():
         for partition in planned.plan.of(Partition):
             if partition.title == pool.name and partition.root_size is not None:
                 name, nodes = f"root volumes of {pool.name}", pool.nodes
                 size = Quantity.gib(partition.root_size)
                 volume = Gp3(size, partition.root_iops, partition.root_throughput)
-                yield disks(planned, name, volume, WITH_NODES, nodes.min, nodes.max, pool.name)
+                yield disk_items(planned, name, volume, WITH_NODES, nodes.min, nodes.max, pool.name)
                 break
     yield from watching.items(planned)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.catalog.prices import Price, service
 from trainyard.core.pools.spec import NodePool
-from trainyard.extensions.forecast.costs import ALWAYS, WITH_NODES, Item, known, monthly
+from trainyard.extensions.forecast.costs import ALWAYS, WITH_NODES, Item, monthly, prices_known
 from trainyard.extensions.forecast.planned import PlannedCluster
 from trainyard.extensions.parallelcluster.cluster.plan import SlurmCluster
 from trainyard.extensions.parallelcluster.monitoring.plan import MEASURED, ClusterAlarms, GpuMetrics
@@ -55,6 +55,6 @@ def _item(
         most=1 if pool is None else pool.nodes.max,
         usd=monthly(units, price),
         how=ALWAYS if pool is None else WITH_NODES,
-        prices=known(price),
+        prices=prices_known(price),
         pool="" if pool is None else pool.name,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from trainyard.cli import arguments
 from trainyard.cli.output import exit_code, require_format
 from trainyard.cli.settings import command, complain, run_options
-from trainyard.cli.streams import UsageError, out
+from trainyard.cli.streams import UsageError, print_out
 
 _LEAST = 10_000
 """Bytes of a report with a limit: the lines of 50 clusters, and a link."""
@@ -63,21 +63,21 @@ def run(options: argparse.Namespace) -> int:
     settings = run_options(options, explained=True)
     done = check(options.paths, settings, current=lambda _: None)
     if platform is not None:
-        out(moved_text(done, settings, platform))
+        print_out(moved_text(done, settings, platform))
         return exit_code(options, done.all())
     if options.why is not None:
         found = why_text(done, settings, options.why)
         if not found and not done.failed:
             raise UsageError(f"`--why {options.why}`: no number of the report has these words")
         complain(done.errors())
-        out(found)
+        print_out(found)
     elif options.format == "html":
-        out(html(done, settings))
+        print_out(html(done, settings))
     elif options.format == "json":
         complain(done.errors())
-        out(json_text(done, settings))
+        print_out(json_text(done, settings))
     else:
-        out(text(done, settings, options.limit, options.link))
+        print_out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
 
 

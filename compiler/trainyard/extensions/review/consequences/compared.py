@@ -11,7 +11,7 @@ from trainyard.extensions.forecast.change import Action, Change, Consequence, Ef
 from trainyard.extensions.review.edits.edit import Edit, edits
 from trainyard.extensions.review.edits.judge import Judge
 from trainyard.extensions.review.edits.revision import Revision
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import ABSENT, Pair, Steps, shown
 from trainyard.output.hidden import hidden
 from trainyard.plan.features import members, members_of_platforms
@@ -80,7 +80,7 @@ def _effect(edit: Edit, steps: Steps) -> Effect:
 
 def is_kept(edit: Edit) -> bool:
     """Whether Flux leaves an object in the cluster that leaves git."""
-    return bool(at(edit.old, "metadata", "annotations", PRUNE) == "disabled")
+    return bool(value_at(edit.old, "metadata", "annotations", PRUNE) == "disabled")
 
 
 def _of_metadata(steps: Steps) -> Effect | None:

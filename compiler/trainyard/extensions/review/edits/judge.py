@@ -8,7 +8,7 @@ from typing import TypeAlias
 from trainyard.extensions.forecast.change import Consequence, Effect
 from trainyard.extensions.review.edits.causes import keys
 from trainyard.extensions.review.edits.edit import Edit
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 
 Judge: TypeAlias = Callable[[Edit, Steps], Effect | None]
@@ -32,6 +32,6 @@ def of_expiry(edit: Edit, steps: Steps, source: str) -> Effect:
 
 def _grows(edit: Edit, steps: Steps) -> bool:
     """Whether a number becomes larger."""
-    before = at(edit.old, *keys(edit.old, steps))
-    after = at(edit.new, *keys(edit.new, steps))
+    before = value_at(edit.old, *keys(edit.old, steps))
+    after = value_at(edit.new, *keys(edit.new, steps))
     return isinstance(before, int) and isinstance(after, int) and after > before

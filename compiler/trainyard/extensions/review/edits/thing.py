@@ -10,7 +10,7 @@ from trainyard.language.dataclass import dataclass
 from trainyard.language.places import SourceFile
 from trainyard.language.source.parse import parse
 from trainyard.output.artifact import Artifact, ref_of
-from trainyard.output.body import Path, at
+from trainyard.output.body import Path, value_at
 from trainyard.output.emit import MANIFEST, UNREADABLE
 from trainyard.output.emit.marker import KEY
 from trainyard.verify.formats import named, recognised
@@ -103,7 +103,7 @@ def _stack(path: str, body: Body) -> Iterator[Thing]:
     """The resources of a template, each by itself, and the rest of it."""
     resources = _mapping(body.get("Resources"))
     for name, resource in resources.items():
-        kind = str(at(resource, "Type"))
+        kind = str(value_at(resource, "Type"))
         start = ("Resources", name)
         yield Thing(
             kind, (path, kind, name), f"{kind} {name}", path, _mapping(resource), start=start

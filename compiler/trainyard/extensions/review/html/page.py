@@ -20,7 +20,7 @@ from trainyard.extensions.forecast.blocks import (
     paragraph,
     table,
 )
-from trainyard.extensions.forecast.costs import Item, beforehand, total
+from trainyard.extensions.forecast.costs import Item, beforehand, total_costs
 from trainyard.extensions.forecast.sections import admission, cost, spending, timeline
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.cost import usd
@@ -102,7 +102,7 @@ def _merge(subject: Subject) -> Tile:
 
 
 def _cost(subject: Subject, items: Sequence[Item]) -> Tile:
-    sums = total(items, subject.spec.region)
+    sums = total_costs(items, subject.spec.region)
     always = f"{usd(sums.always, exact=sums.exact)} an hour always"
     more = [f"{usd(sums.at_most, exact=sums.exact)} an hour at most, while jobs run"]
     bought = beforehand(

@@ -10,7 +10,7 @@ from trainyard.core.pools.spec import NodePool
 from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.extensions.forecast.blocks import Block, Heading, listing
-from trainyard.extensions.forecast.costs import Item, Total, storage_items, total
+from trainyard.extensions.forecast.costs import Item, Total, storage_items, total_costs
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.consequences.shown import is_new
@@ -49,8 +49,8 @@ def amounts(before: Subject | None, after: Subject, *, new: bool) -> Amounts:
     earlier = [] if before is None else bill(before)
     known = new or before is not None
     return Amounts(
-        before=total(earlier, after.spec.region) if known else None,
-        after=total(items, after.spec.region),
+        before=total_costs(earlier, after.spec.region) if known else None,
+        after=total_costs(items, after.spec.region),
         without_price=tuple(_without_price([*earlier, *items])),
         devices=_differing(_devices(before), _devices(after)) if known else (),
         quota=_differing(_quota(before), _quota(after)) if known else (),

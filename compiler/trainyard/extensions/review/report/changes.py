@@ -9,7 +9,7 @@ from trainyard.extensions.forecast.blocks import (
     Entry,
     Heading,
     Strong,
-    code,
+    code_text,
     folded,
     listing,
 )
@@ -48,4 +48,4 @@ def _paths(kinds: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     marks = {"added": "+", "changed": "~", "removed": "-"}
     for kind, paths in kinds:
         for path in paths:
-            yield f"{marks[kind]} {code(path)}"
+            yield f"{marks[kind]} {code_text(path)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainyard.extensions.forecast.costs import Item, total
+from trainyard.extensions.forecast.costs import Item, total_costs
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.spending import JobCost, QueueCost, by_job, by_queue
 from trainyard.extensions.forecast.subject import Subject
@@ -17,7 +17,7 @@ def figures(subject: Subject) -> Mapping[str, Any]:
     Region."""
     region = subject.spec.region
     items = bill(subject)
-    sums = total(items, region)
+    sums = total_costs(items, region)
     return {
         "cluster": subject.name,
         "region": region,

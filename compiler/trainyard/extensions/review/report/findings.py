@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Heading, code_text, paragraph, table
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.language.diagnostics import Diagnostic
 
@@ -35,4 +35,4 @@ def place(finding: Diagnostic) -> str:
     if finding.span is None:
         return ""
     span = finding.span
-    return code(f"{span.file.name}:{span.line}")
+    return code_text(f"{span.file.name}:{span.line}")

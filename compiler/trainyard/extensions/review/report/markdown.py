@@ -14,7 +14,7 @@ from trainyard.extensions.forecast.blocks import (
     Strong,
     Table,
     Text,
-    plain,
+    plain_text,
 )
 
 
@@ -47,7 +47,7 @@ def _text(text: Text) -> str:
         return "".join(map(_text, text))
     if isinstance(text, Strong):
         return f"**{text.text}**"
-    return plain(text)
+    return plain_text(text)
 
 
 def _table(table: Table) -> Iterator[str]:

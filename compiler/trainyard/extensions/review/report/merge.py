@@ -10,7 +10,7 @@ from trainyard.extensions.forecast.blocks import (
     Heading,
     Strong,
     Text,
-    code,
+    code_text,
     folded,
     listing,
     paragraph,
@@ -67,10 +67,10 @@ def _folded(changes: Sequence[Change]) -> Iterator[Text | Entry]:
 
 def _change(change: Change) -> Entry:
     place = "" if change.fields else at(change.at)
-    file = f" of {code(change.file)}" if change.is_part else ""
-    object = f"{code(change.action)} {code(change.object)}{file}{place}"
+    file = f" of {code_text(change.file)}" if change.is_part else ""
+    object = f"{code_text(change.action)} {code_text(change.object)}{file}{place}"
     text = (Strong(str(change.consequence)), f": {object}: {reason(change)}")
-    below = [f"{code(field(each))}{at(each.at)}" for each in change.fields[:_FIELDS]]
+    below = [f"{code_text(field(each))}{at(each.at)}" for each in change.fields[:_FIELDS]]
     more = len(change.fields) - _FIELDS
     if more > 0:
         below.append(f"and {numbered(more, 'more field')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trainyard.core.jobs.plan import Gang
-from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Heading, code_text, paragraph, table
 from trainyard.extensions.forecast.sections.cost import before_and_after
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report import findings
@@ -58,7 +58,7 @@ def _counted(refused: Sequence[Diagnostic], found: Sequence[Diagnostic]) -> str:
 
 def _key(fault: Diagnostic) -> tuple[str, ...]:
     key = str(fault.at).removeprefix("spec.")
-    return place(fault), code(key), fault.help
+    return place(fault), code_text(key), fault.help
 
 
 def _jobs(here: Subject, there: Subject) -> Iterator[Block]:

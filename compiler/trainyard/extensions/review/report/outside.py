@@ -11,7 +11,7 @@ from trainyard.core.storage.spec import Storage, StorageSection
 from trainyard.eks.jobs.plan import Runtime
 from trainyard.eks.kueue.plan import LocalQueue, WorkloadPriority
 from trainyard.eks.nodes.plan import NodeClass
-from trainyard.extensions.forecast.blocks import Block, Heading, code, listing
+from trainyard.extensions.forecast.blocks import Block, Heading, code_text, listing
 from trainyard.extensions.forecast.subject import Subject
 
 _MADE = {"LocalQueue": LocalQueue, "WorkloadPriorityClass": WorkloadPriority}
@@ -32,40 +32,40 @@ def _objects(subject: Subject) -> Iterator[str]:
         if kind in _MADE and subject.plan.named(_MADE[kind], name, namespace) is not None:
             continue
         path = f"{namespace}/{name}"
-        yield f"{kind} {code(path)}"
+        yield f"{kind} {code_text(path)}"
 
 
 def _account(subject: Subject) -> Iterator[str]:
     for image in sorted(_images(subject)):
-        yield f"image {code(image)}"
+        yield f"image {code_text(image)}"
     for pool in subject.pools():
         for reservation in pool.reservations:
-            yield f"reservation {code(reservation.id)}"
+            yield f"reservation {code_text(reservation.id)}"
     for storage in StorageSection.of(subject.spec).storage:
         yield from _stored(storage)
     for stored in SecretsSection.of(subject.spec).secrets:
-        yield f"secret {code(stored.secrets_manager.existing.name)} of Secrets Manager"
+        yield f"secret {code_text(stored.secrets_manager.existing.name)} of Secrets Manager"
     network = NetworkSection.of(subject.spec).network.existing
     if network is not None:
-        yield f"VPC {code(network.vpc)} with its subnets"
+        yield f"VPC {code_text(network.vpc)} with its subnets"
         rules = _rules(subject)
         for group in network.security_groups if rules else ():
-            yield f"security group {code(group)}, which lets {rules}"
+            yield f"security group {code_text(group)}, which lets {rules}"
 
 
 def _stored(storage: Storage) -> Iterator[str]:
     """What of a storage nothing here makes."""
     if storage.existing_lustre is not None:
-        yield f"file system {code(storage.existing_lustre.id)}"
+        yield f"file system {code_text(storage.existing_lustre.id)}"
     if storage.existing_disk is not None:
-        yield f"EBS volume {code(storage.existing_disk.id)}"
+        yield f"EBS volume {code_text(storage.existing_disk.id)}"
     if storage.s3 is not None and storage.s3.existing is not None:
-        yield f"bucket {code(storage.s3.existing.bucket)}"
+        yield f"bucket {code_text(storage.s3.existing.bucket)}"
     if storage.created_lustre is not None:
         links = storage.created_lustre.data_repositories
         linked = {str(link.s3) for link in links if link.s3 is not None}
         for path in sorted(linked):
-            yield f"bucket of {code(path)}"
+            yield f"bucket of {code_text(path)}"
 
 
 def _rules(subject: Subject) -> str:

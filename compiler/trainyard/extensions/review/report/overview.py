@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from trainyard.extensions.forecast.blocks import Block, Strong, Text, paragraph, table
-from trainyard.extensions.forecast.costs import Total, beforehand, total
+from trainyard.extensions.forecast.costs import Total, beforehand, total_costs
 from trainyard.extensions.forecast.sections.bill import bill
 from trainyard.extensions.forecast.sections.cost import an_hour
 from trainyard.extensions.forecast.subject import Subject
@@ -52,7 +52,7 @@ def of(subject: Subject) -> Row:
         dangers=", ".join(f"{each}: {count}" for each, count in counted(shown).items()),
         findings=_findings(subject.findings),
         devices=", ".join(f"{count} {kind}" for kind, count in accelerators(subject).items()),
-        cost=total(items, subject.spec.region),
+        cost=total_costs(items, subject.spec.region),
         bought=sum(item.bought or 0.0 for item in items),
         lasting=sum(item.lasting or 0.0 for item in items),
         change=change,

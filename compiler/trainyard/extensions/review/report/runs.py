@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.extensions.forecast.blocks import Block, Heading, code, paragraph, table
+from trainyard.extensions.forecast.blocks import Block, Heading, code_text, paragraph, table
 from trainyard.extensions.forecast.subject import Subject
 
 
@@ -16,7 +16,13 @@ def section(subject: Subject) -> Iterator[Block]:
     yield Heading("Earlier runs")
     yield paragraph("They go on until they end or are deleted.")
     rows = (
-        (f"{run.namespace}/{run.object}", run.job, str(run.nodes), run.pool, code(run.ends_with()))
+        (
+            f"{run.namespace}/{run.object}",
+            run.job,
+            str(run.nodes),
+            run.pool,
+            code_text(run.ends_with()),
+        )
         for run in earlier
     )
     yield table(("run", "job", "nodes:", "pool", "ends with"), rows)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
 from trainyard.eks.overrides.plan import IncludedObject, ObjectPatch
 from trainyard.eks.rbac.plan import Access
-from trainyard.extensions.forecast.blocks import Block, Heading, code, table
+from trainyard.extensions.forecast.blocks import Block, Heading, code_text, table
 from trainyard.extensions.forecast.subject import Subject
 from trainyard.extensions.review.report.findings import place
 from trainyard.plan import Plan
@@ -50,17 +50,17 @@ def section(subject: Subject) -> Iterator[Block]:
 def _rows(plan: Plan) -> Iterator[_Row]:
     for entry in _entries(plan):
         if entry.type == "STANDARD":
-            yield _entered(entry), code(entry.principal)
+            yield _entered(entry), code_text(entry.principal)
     for access in plan.of(Access):
-        where = f"namespace {code(access.namespace)}" if access.namespace else "all"
+        where = f"namespace {code_text(access.namespace)}" if access.namespace else "all"
         for subject in access.subjects:
             if subject.kind != _OWN:
-                who = f"{subject.kind} {code(subject.name)}"
-                yield f"role {code(access.name)} in {where}", who
+                who = f"{subject.kind} {code_text(subject.name)}"
+                yield f"role {code_text(access.name)} in {where}", who
     for included in plan.of(IncludedObject):
         name = included.body.get("metadata", {}).get("name", "")
         what = f"{included.body.get('kind')}/{name}"
-        yield "included", f"{code(what)} of {code(included.file)}"
+        yield "included", f"{code_text(what)} of {code_text(included.file)}"
     for patch in plan.of(ObjectPatch):
         yield "patched", _patched(patch)
 
@@ -77,8 +77,8 @@ def _entries(plan: Plan) -> Iterator[AccessEntry]:
 def _entered(entry: AccessEntry) -> str:
     if entry.policy is not None:
         policy = entry.policy.rpartition("/")[2]
-        return f"enters with {code(policy)}"
-    return f"enters as {', '.join(map(code, entry.groups))}"
+        return f"enters with {code_text(policy)}"
+    return f"enters as {', '.join(map(code_text, entry.groups))}"
 
 
 def _patched(patch: ObjectPatch) -> str:
@@ -88,7 +88,7 @@ def _patched(patch: ObjectPatch) -> str:
         paths = [f"{operation.op} {operation.path}" for operation in patch.operations]
     else:
         paths = list(_leaves(patch.merge, ""))
-    return f"{code(target)}: {', '.join(map(code, paths))}"
+    return f"{code_text(target)}: {', '.join(map(code_text, paths))}"
 
 
 def _leaves(merged: object, path: str) -> Iterator[str]:

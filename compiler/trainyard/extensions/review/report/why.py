@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from trainyard.extensions.forecast.blocks import Block, Explained, Folded, Heading, Table, plain
+from trainyard.extensions.forecast.blocks import (
+    Block,
+    Explained,
+    Folded,
+    Heading,
+    Table,
+    plain_text,
+)
 from trainyard.extensions.forecast.subject import Subject
 
 DERIVED = "Decisions"
@@ -52,4 +59,4 @@ def _of_table(table: Table, title: str) -> Iterator[Reason]:
     for row in table.rows:
         for column, cell in zip(table.columns, row, strict=True):
             if isinstance(cell, Explained):
-                yield Reason(title, plain(row[0]), column.name, cell.text, cell.why)
+                yield Reason(title, plain_text(row[0]), column.name, cell.text, cell.why)

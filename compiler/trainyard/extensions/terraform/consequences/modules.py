@@ -14,7 +14,7 @@ from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge, of_expiry
 from trainyard.extensions.review.edits.thing import MODULE
 from trainyard.extensions.terraform.formats.terraform.structure import types
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 
 _PROVIDER = "hashicorp/aws 6.25.0"
@@ -73,7 +73,7 @@ def _data(edit: Edit, steps: Steps) -> Effect | None:
     if edit.action is Action.ADDED:
         return Effect(Consequence.COST, "it is made, and paid for what it holds", _PROVIDER)
     if edit.action is Action.REMOVED:
-        if at(edit.old, "lifecycle", "prevent_destroy") is True:
+        if value_at(edit.old, "lifecycle", "prevent_destroy") is True:
             return Effect(
                 Consequence.HARMLESS, "`prevent_destroy` keeps it with its data", _LANGUAGE
             )

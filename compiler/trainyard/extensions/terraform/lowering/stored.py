@@ -7,13 +7,13 @@ from typing import Any
 
 from trainyard.extensions.terraform.lowering.expressions import Names
 from trainyard.extensions.terraform.lowering.part import Part, Properties, tags_in, tags_of
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 
 
 def bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
     tags = names.value(tags_in(properties))
-    own = given(bucket=properties["BucketName"], tags=tags)
+    own = fields_given(bucket=properties["BucketName"], tags=tags)
     yield Part("aws_s3_bucket", own)
     encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     yield Part(
@@ -52,10 +52,10 @@ def bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]
 
 def _encryption(rule: Properties) -> dict[str, Any]:
     default = rule["ServerSideEncryptionByDefault"]
-    applied = given(
+    applied = fields_given(
         sse_algorithm=default["SSEAlgorithm"], kms_master_key_id=default.get("KMSMasterKeyID")
     )
-    return given(
+    return fields_given(
         apply_server_side_encryption_by_default=applied,
         bucket_key_enabled=rule.get("BucketKeyEnabled"),
     )
@@ -68,7 +68,7 @@ def _lifecycle(rule: Properties) -> dict[str, Any]:
         {"days": move["TransitionInDays"], "storage_class": move["StorageClass"]}
         for move in rule.get("Transitions", [])
     ]
-    rendered = given(id=rule["Id"], status=rule["Status"], transition=moves)
+    rendered = fields_given(id=rule["Id"], status=rule["Status"], transition=moves)
     rendered["filter"] = {
         "prefix": rule.get("Prefix", "")
     }  # every object, where no beginning is said
@@ -88,8 +88,8 @@ def file_system(properties: Properties, names: Names, address: str) -> Iterator[
     metadata = lustre.get("MetadataConfiguration")
     metadata_block = None
     if metadata is not None:
-        metadata_block = given(mode=metadata.get("Mode"), iops=metadata.get("Iops"))
-    arguments = given(
+        metadata_block = fields_given(mode=metadata.get("Mode"), iops=metadata.get("Iops"))
+    arguments = fields_given(
         storage_capacity=properties["StorageCapacity"],
         storage_type=properties["StorageType"],
         file_system_type_version=properties["FileSystemTypeVersion"],
@@ -121,7 +121,7 @@ def association(properties: Properties, names: Names, address: str) -> Iterator[
         )
         if name in s3
     }
-    arguments = given(
+    arguments = fields_given(
         file_system_id=properties["FileSystemId"],
         file_system_path=properties["FileSystemPath"],
         data_repository_path=properties["DataRepositoryPath"],
@@ -146,7 +146,7 @@ def snapshots(properties: Properties, names: Names, address: str) -> Iterator[Pa
         }
         for schedule in details["Schedules"]
     ]
-    arguments = given(
+    arguments = fields_given(
         description=properties["Description"],
         state=properties["State"],
         execution_role_arn=properties["ExecutionRoleArn"],

@@ -18,7 +18,7 @@ from trainyard.extensions.terraform.lowering.stored import (
     file_system,
     snapshots,
 )
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 
 
 def _plain(type: str, **arguments: str) -> Make:
@@ -42,7 +42,7 @@ def _plain(type: str, **arguments: str) -> Make:
 def _security_group(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     """The group, and a resource for each of its rules: those within it would remove all others (provider's page of
     aws_security_group)."""
-    group = given(
+    group = fields_given(
         description=properties["GroupDescription"],
         vpc_id=properties["VpcId"],
         tags=tags_in(properties),
@@ -57,7 +57,7 @@ def _security_group(properties: Properties, names: Names, address: str) -> Itera
 
 
 def _rule(rule: Properties) -> dict[str, Any]:
-    return given(
+    return fields_given(
         description=rule.get("Description"),
         ip_protocol=rule["IpProtocol"],
         from_port=rule.get("FromPort"),
@@ -78,7 +78,7 @@ def _rule_alone(way: str, peer: str) -> Make:
 
 
 def _role(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    role = given(
+    role = fields_given(
         name=properties.get("RoleName"),
         assume_role_policy=names.text(properties["AssumeRolePolicyDocument"]),
         tags=names.value(tags_in(properties)),
@@ -138,11 +138,11 @@ def _event_rule(properties: Properties, names: Names, address: str) -> Iterator[
 def _repository(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     encryption = properties["EncryptionConfiguration"]
     scan = properties["ImageScanningConfiguration"]["ScanOnPush"]
-    arguments = given(
+    arguments = fields_given(
         name=properties["RepositoryName"],
         image_tag_mutability=properties["ImageTagMutability"],
         image_scanning_configuration={"scan_on_push": scan},
-        encryption_configuration=given(
+        encryption_configuration=fields_given(
             encryption_type=encryption["EncryptionType"], kms_key=encryption.get("KmsKey")
         ),
         tags=tags_in(properties),
@@ -154,7 +154,7 @@ def _repository(properties: Properties, names: Names, address: str) -> Iterator[
 
 
 def _cache(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    arguments = given(
+    arguments = fields_given(
         ecr_repository_prefix=properties["EcrRepositoryPrefix"],
         upstream_registry_url=properties["UpstreamRegistryUrl"],
         credential_arn=properties.get("CredentialArn"),
@@ -170,12 +170,12 @@ def _project(properties: Properties, names: Names, address: str) -> Iterator[Par
     auth_block = None
     if auth is not None:
         auth_block = {"type": auth["Type"], "resource": auth["Resource"]}
-    arguments = given(
+    arguments = fields_given(
         name=properties["Name"],
         description=properties["Description"],
         service_role=properties["ServiceRole"],
         artifacts={"type": properties["Artifacts"]["Type"]},
-        source=given(
+        source=fields_given(
             type=source["Type"],
             location=source["Location"],
             auth=auth_block,
@@ -197,7 +197,7 @@ def _project(properties: Properties, names: Names, address: str) -> Iterator[Par
 
 
 def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    own = given(
+    own = fields_given(
         cluster_name=properties["ClusterName"],
         principal_arn=properties["PrincipalArn"],
         type=properties.get("Type"),
@@ -210,14 +210,14 @@ def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]
             "cluster_name": properties["ClusterName"],
             "principal_arn": f"${{{address}.principal_arn}}",
             "policy_arn": policy["PolicyArn"],
-            "access_scope": given(type=scope["Type"], namespaces=scope.get("Namespaces")),
+            "access_scope": fields_given(type=scope["Type"], namespaces=scope.get("Namespaces")),
         }
         kind = "aws_eks_access_policy_association"
         yield Part(kind, associated, f"_{number}", "AccessPolicies")
 
 
 def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    arguments = given(
+    arguments = fields_given(
         description=properties["Description"],
         enable_key_rotation=properties["EnableKeyRotation"],
         policy=names.text(properties["KeyPolicy"]),
@@ -228,7 +228,7 @@ def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
 
 def _workspace(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     """A workspace, and resources for what it keeps how long and whom its Alertmanager tells."""
-    own = given(alias=properties["Alias"], tags=tags_in(properties))
+    own = fields_given(alias=properties["Alias"], tags=tags_in(properties))
     yield Part("aws_prometheus_workspace", names.value(own))
     workspace = f"${{{address}.id}}"
     days = properties["WorkspaceConfiguration"]["RetentionPeriodInDays"]

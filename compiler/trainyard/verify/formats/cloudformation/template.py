@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.output.artifact import Body
-from trainyard.output.body import follow
+from trainyard.output.body import values_along
 from trainyard.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from trainyard.verify.formats.cloudformation.functions import FOR_EACH, calls, is_call
 from trainyard.verify.formats.cloudformation.grammar import DOCUMENTS, policy_faults
@@ -233,7 +233,7 @@ def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
         wrong = walk(known.properties, {} if properties is None else properties)
         yield from _move_below(place, _certain_faults(wrong, properties))
     for route, document_kind in DOCUMENTS.get(kind, ()):
-        for where, document in follow(properties, route):
+        for where, document in values_along(properties, route):
             if not is_call(document):
                 wrong = policy_faults(document, document_kind)
                 yield from _move_below((*place, *where), _certain_faults(wrong, document))

@@ -18,7 +18,7 @@ from trainyard.extensions.hyperpod.formats.hyperpod.structure import kind_of, st
 from trainyard.extensions.hyperpod.formats.hyperpod.whole import Whole, wholes
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import placeholder
 from trainyard.plan import PlanItem
 from trainyard.verify.fault import Fault, as_they_stand
@@ -55,7 +55,7 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
     """Whether a fault is about a value that is filled in later."""
     if fault.key:
         return False
-    value = at(whole.body, *fault.path)
+    value = value_at(whole.body, *fault.path)
     return isinstance(value, str) and placeholder(value)
 
 

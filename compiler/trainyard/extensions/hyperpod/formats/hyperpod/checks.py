@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.extensions.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP, instance_types
-from trainyard.language.diagnostics.near import meant
-from trainyard.output.body import at, indexed
+from trainyard.language.diagnostics.near import name_meant
+from trainyard.output.body import indexed, value_at
 from trainyard.output.manifest import placeholder
 from trainyard.verify.fault import WEBHOOK, Fault, Path, refused
 
@@ -56,7 +56,7 @@ def _orchestrator(body: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _scaling(body: dict[str, Any]) -> Iterator[Fault]:
-    if at(body, "AutoScaling", "Mode") != "Enable":
+    if value_at(body, "AutoScaling", "Mode") != "Enable":
         return
     needed = {"NodeProvisioningMode": "Continuous", "NodeRecovery": "Automatic"}
     for key, value in needed.items():
@@ -77,7 +77,7 @@ def _scaling(body: dict[str, Any]) -> Iterator[Fault]:
 def _group(group: dict[str, Any], path: Path) -> Iterator[Fault]:
     yield from _types(group, path)
     yield from _volumes(group, path)
-    source = at(group, *_SCRIPTS)
+    source = value_at(group, *_SCRIPTS)
     if isinstance(source, str) and not placeholder(source) and "://sagemaker-" not in source:
         yield Fault(
             WEBHOOK,
@@ -101,7 +101,7 @@ def _types(group: dict[str, Any], path: Path) -> Iterator[Fault]:
     if "InstanceType" not in group and "InstanceRequirements" not in group:
         yield refused(path, "the group says no instance type", "write `InstanceType`")
     places: list[tuple[Path, Any]] = [((*path, "InstanceType"), group.get("InstanceType"))]
-    several = at(group, "InstanceRequirements", "InstanceTypes")
+    several = value_at(group, "InstanceRequirements", "InstanceTypes")
     if isinstance(several, list):
         inside = (*path, "InstanceRequirements", "InstanceTypes")
         places += [((*inside, index), name) for index, name in enumerate(several)]
@@ -114,7 +114,7 @@ def _instead(name: str) -> str:
     if f"ml.{name}" in instance_types():
         return f"write `ml.{name}`"
     return (
-        meant(name, sorted(instance_types()))
+        name_meant(name, sorted(instance_types()))
         or "take a type of another family, like `ml.g6.8xlarge`"
     )
 

@@ -30,7 +30,7 @@ from trainyard.eks.jobs.plan import Runtime, TrainJob
 from trainyard.eks.jobs.run_pods import RunPods
 from trainyard.lift.pods import pod
 from trainyard.lift.reader import Reader
-from trainyard.output.lowering.body import given
+from trainyard.output.lowering.body import fields_given
 from trainyard.output.manifest import Body
 from trainyard.plan.base import PlanItem
 
@@ -162,13 +162,13 @@ class HyperPodPyTorchJob(OwnPods):
     def written(self, job: TrainJob, runtime: Runtime) -> Written:
         (part,) = runtime.jobs
         least = job.least_nodes
-        replica = given(
+        replica = fields_given(
             name=part.name,
             replicas=part.replicas if least is None else least,
             maxReplicas=None if least is None else part.replicas,
             template=pod_template(part.pod),
         )
-        spec = given(
+        spec = fields_given(
             nprocPerNode=None if job.processes is None else str(job.processes),
             replicaSpecs=[replica],
             runPolicy=_run_policy(job, runtime),
@@ -291,12 +291,12 @@ def _check_spot(context: Context, job: Job) -> None:
 
 def _run_policy(job: TrainJob, runtime: Runtime) -> Body:
     settings = runtime.settings
-    restarts = given(
+    restarts = fields_given(
         evalPeriodSeconds=settings.get("evalPeriodSeconds"),
         numRestartBeforeFullJobRestart=settings.get("numRestartBeforeFullJobRestart"),
         maxFullJobRestarts=runtime.max_restarts,
     )
-    return given(
+    return fields_given(
         cleanPodPolicy=settings.get("cleanPodPolicy"),
         ttlSecondsAfterFinished=settings.get("ttlSecondsAfterFinished"),
         activeDeadlineSeconds=job.deadline,
@@ -309,7 +309,7 @@ def _elastic_policy(job: TrainJob, part: ReplicatedJob) -> Body | None:
     """Growing by single nodes; a program that is to shrink has as long to save as one that is to stop."""
     if job.least_nodes is None:
         return None
-    return given(
+    return fields_given(
         minReplicas=job.least_nodes,
         maxReplicas=part.replicas,
         replicaIncrementStep=1,

@@ -21,7 +21,7 @@ from trainyard.extensions.images.formats.dockerfile.grammar import (
 from trainyard.extensions.images.formats.dockerfile.reading import nodes
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Route
 from trainyard.language.shellwords import split
 from trainyard.output.artifact import Artifact
@@ -68,7 +68,7 @@ def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
         return error(
             "SCH004",
             f"`{step.name}` is no instruction of a Dockerfile",
-            help=meant(step.name, INSTRUCTIONS) or "write one of the reference",
+            help=name_meant(step.name, INSTRUCTIONS) or "write one of the reference",
         )
     if not in_stage and step.name not in _BEFORE:
         return error(

@@ -25,10 +25,10 @@ from trainyard.extensions.observability.monitoring.alerts import (
 from trainyard.extensions.observability.monitoring.alerts.records import records
 from trainyard.extensions.observability.monitoring.names import (
     RELEASE,
-    at,
     has_efa,
     has_gpus,
     is_managed,
+    key_route,
     monitoring_of,
     namespace,
     part_labels,
@@ -57,7 +57,7 @@ def every(context: Context) -> dict[str, tuple[Alert, ...]]:
     if any(saving(context)):
         found["checkpoints"] = checkpoints.ALERTS
     found["nodes"] = nodes.alerts(watch)
-    if logged.wanted(context):
+    if logged.is_wanted(context):
         found["logs"] = logs.ALERTS
     found["control"] = (*control.alerts(_controllers(context)), *_of_monitoring(context))
     return found
@@ -128,7 +128,7 @@ def rule_groups(context: Context) -> Iterator[RuleGroups]:
 
 def _groups(context: Context, name: str, groups: Mapping[str, Iterable[Rule]]) -> RuleGroups:
     return RuleGroups(
-        at=at(),
+        at=key_route(),
         name=f"trainyard-{name}",
         namespace=namespace(context),
         groups={group: tuple(rules) for group, rules in groups.items()},

@@ -21,7 +21,7 @@ from trainyard.extensions.parallelcluster.formats.parallelcluster.whole import W
 from trainyard.extensions.parallelcluster.partitions.plan import Partition
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.output.artifact import Artifact
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.emit.yaml import dump
 from trainyard.output.manifest import placeholder
 from trainyard.plan import PlanItem
@@ -60,7 +60,7 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
     """Whether a fault is about a value that is filled in later."""
     if fault.key:
         return False
-    value = at(whole.body, *fault.path)
+    value = value_at(whole.body, *fault.path)
     if isinstance(value, dict) and len(value) == 1:
         ((name, inner),) = value.items()
         return inner is None and _NAME.fullmatch(str(name)) is not None  # `{SUBNET}` without quotes

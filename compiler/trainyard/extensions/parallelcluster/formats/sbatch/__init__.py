@@ -24,7 +24,7 @@ from trainyard.extensions.parallelcluster.formats.sbatch.options import OPTIONS,
 from trainyard.extensions.parallelcluster.formats.sbatch.reading import nodes
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error, warning
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.language.places import Route
 from trainyard.output.artifact import Artifact
 from trainyard.plan import PlanItem
@@ -103,7 +103,7 @@ def _fault(directive: Directive) -> Diagnostic | None:
         return error(
             "SCH001",
             f"unknown option `--{name}` of `sbatch`",
-            help=meant(name, OPTIONS) or "remove it",
+            help=name_meant(name, OPTIONS) or "remove it",
         )
     form = form_of(name)
     if form is None or not value or _FILLED_IN.search(value):

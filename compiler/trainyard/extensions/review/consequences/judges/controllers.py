@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge, key_of_spec
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 
 _HELM = "helm-controller v1.6.3, docs/spec/v2/helmreleases.md"
@@ -113,7 +113,7 @@ def _budget(edit: Edit, steps: Steps) -> Effect | None:
 def _config_map(edit: Edit, steps: Steps) -> Effect | None:
     """Pods that mount one see its new content without a restart; what they make of it is their own."""
     body = edit.new or edit.old
-    if at(body, "metadata", "labels", _DASHBOARD) is not None:
+    if value_at(body, "metadata", "labels", _DASHBOARD) is not None:
         return Effect(
             Consequence.HARMLESS, "Grafana reads it; nothing restarts", f"{_KUBERNETES}, ConfigMaps"
         )
@@ -121,7 +121,7 @@ def _config_map(edit: Edit, steps: Steps) -> Effect | None:
         return Effect(
             Consequence.HARMLESS, "only pods that name it read it", f"{_KUBERNETES}, ConfigMaps"
         )
-    if at(body, "immutable") is True:
+    if value_at(body, "immutable") is True:
         return Effect(
             Consequence.HARMLESS, "no run that goes on reads it: history keeps what runs need"
         )

@@ -12,7 +12,7 @@ from typing import Any
 from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge, key_of_spec
-from trainyard.output.body import at, items
+from trainyard.output.body import mappings_at, value_at
 from trainyard.output.fields import Item, Steps
 from trainyard.run.history.drift import METADATA, drifting_words
 
@@ -111,7 +111,7 @@ def _word(steps: Steps) -> str | None:
 
 def _replaces(body: Mapping[str, Any]) -> bool:
     """Whether a budget leaves room to replace drifted nodes."""
-    for budget in items(body, "spec", "disruption", "budgets"):
+    for budget in mappings_at(body, "spec", "disruption", "budgets"):
         reasons = budget.get("reasons")
         is_meant = not reasons or "Drifted" in reasons
         if is_meant and "schedule" not in budget and str(budget.get("nodes")) in ("0", "0%"):
@@ -120,7 +120,7 @@ def _replaces(body: Mapping[str, Any]) -> bool:
 
 
 def _has_deadline(body: Mapping[str, Any]) -> bool:
-    return at(body, *_TEMPLATE, "spec", "terminationGracePeriod") is not None
+    return value_at(body, *_TEMPLATE, "spec", "terminationGracePeriod") is not None
 
 
 def _node_class(edit: Edit, steps: Steps) -> Effect | None:
@@ -137,9 +137,9 @@ def _node_class(edit: Edit, steps: Steps) -> Effect | None:
 
 def _pools_of(edit: Edit) -> Iterator[Mapping[str, Any]]:
     """The NodePools whose nodes are of a class."""
-    name = at(edit.new, "metadata", "name")
+    name = value_at(edit.new, "metadata", "name")
     for pool in edit.objects("NodePool"):
-        if at(pool, *_TEMPLATE, "spec", "nodeClassRef", "name") == name:
+        if value_at(pool, *_TEMPLATE, "spec", "nodeClassRef", "name") == name:
             yield pool
 
 

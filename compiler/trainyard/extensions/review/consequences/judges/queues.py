@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 
 _KUEUE = "Kueue 0.19.2, CRDs of kueue.x-k8s.io"
@@ -31,7 +31,7 @@ def _queue(edit: Edit, steps: Steps) -> Effect | None:
         )
     if steps[:1] != ("spec",):
         return None
-    if "stopPolicy" in steps and at(edit.new, "spec", "stopPolicy") == _DRAINS:
+    if "stopPolicy" in steps and value_at(edit.new, "spec", "stopPolicy") == _DRAINS:
         return Effect(Consequence.ENDS_JOBS, "Kueue evicts the jobs that it had admitted", _KUEUE)
     if not _QUOTAS.isdisjoint(steps):
         return Effect(Consequence.COST, "the quota is another", _KUEUE)

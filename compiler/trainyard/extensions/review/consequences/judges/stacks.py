@@ -14,7 +14,7 @@ from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge, of_expiry
 from trainyard.extensions.review.edits.thing import STACK
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 from trainyard.run.history.replaced import NEVER_CHANGES
 from trainyard.verify.formats.cloudformation.structure import structure
@@ -152,7 +152,7 @@ def _rights(edit: Edit, steps: Steps) -> Effect | None:
 
 def _paid(edit: Edit, steps: Steps) -> Effect | None:
     body = edit.new or edit.old
-    if at(body, "Properties", "VpcEndpointType") == "Gateway":  # those of S3 are free
+    if value_at(body, "Properties", "VpcEndpointType") == "Gateway":  # those of S3 are free
         return _plain(edit, steps)
     common = _common(edit, steps) if edit.action is Action.CHANGED else None
     if common is not None:

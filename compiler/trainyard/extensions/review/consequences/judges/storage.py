@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from trainyard.extensions.forecast.change import Action, Consequence, Effect
 from trainyard.extensions.review.edits.edit import Edit
 from trainyard.extensions.review.edits.judge import Judge
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.fields import Steps
 from trainyard.run.history.immutable import fixed
 
@@ -23,7 +23,7 @@ def _volume(edit: Edit, steps: Steps) -> Effect | None:
     if edit.action is Action.ADDED:
         return Effect(Consequence.HARMLESS, "it names storage that exists", _KUBERNETES)
     if edit.action is Action.REMOVED:
-        if at(edit.old, "spec", "persistentVolumeReclaimPolicy") == "Retain":
+        if value_at(edit.old, "spec", "persistentVolumeReclaimPolicy") == "Retain":
             return Effect(
                 Consequence.HARMLESS,
                 "its reclaim policy is Retain: the storage is kept",
@@ -41,11 +41,11 @@ def _volume(edit: Edit, steps: Steps) -> Effect | None:
 
 def _claim(edit: Edit, steps: Steps) -> Effect | None:
     if edit.action is Action.ADDED:
-        if at(edit.new, "spec", "volumeName"):
+        if value_at(edit.new, "spec", "volumeName"):
             return Effect(Consequence.HARMLESS, "it binds a volume that is named", _KUBERNETES)
         return Effect(Consequence.COST, "a volume may be made for it", _KUBERNETES)
     if edit.action is Action.REMOVED:
-        if at(edit.old, "spec", "volumeName"):
+        if value_at(edit.old, "spec", "volumeName"):
             return Effect(
                 Consequence.UNKNOWN,
                 "the reclaim policy of the volume that it names decides",

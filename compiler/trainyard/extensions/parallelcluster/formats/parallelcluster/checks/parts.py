@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.language.dataclass import dataclass
-from trainyard.output.body import at
+from trainyard.output.body import value_at
 from trainyard.output.manifest import placeholder
 from trainyard.verify.fault import Path
 
@@ -20,7 +20,7 @@ class Part:
 
     def get(self, *keys: str | int) -> Any:
         """The value at some keys below."""
-        return at(self.body, *keys)
+        return value_at(self.body, *keys)
 
     def text(self, *keys: str | int) -> str | None:
         """A text; ``None`` where there is none, or it is filled in later."""

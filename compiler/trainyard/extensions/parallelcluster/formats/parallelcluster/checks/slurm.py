@@ -17,7 +17,7 @@ from trainyard.extensions.parallelcluster.formats.parallelcluster.slurm_conf imp
     unknown_plugin,
 )
 from trainyard.language.diagnostics.diagnostic import listed
-from trainyard.language.diagnostics.near import meant
+from trainyard.language.diagnostics.near import name_meant
 from trainyard.output.manifest import placeholder
 from trainyard.verify.fault import Fault, never_works, refused
 
@@ -89,7 +89,7 @@ def _unknown(part: Part, key: str | int, where: str) -> Fault:
     return never_works(
         part.at(key),
         f"{_WHOSE[where]} have no parameter `{name}`, and `slurmctld` does not start with it",
-        _GPUS if is_gpus else meant(name, names(where)) or "remove it",
+        _GPUS if is_gpus else name_meant(name, names(where)) or "remove it",
         key=True,
     )
 
@@ -109,7 +109,7 @@ def _wrong_value(part: Part, name: str, value: str | int, where: str) -> Iterato
         yield never_works(
             part.at(name),
             f"Slurm has no plugin `{unknown}` for `{name}`, and `slurmctld` does not start",
-            meant(unknown, known) or f"write one of {listed(known)}",
+            name_meant(unknown, known) or f"write one of {listed(known)}",
         )
     elif only is not None and str(value) != only[0]:
         needed, why = only
