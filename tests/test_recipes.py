@@ -647,7 +647,7 @@ COMMAND = '''"""``names``: the clusters of some specs."""
 
 from trainyard.cli import arguments
 from trainyard.cli.settings import command, run_options
-from trainyard.cli.streams import out
+from trainyard.cli.streams import print_out
 
 HELP = "print the names of clusters"
 
@@ -662,7 +662,7 @@ def run(options):
     from trainyard.run.driver import check
 
     done = check(options.paths, run_options(options))
-    out("".join(f"{each.name}\\n" for each in done.compilations))
+    print_out("".join(f"{each.name}\\n" for each in done.compilations))
     return 0
 '''
 
