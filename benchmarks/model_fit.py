@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from trainyard.catalog.accelerators import peaks
 from trainyard.core.training.shape import Shape
+from trainyard.extensions.forecast.accelerators import peaks
 from trainyard.extensions.forecast.training.duration import step
 from trainyard.extensions.forecast.training.memory import allocated
 from trainyard.extensions.forecast.training.part import least, middle, most

@@ -111,6 +111,7 @@ MAY_TOUCH_FILES = {
     "eks.addons": "finds its own modules",
     "extensions.observability.managed_monitoring.facts": "reads facts",
     "extensions.observability.released_exporters": "reads facts",
+    "extensions.forecast.accelerators": "reads facts",
     "extensions.observability.monitoring.lower": "reads the program that it puts into a ConfigMap",
     "extensions.observability.checkpoints.lower": "reads the program that it puts into a ConfigMap",
     "output.lowering.chart": "reads the objects that cdk8s is to make",

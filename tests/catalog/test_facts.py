@@ -12,8 +12,8 @@ from trainyard.catalog.auto_mode import launches
 from trainyard.catalog.efa import versions_of
 from trainyard.catalog.instance import InstanceType
 from trainyard.catalog.nccl import MEASURED, expected, largest
-from trainyard.catalog.rows import row, zone_text
 from trainyard.catalog.runtimes import image_of, released_runtimes
+from trainyard.extensions.facts.rows import row, zone_text
 
 
 def instance(name: str, **changed: Any) -> InstanceType:

@@ -12,10 +12,10 @@ from trainyard.catalog.charts import unknown, values_of
 from trainyard.eks.flux.plan import HelmRelease
 from trainyard.eks.jobs.kinds import kinds
 from trainyard.eks.jobs.pod_labels import JOB_OF_RUN, labels_of_kinds
-from trainyard.eks.settings.pods import AGENTS
 from trainyard.eks.teams.plan import NetworkPolicy
 from trainyard.extensions.observability.logs.pipeline import METADATA, STREAM_LABELS, configuration
 from trainyard.extensions.observability.logs.plan import LogBucket, LogSize
+from trainyard.extensions.observability.pods import AGENTS
 from trainyard.run.driver import check
 from trainyard.run.language.load import load
 from trainyard.run.lower import lower

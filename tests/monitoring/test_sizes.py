@@ -8,7 +8,6 @@ import pytest
 import yaml
 from builders import faults_of, plan_of, spec
 from trainyard.eks.flux.plan import HelmRelease
-from trainyard.eks.settings.pods import AGENTS
 from trainyard.extensions.observability.monitoring.plan import (
     EfaExporter,
     Monitor,
@@ -16,6 +15,7 @@ from trainyard.extensions.observability.monitoring.plan import (
     RuleGroups,
 )
 from trainyard.extensions.observability.monitoring.sizing import BASE_MIB, BYTES_A_SERIES, CHURN
+from trainyard.extensions.observability.pods import AGENTS
 from trainyard.extensions.observability.report.monitoring import sums
 from trainyard.language.units import Quantity
 

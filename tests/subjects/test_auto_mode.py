@@ -29,12 +29,12 @@ from trainyard.eks.cluster.plan import Cluster
 from trainyard.eks.flux.plan import HelmRelease, Stage
 from trainyard.eks.health.plan import ProblemDetector
 from trainyard.eks.nodes.plan import AutoNodeClass, EC2NodeClass, NodeOverlay, NodePool
+from trainyard.extensions.facts.documented import NODE_CLASS
 from trainyard.judge.model.nodes import Nodes
 from trainyard.lift import lift
 from trainyard.plan import Plan
 from trainyard.run.lower import lower
 from trainyard.verify import validate_body
-from trainyard.verify.documented import NODE_CLASS
 from trainyard.verify.formats import Setting, verified
 from trainyard.verify.structure import from_crd
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trainyard.extensions.facts.core import CoreDefinitions, from_eksctl
 from trainyard.extensions.facts.derive_schemas import kinds_by_place, main
 from trainyard.language.re2 import compile_re2
 from trainyard.verify import BUILTIN
-from trainyard.verify.core import CoreDefinitions, from_eksctl
 from trainyard.verify.schemas import DATA, Schemas, file_name
 from trainyard.verify.structure import children, structure
 from trainyard.verify.syntax import SYNTAXES

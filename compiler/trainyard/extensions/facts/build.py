@@ -15,7 +15,7 @@ from typing import Any
 
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
-from trainyard.catalog.rows import is_wanted, plain_letters, row, zone_text
+from trainyard.extensions.facts.rows import is_wanted, plain_letters, row, zone_text
 
 Facts = dict[str, Any]
 

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainyard.verify import documented, modelled
-from trainyard.verify.core import CoreDefinitions, from_eksctl
+from trainyard.extensions.facts import documented, modelled
+from trainyard.extensions.facts.core import CoreDefinitions, from_eksctl
 from trainyard.verify.jobs import job_objects
 from trainyard.verify.schemas import DATA, file_name
 from trainyard.verify.structure import Raw, from_crd, shared

@@ -15,8 +15,8 @@ from typing import Any
 
 from trainyard.catalog.catalog import DATA
 from trainyard.catalog.overlay import SCHEMA
-from trainyard.catalog.rows import is_wanted, plain_letters, row, zone_text
 from trainyard.extensions.facts.build import dump
+from trainyard.extensions.facts.rows import is_wanted, plain_letters, row, zone_text
 from trainyard.language.dataclass import dataclass
 from trainyard.language.diagnostics import Diagnostic
 from trainyard.language.diagnostics.diagnostic import error

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from trainyard.catalog.accelerators import memory_rate, pcie_rate, peaks
 from trainyard.core.jobs.job import Job
 from trainyard.core.jobs.model import bytes_of_a_parameter
 from trainyard.core.jobs.model_spec import Batch, Model, Parallel
 from trainyard.core.jobs.plan import TrainingState
 from trainyard.core.jobs.sizes import shape_of_model
 from trainyard.core.pools.pools import Pool, resolve_pools
+from trainyard.extensions.forecast.accelerators import memory_rate, pcie_rate, peaks
 from trainyard.extensions.forecast.training.changes import smallest_change
 from trainyard.extensions.forecast.training.plan import TrainingRun
 from trainyard.extensions.forecast.training.run import Place, Run

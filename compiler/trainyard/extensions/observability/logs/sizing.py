@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 from trainyard.core.pools.spec import PoolsSection
-from trainyard.eks.settings.pods import AGENTS, CONTROLLERS
 from trainyard.eks.settings.spec import ClusterSection
+from trainyard.extensions.observability.pods import AGENTS, CONTROLLERS
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Duration, Quantity
 from trainyard.plan.context import Context

@@ -15,12 +15,12 @@ from trainyard.core.jobs.spec import JobsSection
 from trainyard.core.pools.spec import PoolsSection
 from trainyard.core.queues.spec import QueuesSection
 from trainyard.core.storage.spec import StorageSection
-from trainyard.eks.settings.pods import AGENTS, CONTROLLERS
 from trainyard.eks.settings.spec import ClusterSection
 from trainyard.extensions.observability.logs import names as logged
 from trainyard.extensions.observability.monitoring.names import is_managed, readers
 from trainyard.extensions.observability.monitoring.saving import saving
 from trainyard.extensions.observability.monitoring.spec import Monitoring
+from trainyard.extensions.observability.pods import AGENTS, CONTROLLERS
 from trainyard.extensions.observability.released_exporters import Metric, exporters, of
 from trainyard.language.dataclass import dataclass
 from trainyard.language.units import Quantity

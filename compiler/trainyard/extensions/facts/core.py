@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.verify.strict import DEFAULTS, FIELDS, REQUIRED
+from trainyard.extensions.facts.strict import DEFAULTS, FIELDS, REQUIRED
 from trainyard.verify.structure import METADATA, Raw, structure
 
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"

@@ -8,7 +8,14 @@ version and plural). Its pod templates are those of Kubernetes. What the models 
 
 from __future__ import annotations
 
-from trainyard.verify.documented import FLAG, TEXT, Raw, definition, list_schema, object_schema
+from trainyard.extensions.facts.documented import (
+    FLAG,
+    TEXT,
+    Raw,
+    definition,
+    list_schema,
+    object_schema,
+)
 
 PROJECT, RELEASE = "sagemaker-hyperpod", "v3.12.0"
 SOURCE = (
