@@ -331,6 +331,16 @@ def test_explain_an_object_of_which_nothing_is_derived(trainyard: Command) -> No
     assert done.err == f"trainyard: {words}\n"
 
 
+def test_a_field_that_the_spec_sets_is_shown_where_it_does(trainyard: Command) -> None:
+    done = trainyard("explain", "storage/scratch", "size", "--in", SPECS / "jakarta")
+    said = "the spec sets all of them, `size` is `7200Gi` at "
+    assert f"no value of `storage/scratch` is derived: {said}" in done.err
+    place = done.err.strip().rpartition(" at ")[2]
+    file, line, column = place.rsplit(":", 2)
+    text = (SPECS / "jakarta" / Path(file).name).read_text().splitlines()[int(line) - 1]
+    assert text[int(column) - 1 :].startswith("7200Gi")
+
+
 def test_explain_an_object(trainyard: Command) -> None:
     """Every derived value with its reason; a field narrows; a rendered object has its lines."""
     done = trainyard("explain", "job/hello", "--in", STARTER)

@@ -15,6 +15,7 @@ from trainyard.language.diagnostics.near import name_meant, near
 from trainyard.language.diagnostics.pages import Page, load_pages
 from trainyard.language.places import Route
 from trainyard.language.places.tree import ScalarNode, SequenceNode
+from trainyard.output.body import value_at, walk_values
 from trainyard.plan import Derived
 from trainyard.plan.context import near_help
 from trainyard.run.examples.pages import page
@@ -149,7 +150,9 @@ def _unknown(
         hint = near_help(field, sorted(close or fields), "field")
         return f"nothing is known of field `{field}` of `{subject}`: {hint}"
     if subject in written:
-        return f"no value of `{subject}` is derived: the spec sets all of them"
+        places = [place for done in compilations for place in _said(done, subject, field)]
+        words = f"no value of `{subject}` is derived: the spec sets all of them"
+        return ", ".join((words, *places))
     candidates = sorted(known | written)
     if "/" not in subject:
         candidates = [*slugs, *candidates]
@@ -180,6 +183,18 @@ def _spec_objects(done: Compilation) -> dict[str, Route]:
             if isinstance(name, ScalarNode):
                 found[f"{kind}/{name.to_python()}"] = Route(("spec", key, index))
     return found
+
+
+def _said(done: Compilation, subject: str, field: str) -> Iterator[str]:
+    """What the spec says of a field of an object, each with its place."""
+    at = _spec_objects(done).get(subject)
+    if at is None or not field:
+        return
+    spec = done.document.root.to_python()
+    for path, value in walk_values(value_at(spec, *at)):
+        if path and path[-1] == field and not isinstance(value, (dict, list)):
+            span = done.document.span(at / path)
+            yield f"`{field}` is `{value}` at {span.file.name}:{span.line}:{span.column}"
 
 
 def _fields(done: Compilation, subject: str) -> Iterator[str]:
