@@ -42,3 +42,35 @@ def test_its_nodes_talk_over_efa(least: int, tmp_path: Path, trainyard: Command)
     done = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert "EFA003" not in done.out
     assert "error[RUN120]" in done.out, done.out
+
+
+THIRD_PARTY = """\
+apiVersion: sagemaker.amazonaws.com/v1
+kind: HyperPodPyTorchJob
+metadata: {name: elastic, namespace: team}
+spec:
+  nprocPerNode: "8"
+  elasticPolicy: {minReplicas: 1, maxReplicas: 4}
+  replicaSpecs:
+    - name: pod
+      replicas: 1
+      maxReplicas: 4
+      template:
+        spec:
+          nodeSelector: {node.kubernetes.io/instance-type: ml.p5.48xlarge}
+          containers:
+            - name: train
+              image: registry.example/train@sha256:0000000000000000000000000000000000000000000000000000000000000000
+              command: [hyperpodrun, --nnodes=1:4, train.py]
+              resources:
+                limits: {nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 32, hugepages-2Mi: 5120Mi, memory: 1000Gi, cpu: 100}
+"""
+
+
+@pytest.mark.needs("lint")
+@pytest.mark.parametrize("most", ["maxReplicas: 4", "maxReplicas: 1"])
+def test_so_is_one_that_others_wrote(most: str, tmp_path: Path, trainyard: Command) -> None:
+    text = THIRD_PARTY.replace("maxReplicas: 4", most)
+    (tmp_path / "job.yaml").write_text(text)
+    done = trainyard("lint", "job.yaml", cwd=tmp_path)
+    assert ("EFA003" in done.out) is (most == "maxReplicas: 1"), done.out

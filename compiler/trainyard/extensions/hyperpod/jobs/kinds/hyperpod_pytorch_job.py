@@ -205,7 +205,7 @@ class HyperPodPyTorchJob(OwnPods):
     def parts(self, body: Reader) -> Iterator[Part]:
         """By their names. ``replicas`` is 0 by default; spares have resources and run nothing."""
         for replica in body.follow("spec", "replicaSpecs").items():
-            counted = replica / "replicas"
+            counted = _most(replica)
             pods = counted.integer() if counted else 0
             yield Part((replica / "name").word(), replica / "template", pods, counted)
 
@@ -317,8 +317,13 @@ def _elastic_policy(job: TrainJob, part: ReplicatedJob) -> Body | None:
     )
 
 
+def _most(replica: Reader) -> Reader:
+    """How many pods it has at most, of which an elastic job may have fewer."""
+    return replica / "maxReplicas" or replica / "replicas"
+
+
 def _replica(item: Reader) -> ReplicatedJob:
-    count = item / "maxReplicas" or item / "replicas"
+    count = _most(item)
     return ReplicatedJob(
         at=item.at,
         name=(item / "name").word(),
