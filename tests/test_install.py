@@ -169,6 +169,18 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         } <= set(names), folder
 
 
+def test_the_wheel_says_how_it_may_be_used_and_that_it_is_typed(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+        (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
+        (license,) = [name for name in names if name.endswith("/licenses/LICENSE")]
+        said = packed.read(metadata).decode()
+        assert "\nLicense-Expression: Apache-2.0\n" in said
+        assert "\nClassifier: Typing :: Typed\n" in said
+        assert packed.read(license) == (ROOT / "LICENSE").read_bytes()
+    assert "trainyard/py.typed" in names
+
+
 def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     python = command.parent / "python"
     where = subprocess.run(
