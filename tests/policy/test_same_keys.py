@@ -88,7 +88,6 @@ ONE_SIDE: Mapping[str, Mapping[str, str]] = {
         "RUN033": "RES346 finds it before",
         "RUN121": "Lightning knows Slurm",
         "RUN133": "a folder that pyxis mounts has what the node has there",
-        "RUN190": "what a batch script expands is one value for all nodes",
     },
     "hyperPod": {
         "LIM042": KARPENTER,

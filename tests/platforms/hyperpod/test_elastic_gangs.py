@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from running import Command
 
+pytestmark = pytest.mark.needs("hyperpod")
+
 SPEC = """\
 apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster
