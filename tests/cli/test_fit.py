@@ -13,7 +13,8 @@ import pytest
 import yaml
 from builders import spec
 from running import ROOT, Command, snapshot
-from trainyard.extensions.forecast import accelerators, load_catalog
+from trainyard.catalog import load_catalog
+from trainyard.extensions.forecast import accelerators
 from trainyard.extensions.forecast.sections.unestimated import unestimated
 from trainyard.run.driver import check
 from trainyard.run.outcome import Options
