@@ -179,10 +179,11 @@ def _with_extensions(listed: tuple[str, ...], platforms: tuple[str, ...]) -> tup
     return tuple(features)
 
 
-def members_of_extensions(folder: str, name: str) -> list[Any]:
+@cache
+def members_of_extensions(folder: str, name: str) -> tuple[Any, ...]:
     """The value of a name in each module of a folder that several extensions have, like ``addons``."""
     modules = [import_module(path) for path in extension_modules(folder).values()]
-    return [getattr(module, name) for module in modules if hasattr(module, name)]
+    return tuple(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def stack_writer(tool: str) -> ModuleType:

@@ -33,9 +33,8 @@ _CLUSTER = ("kubernetes", "eksctl", "ami")
 @cache
 def addons() -> Mapping[str, AddOn]:
     """The add-ons by component, each after those that it waits for, and else by the names of their files."""
-    return _in_order(
-        members(__name__, __path__, "ADD_ON") + members_of_extensions("addons", "ADD_ON")
-    )
+    own = members(__name__, __path__, "ADD_ON")
+    return _in_order([*own, *members_of_extensions("addons", "ADD_ON")])
 
 
 def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
