@@ -3,16 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.judge.model.command import starts
-from trainyard.judge.model.mpirun import PROGRAMS, ranks_of
+from trainyard.judge.model.mpirun import OPEN_MPI, implementation_of, launchers, ranks_of
 from trainyard.judge.model.values import mapping, value_at
 from trainyard.judge.policy.rule import Finding, rule
 from trainyard.judge.policy.world import World
 from trainyard.language.diagnostics import Severity
-from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
 
-_OPEN_MPI = "OpenMPI"
 _MEANT = "oversubscribe"
 _REPLICAS = ("spec", "mpiReplicaSpecs")
 
@@ -65,23 +62,20 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
     """
     if world.plan.closed:
         return
-    spec = mapping(manifest.body, "spec")
-    said = _launcher(manifest)
-    words = [word for each in said.values() for word in each]
-    if spec.get("mpiImplementation", _OPEN_MPI) != _OPEN_MPI or any(
-        _MEANT in word for word in words
-    ):
+    # The operator takes the first container.
+    first = next((each for each in launchers(manifest) if each.is_first), None)
+    if first is None or implementation_of(manifest) != OPEN_MPI:
         return
-    if not any(starts(words, program) for program in PROGRAMS):
+    words = first.words
+    if any(_MEANT in word for word in words):
         return
     ranks, slots = ranks_of(words), _slots(manifest)
     if ranks is None or slots is None:
         return
-    at = Route((manifest.id, *_CONTAINER, list(said)[-1]))
     if ranks > slots.all:
         yield Finding(
             f"job `{manifest.ref.name}` starts {ranks} ranks, and its workers have {slots.all} slots",
-            at,
+            first.at,
             label="it starts none",
             help=f"write `-np {slots.all}`, more workers, or `slotsPerWorker` with the GPUs of a worker",
         )
@@ -91,7 +85,7 @@ def mpi_job_lacks_slots(manifest: Manifest, world: World) -> Iterator[Finding]:
         yield Finding(
             f"job `{manifest.ref.name}` starts {ranks} ranks, which the first {used} of its {slots.workers} workers "
             "have slots for",
-            at,
+            first.at,
             label="the others do nothing",
             help=f"write `-np {slots.all}`, or `--map-by ppr:N:node` for N ranks on each worker",
             severity=Severity.WARNING,
@@ -114,17 +108,6 @@ class _Slots(NamedTuple):
     @property
     def all(self) -> int:
         return self.workers * self.each
-
-
-_CONTAINER = (*_REPLICAS, "Launcher", "template", "spec", "containers", 0)
-
-
-def _launcher(manifest: Manifest) -> dict[str, list[str]]:
-    """The words of the launcher's command and arguments, by their keys."""
-    found = {key: value_at(manifest.body, *_CONTAINER, key) for key in ("command", "args")}
-    return {
-        key: list(map(str, said)) for key, said in found.items() if said and isinstance(said, list)
-    }
 
 
 def _slots(manifest: Manifest) -> _Slots | None:

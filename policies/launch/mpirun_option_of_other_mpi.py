@@ -2,14 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trainyard.judge.model.command import starts
-from trainyard.judge.model.mpirun import PROGRAMS, options_of
-from trainyard.judge.model.values import indexed, mapping, texts_at
+from trainyard.judge.model.mpirun import OPEN_MPI, implementation_of, launchers, options_of
 from trainyard.judge.policy.rule import Finding, rule
-from trainyard.language.places import Route
 from trainyard.output.manifest import Manifest
 
-_OPEN_MPI = "OpenMPI"
 _OF_OPEN_MPI = frozenset(
     {"x", "allow-run-as-root", "mca", "oversubscribe", "npernode", "tag-output", "report-bindings"}
 )
@@ -20,7 +16,6 @@ _INSTEAD: Mapping[str, str] = {
     "npernode": "write `-ppn N`",
     "perhost": "write `--map-by ppr:N:node`",
 }
-_LAUNCHER = ("spec", "mpiReplicaSpecs", "Launcher", "template", "spec", "containers")
 
 
 @rule("RUN205", kinds=("kubeflow.org/MPIJob",))
@@ -58,19 +53,14 @@ def mpirun_option_of_other_mpi(manifest: Manifest) -> Iterator[Finding]:
         kind: MPIJob
         spec: {mpiImplementation: OpenMPI}
     """
-    mpi = mapping(manifest.body, "spec").get("mpiImplementation", _OPEN_MPI)
-    unknown = _OF_HYDRA if mpi == _OPEN_MPI else _OF_OPEN_MPI
-    for index, container in indexed(manifest.body, *_LAUNCHER):
-        said = {key: texts_at(container, key) for key in ("command", "args")}
-        words = [word for each in said.values() for word in each]
-        if not any(starts(words, program) for program in PROGRAMS):
-            continue
-        for option, _ in options_of(words):
+    mpi = implementation_of(manifest)
+    unknown = _OF_HYDRA if mpi == OPEN_MPI else _OF_OPEN_MPI
+    for launcher in launchers(manifest):
+        for option, _ in options_of(launcher.words):
             if option in unknown:
-                field = "args" if said["args"] else "command"
                 yield Finding(
                     f"job `{manifest.ref.name}` gives mpirun `-{option}`, and `mpiImplementation` is {mpi}",
-                    Route((manifest.id, *_LAUNCHER, index, field)),
+                    launcher.at,
                     label="it starts nothing",
                     help=_INSTEAD.get(option, "remove it, or name the MPI of the image"),
                 )
